@@ -1,0 +1,58 @@
+# `make` lists the targets. Everything runs in .venv, which `make setup` builds from
+# pyproject.toml and requirements.lock.
+
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.setup
+WORKERS ?= 2
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+.PHONY: help setup demo test test-all lint bench docs lock clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
+
+setup: $(STAMP) ## build .venv with the project and its tools
+
+demo: setup ## run the ridesharing queries over 20,000 generated events
+	$(BIN)/hamlet run examples/ridesharing/workload.sase \
+	  --input 'generate:ridesharing?events=20000&seed=1' --engine local
+
+test: setup ## run the tests, less the slow ones
+	$(BIN)/pytest -n $(WORKERS)
+
+test-all: setup ## run all tests
+	$(BIN)/pytest -n $(WORKERS) -m ""
+
+lint: setup ## check style, formatting, types and layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: setup ## run the benchmark of the plain engine
+	$(BIN)/hamlet bench plain
+
+docs: setup ## build the documentation into site/
+	$(BIN)/zensical build --strict --clean
+
+lock: $(BIN)/uv ## remake requirements.lock (LOCK_FLAGS=--upgrade for newer versions)
+	$(BIN)/uv pip compile pyproject.toml --all-extras --universal $(LOCK_FLAGS) \
+	  --custom-compile-command 'make lock' --quiet --output-file requirements.lock
+
+clean: ## remove .venv and everything that was built
+	rm -rf .venv site .cache dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
+
+$(STAMP): pyproject.toml requirements.lock | $(BIN)/uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python -c requirements.lock -e '.[dev]'
+	@touch $@
+
+$(BIN)/uv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Hamlet needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1)." >&2; \
+	  echo "Name another one with: make setup PYTHON=python3.12" >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock uv
