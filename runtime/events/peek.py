@@ -1,0 +1,72 @@
+"""The columns of a data file, without reading more of it than its beginning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.json
+import pyarrow.parquet
+import pyarrow.types as pt
+
+from runtime.errors import InputError
+from runtime.events.kinds import is_text
+
+Columns = dict[str, pa.DataType | None]
+
+
+def columns_of(path: Path) -> Columns:
+    """The columns with their types; None where text leaves open what a value is."""
+    name = path.name.lower().removesuffix(".gz")
+    read = _READERS.get(name[name.rfind(".") :] if "." in name else "")
+    if read is None:
+        known = ", ".join(sorted(_READERS))
+        raise InputError(f"{path} is no schema: its kind is not known", f".yaml or {known}")
+    try:
+        return read(path)
+    except (OSError, pa.ArrowInvalid, EOFError) as error:
+        raise InputError(f"cannot read the columns of {path}: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    return str(getattr(error, "strerror", None) or error)
+
+
+def _parquet(path: Path) -> Columns:
+    return {field.name: field.type for field in pa.parquet.read_schema(path)}
+
+
+def _ipc(path: Path) -> Columns:
+    with pa.OSFile(str(path)) as file:
+        magic = file.read(6)
+        file.seek(0)
+        reader = pa.ipc.open_file(file) if magic == b"ARROW1" else pa.ipc.open_stream(file)
+        return {field.name: field.type for field in reader.schema}
+
+
+def _csv(path: Path) -> Columns:
+    parse = pa.csv.ParseOptions(invalid_row_handler=lambda row: "skip")
+    with pa.input_stream(str(path)) as stream:
+        schema = pa.csv.open_csv(stream, parse_options=parse).schema
+    # `007` may be a number or text, as the workload uses it; `abc` is text.
+    return {f.name: f.type if is_text(f.type) else None for f in schema}
+
+
+def _json(path: Path) -> Columns:
+    with pa.input_stream(str(path)) as stream:
+        beginning = stream.read(1 << 20)
+    lines = beginning[: beginning.rfind(b"\n") + 1] or beginning
+    if not lines.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):  # Arrow crashes on a first null
+        raise InputError(f"{path} is not JSON lines", "one JSON object per line is expected")
+    schema = pa.json.read_json(pa.BufferReader(lines)).schema
+    return {f.name: pa.string() if pt.is_timestamp(f.type) else f.type for f in schema}
+
+
+_READERS: dict[str, Callable[[Path], Columns]] = {
+    **dict.fromkeys((".parquet", ".pq"), _parquet),
+    **dict.fromkeys((".arrow", ".ipc", ".feather"), _ipc),
+    **dict.fromkeys((".json", ".jsonl", ".ndjson"), _json),
+    ".csv": _csv,
+}
