@@ -1,0 +1,99 @@
+"""Checks the kinds in an expression: numbers with numbers, text with text, conditions on top."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from runtime.events.kinds import Kind
+from runtime.language import syntax as s
+from runtime.language.report import Report
+
+SPOKEN = {Kind.NUMBER: "a number", Kind.TEXT: "text", Kind.BOOL: "true or false"}
+
+
+def kind_of(expression: s.Expression) -> Kind:
+    """The kind that an expression has by itself; ANY where only the data can tell."""
+    match expression:
+        case s.Literal(bool()):
+            return Kind.BOOL
+        case s.Literal(str()):
+            return Kind.TEXT
+        case s.Literal() | s.Arithmetic() | s.Negative() | s.Aggregate():
+            return Kind.NUMBER
+        case _:
+            return Kind.ANY
+
+
+class KindChecker:
+    """Walks a condition and tells `leaf` of every name in it, with the kind it is used as."""
+
+    def __init__(self, report: Report, leaf: Callable[[s.Expression, Kind], None]) -> None:
+        self._report = report
+        self._leaf = leaf
+
+    def condition(self, expression: s.Expression) -> None:
+        match expression:
+            case s.AllOf(parts) | s.AnyOf(parts):
+                for part in parts:
+                    self.condition(part)
+            case s.Invert(body):
+                self.condition(body)
+            case s.Compare(operator, left, right):
+                self._ordered(expression, operator, self._alike(expression, left, right))
+            case s.Between(body, low, high):
+                self._ordered(expression, "BETWEEN", self._alike(expression, body, low, high))
+            case s.OneOf(body, values):
+                self._alike(expression, body, *values)
+            case s.IsNull(body):
+                self._value(body, Kind.ANY)
+            case s.Equivalence():
+                hint = "join it to the other conditions with AND"
+                self._report(
+                    "an equivalence cannot be part of another condition", expression.span, hint
+                )
+            case s.Length():
+                hint = "join it to the other conditions with AND"
+                self._report("LENGTH cannot be part of another condition", expression.span, hint)
+            case _:
+                hint = "compare it with something, such as `= TRUE`"
+                self._report("this is a value, not a condition", expression.span, hint)
+                self._value(expression, Kind.ANY)
+
+    def _alike(self, whole: s.Expression, *parts: s.Expression) -> Kind:
+        """The one kind of all parts; what has no kind of its own takes it."""
+        kinds = {kind_of(part) for part in parts} - {Kind.ANY}
+        if len(kinds) > 1:
+            one, other = sorted(SPOKEN[kind] for kind in kinds)[:2]
+            self._report(f"compares {one} with {other}", whole.span)
+            kinds = set()
+        kind = kinds.pop() if kinds else Kind.ANY
+        for part in parts:
+            self._value(part, kind)
+        return kind
+
+    def _ordered(self, whole: s.Expression, operator: str, kind: Kind) -> None:
+        if kind is Kind.BOOL and operator not in ("=", "!="):
+            self._report(
+                f"true and false have no order for `{operator}`", whole.span, "use = or !="
+            )
+
+    def _value(self, expression: s.Expression, kind: Kind) -> None:
+        match expression:
+            case s.Arithmetic(_, left, right):
+                self._number(left)
+                self._number(right)
+            case s.Negative(body):
+                self._number(body)
+            case s.Attribute() | s.Column() | s.Aggregate():
+                self._leaf(expression, kind)
+            case s.Literal():
+                pass
+            case _:
+                self._report("a condition stands here where a value is expected", expression.span)
+
+    def _number(self, expression: s.Expression) -> None:
+        if kind_of(expression) not in (Kind.NUMBER, Kind.ANY):
+            self._report(
+                f"arithmetic needs numbers, this is {SPOKEN[kind_of(expression)]}", expression.span
+            )
+        self._value(expression, Kind.NUMBER)

@@ -1,0 +1,199 @@
+"""A checked query: every name bound to positions, every condition in its class, every aggregate
+a lane. Immutable; what runs keeps its state elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import cached_property
+
+from runtime.errors import HamletError, did_you_mean
+from runtime.events.kinds import Kind
+from runtime.language import syntax as s
+from runtime.language.clauses import Source
+from runtime.template.automaton import Template
+
+
+class Semantics(Enum):
+    ANY = "skip-till-any-match"
+    NEXT = "skip-till-next-match"
+    CONTIGUOUS = "contiguous"
+
+
+@dataclass(frozen=True)
+class Window:
+    """`[k*slide, k*slide + within)` for whole k, in microseconds, or in events if `counted`."""
+
+    within: int
+    slide: int
+    counted: bool = False
+
+    def covering(self, point: int) -> range:
+        """The numbers k of the windows that hold a time (or an ordinal)."""
+        return range((point - self.within) // self.slide + 1, point // self.slide + 1)
+
+    def start(self, k: int) -> int:
+        return k * self.slide
+
+    def end(self, k: int) -> int:
+        return k * self.slide + self.within
+
+
+@dataclass(frozen=True)
+class LocalCondition:
+    """A condition on one event, for every position that its name stands for."""
+
+    positions: frozenset[int]
+    expression: s.Expression
+
+
+@dataclass(frozen=True)
+class AdjacentCondition:
+    """A condition on two neighbours, where the first sits in `before` and the second in `after`.
+    In the expression, `NEXT(..)` attributes are those of the second."""
+
+    before: frozenset[int]
+    after: frozenset[int]
+    expression: s.Expression
+
+    @cached_property
+    def kept(self) -> frozenset[str]:
+        """The attributes of the earlier event that must be remembered."""
+        found = s.walk(self.expression)
+        return frozenset(a.name for a in found if isinstance(a, s.Attribute) and not a.next)
+
+
+class Fold(Enum):
+    """How a lane combines: sums are linear in the count, MIN and MAX are not."""
+
+    SUM = "sum"
+    MIN = "min"
+    MAX = "max"
+
+
+@dataclass(frozen=True)
+class Lane:
+    """A number that rides along with the count of trends.
+
+    SUM adds, over the events bound to `positions`, the attribute's value, or one for each event
+    that has a value (`ones` with an attribute: the divisor of AVG), or one for each event
+    (`ones` without an attribute: COUNT(E))."""
+
+    fold: Fold
+    positions: frozenset[int]
+    attribute: str | None = None
+    ones: bool = False
+
+
+@dataclass(frozen=True)
+class Measure:
+    """An aggregate of a result row and the lanes it is made of (none: COUNT(*))."""
+
+    function: str
+    text: str
+    lanes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class OutputColumn:
+    """A column of the result: a group attribute, or a measure (by its place in `measures`)."""
+
+    name: str
+    measure: int | None = None
+    group: str | None = None
+
+
+@dataclass(frozen=True)
+class Mention:
+    """An attribute where the query uses it: of which event types, as what, and where."""
+
+    attribute: str
+    types: frozenset[str]
+    kind: Kind
+    span: s.Span
+
+
+@dataclass(frozen=True)
+class Query:
+    name: str
+    pattern: s.Pattern
+    template: Template
+    semantics: Semantics
+    equivalence: tuple[str, ...]
+    group_by: tuple[str, ...]
+    local: tuple[LocalCondition, ...]
+    adjacent: tuple[AdjacentCondition, ...]
+    least_length: int
+    lanes: tuple[Lane, ...]
+    measures: tuple[Measure, ...]
+    columns: tuple[OutputColumn, ...]
+    having: s.Expression | None
+    window: Window
+    mentions: tuple[Mention, ...]
+    text: s.QueryText
+    source: Source
+
+    @cached_property
+    def partition_by(self) -> tuple[str, ...]:
+        """The attributes that split the stream, in a canonical order."""
+        return tuple(sorted({*self.equivalence, *self.group_by}))
+
+    @cached_property
+    def types(self) -> frozenset[str]:
+        """Every event type that the pattern names, under NOT too."""
+        return frozenset(p.type for p in self.template.positions)
+
+    @property
+    def conjunctive(self) -> bool:
+        return self.template.sides == 2
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Queries over one stream, and the text they came from."""
+
+    queries: tuple[Query, ...]
+    source: Source
+
+    def __iter__(self) -> Iterator[Query]:
+        return iter(self.queries)
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    def __getitem__(self, name: str) -> Query:
+        for query in self.queries:
+            if query.name == name:
+                return query
+        hint = did_you_mean(name, [query.name for query in self.queries])
+        raise HamletError(f"no query is called `{name}`", hint)
+
+    def with_queries(self, added: tuple[Query, ...]) -> Workload:
+        """This workload and more queries, which must fit to it."""
+        for query in added:
+            if any(known.name == query.name for known in self.queries):
+                raise HamletError(f"a query called `{query.name}` is there already")
+            for mention in query.mentions:
+                known_kind = self.uses.get(mention.attribute, Kind.ANY)
+                if Kind.ANY not in (known_kind, mention.kind) and known_kind is not mention.kind:
+                    message = (
+                        f"`{mention.attribute}` is used as {mention.kind.value} here, "
+                        f"as {known_kind.value} by queries that are there already"
+                    )
+                    raise query.source.error(message, mention.span)
+        return replace(self, queries=(*self.queries, *added))
+
+    def without_query(self, name: str) -> Workload:
+        gone = self[name]
+        return replace(self, queries=tuple(q for q in self.queries if q is not gone))
+
+    @cached_property
+    def uses(self) -> Mapping[str, Kind]:
+        """How each attribute is used. Uses as a mere key say nothing about its kind."""
+        kinds: dict[str, Kind] = {}
+        for query in self.queries:
+            for mention in query.mentions:
+                if kinds.get(mention.attribute, Kind.ANY) is Kind.ANY:
+                    kinds[mention.attribute] = mention.kind
+        return dict(sorted(kinds.items()))

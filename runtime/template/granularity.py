@@ -1,0 +1,45 @@
+"""At what granularity a query's aggregates are kept (cogra.txt table 5, put right).
+
+COGRA keeps one aggregate for a whole pattern under skip-till-next-match, that of the last
+matched event. That loses trends (`SEQ(A, B, C)` over a1 b2 a3 c4 has the trend a1 b2 c4), so that
+semantics keeps what skip-till-any-match keeps. Only `contiguous` can forget all but the last time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from runtime.language.query import Query, Semantics
+from runtime.template.bindings import Bindings
+
+
+class Granularity(Enum):
+    TYPE = "type"
+    MIXED = "mixed"
+    PATTERN = "pattern"
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What the engine keeps for a query, and why."""
+
+    granularity: Granularity
+    event_grained: tuple[str, ...]
+    why: str
+    twice: str | None
+
+
+def granularity(query: Query) -> Kept:
+    positions = query.template.positions
+    before = {p for c in query.adjacent for p in c.before if positions[p].negation is None}
+    stored = tuple(dict.fromkeys(positions[p].alias or positions[p].type for p in sorted(before)))
+    twice = Bindings(query.template, query.local).ambiguous
+    if query.semantics is Semantics.CONTIGUOUS:
+        why = "contiguous: only trends that end at the last time can go on"
+        return Kept(Granularity.PATTERN, (), why, twice)
+    if stored:
+        why = f"adjacent condition: values of {', '.join(stored)} are kept per event"
+        return Kept(Granularity.MIXED, stored, why, twice)
+    why = "no adjacent condition: one aggregate for each state, no event is kept"
+    return Kept(Granularity.TYPE, (), why, twice)
