@@ -1,0 +1,323 @@
+"""The engine: batches of events in, result tables out, windows closed by the watermark.
+
+    engine = Engine(workload, lateness=10_000_000)
+    for batch in batches:
+        for query, table in engine.process(batch).items(): ...
+    engine.finish()
+
+Lives in one process and is not shared between threads. Results depend on the events and the
+watermarks, never on where batches are cut.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from runtime.errors import HamletError, WorkloadError
+from runtime.events.clock import Clock
+from runtime.events.dead import no_dead
+from runtime.events.order import Buffer, times_of
+from runtime.events.prepare import TYPE, Preparer
+from runtime.events.schema import Schema
+from runtime.language.against_schema import check_schema
+from runtime.language.parser import parse
+from runtime.language.query import Query, Workload
+from runtime.plain.executor import FOREVER, Moment, PlainExecutor
+from runtime.results import Merge, ResultWriter
+from runtime.template.groups import routing_groups
+
+Results: TypeAlias = dict[str, pa.Table]
+
+NUMERIC = ("float", "exact")
+TIES = ("strict", "arrival")
+CHUNK_ROWS = 65_536
+
+
+class Engine:
+    def __init__(
+        self,
+        workload: Workload | str,
+        *,
+        numeric: str = "float",
+        ties: str = "strict",
+        lateness: int | None = None,
+        time_column: str = "time",
+        type_column: str = "type",
+        time_unit: str | None = None,
+    ) -> None:
+        """`lateness` in microseconds makes every `process` an epoch that moves the watermark;
+        without it the watermark moves by `advance` and `finish` alone."""
+        _check_choice("numeric", numeric, NUMERIC)
+        _check_choice("ties", ties, TIES)
+        self.workload = parse(workload) if isinstance(workload, str) else workload
+        self.null_keys: Counter[str] = Counter()
+        self.late_rows = 0
+        self._numeric = numeric
+        self._by_arrival = ties == "arrival"
+        self._lateness = lateness
+        self._input = (time_column, type_column, time_unit)
+        self._columns: pa.Schema | None = None
+        self._preparer = Preparer(*self._input, self.workload.uses)
+        self._buffer = Buffer()
+        self._newest: int | None = None
+        self._arrivals = 0
+        # Both only grow: queries that run already keep their places.
+        self._layout: dict[str, int] = {}
+        self._doubles: set[str] = set()
+        self._executors: dict[tuple[str, ...], PlainExecutor] = {}
+        self._dead: list[pa.Table] = []
+        self._late: list[pa.RecordBatch] = []
+
+    # ---- events in -------------------------------------------------------------------------
+
+    def bind(self, columns: pa.Schema) -> None:
+        """Holds the workload against the input's columns before any event is read."""
+        time_column, type_column, _ = self._input
+        if time_column in columns.names and type_column in columns.names:
+            check_schema(self.workload, Schema.from_arrow(columns))
+        self._preparer.bind(columns)
+        _check_windows(self.workload, self._preparer.clock)
+        self._columns = columns
+        for name, type_ in self._types().items():
+            self._layout.setdefault(name, len(self._layout))
+            if pa.types.is_floating(type_):
+                self._doubles.add(name)
+        if not self._executors:
+            for group in routing_groups(self.workload):
+                self._executors[group.attributes] = self._executor(group.queries)
+
+    def prepare(self, batch: pa.RecordBatch | pa.Table, **where: Any) -> pa.RecordBatch:
+        """Checks and normalises a batch; bad rows go to the dead letters."""
+        if self._columns is None:
+            self.bind(batch.schema)
+        prepared = self._preparer.prepare(batch, **where)
+        if prepared.dead.num_rows:
+            self._dead.append(prepared.dead)
+        return prepared.events
+
+    def process(self, batch: pa.RecordBatch | pa.Table, **where: Any) -> Results:
+        """Takes a batch in any order. Rows behind the watermark are late and put aside."""
+        events = self.prepare(batch, **where)
+        late = self._buffer.add(events)
+        if late.num_rows:
+            self.late_rows += late.num_rows
+            self._late.append(late)
+        if events.num_rows:
+            newest = int(times_of(events).max())
+            self._newest = newest if self._newest is None else max(self._newest, newest)
+        if self._lateness is None or self._newest is None:
+            return {}
+        return self._advance(self._newest - self._lateness)
+
+    def advance(self, watermark: int | datetime) -> Results:
+        """Promises that no event before the watermark will come (microseconds, or a datetime)."""
+        if isinstance(watermark, datetime):
+            moment = watermark if watermark.tzinfo else watermark.replace(tzinfo=UTC)
+            watermark = round(moment.timestamp() * 1_000_000)
+        return self._advance(watermark)
+
+    def finish(self) -> Results:
+        """The end of a bounded input: every window closes."""
+        if self._columns is not None and self._buffer.rows:
+            self._execute(self._buffer.drain())
+        return self._close(FOREVER)
+
+    def execute(self, events: pa.RecordBatch) -> Results:
+        """Takes prepared events that are in order already, after all those before; windows that
+        end at or before the last of them close."""
+        self._execute(events)
+        return self._close(int(times_of(events)[-1])) if events.num_rows else {}
+
+    # ---- queries come and go ---------------------------------------------------------------
+
+    def add(self, query: Query | str) -> None:
+        """Adds a query. It reports windows that start after every event seen so far."""
+        added = tuple(parse(query)) if isinstance(query, str) else (query,)
+        grown = self.workload.with_queries(added)
+        if self._columns is not None:
+            check_schema(grown, Schema.from_arrow(self._columns))
+            _check_windows(grown, self._preparer.clock)
+        self.workload = grown
+        if self._columns is None:
+            self._preparer = Preparer(*self._input, self.workload.uses)
+            return
+        self._rebind()
+        since = None if self._newest is None else self._newest + 1
+        for one in added:
+            known = self._executors.get(one.partition_by)
+            if known is None:
+                known = self._executors[one.partition_by] = self._executor(())
+            known.add(one, since)
+
+    def remove(self, name: str) -> None:
+        """Removes a query; its open windows are dropped."""
+        query = self.workload[name]
+        self.workload = self.workload.without_query(name)
+        if self._columns is not None:
+            self._executors[query.partition_by].remove(name)
+
+    # ---- what else came out ----------------------------------------------------------------
+
+    def take_dead(self) -> pa.Table:
+        """The bad rows since the last call, each with its reason."""
+        taken, self._dead = self._dead, []
+        return pa.concat_tables(taken) if taken else no_dead()
+
+    def take_late(self) -> pa.Table:
+        """The late rows since the last call."""
+        taken, self._late = self._late, []
+        return pa.Table.from_batches(taken) if taken else pa.table({})
+
+    @property
+    def preparer(self) -> Preparer:
+        return self._preparer
+
+    def empty_results(self) -> Results:
+        return {query.name: self._writer(query).table({}, self._clock()) for query in self.workload}
+
+    # ---- inside ----------------------------------------------------------------------------
+
+    def _executor(self, queries: tuple[Query, ...]) -> PlainExecutor:
+        return PlainExecutor(queries, self._layout, self._doubles)
+
+    def _types(self) -> Mapping[str, pa.DataType]:
+        if self._columns is None:
+            return {}
+        schema = self._preparer.schema
+        return {name: schema.field(name).type for name in self._preparer.uses}
+
+    def _clock(self) -> Clock | None:
+        return self._preparer.clock if self._columns is not None else None
+
+    def _rebind(self) -> None:
+        """New queries may use attributes that were not read so far: events from here on have
+        them, those that wait do not (and no new query looks at those)."""
+        assert self._columns is not None
+        waiting, watermark = self._buffer, self._buffer.watermark
+        columns, self._columns = self._columns, None
+        self._preparer = Preparer(*self._input, self.workload.uses)
+        self.bind(columns)
+        self._buffer = Buffer()
+        if waiting.rows:
+            self._buffer.add(_padded(waiting.drain(), self._preparer.schema))
+        self._buffer.watermark = watermark
+
+    def _advance(self, watermark: int) -> Results:
+        if self._columns is None:
+            return {}
+        if self._buffer.rows:
+            self._execute(self._buffer.release(watermark))
+        elif self._buffer.watermark is None or watermark > self._buffer.watermark:
+            self._buffer.watermark = watermark
+        return self._close(watermark)
+
+    def _execute(self, events: pa.RecordBatch) -> None:
+        for chunk in _chunks(events):
+            moments = self._moments(chunk)
+            for executor in self._executors.values():
+                executor.process(moments)
+        self._count_null_keys(events)
+
+    def _moments(self, events: pa.RecordBatch) -> list[Moment]:
+        times = times_of(events).tolist()
+        types = events.column(TYPE).to_pylist()
+        columns = [_values(events.column(name)) for name in self._layout]
+        rows = list(zip(*columns, strict=True)) if columns else [()] * len(times)
+        first, self._arrivals = self._arrivals, self._arrivals + len(times)
+        arrivals = range(first, self._arrivals) if self._by_arrival else [0] * len(times)
+        return [
+            Moment(instant, type_, row)
+            for instant, type_, row in zip(
+                zip(times, arrivals, strict=True), types, rows, strict=True
+            )
+        ]
+
+    def _count_null_keys(self, events: pa.RecordBatch) -> None:
+        """Of events that some query looks at: a null key is a value of its own, but usually a
+        mistake."""
+        types: dict[str, set[str]] = {}
+        for query in self.workload:
+            for name in query.partition_by:
+                types.setdefault(name, set()).update(query.types)
+        for name, relevant in types.items():
+            column = events.column(name)
+            if column.null_count:
+                named = pc.is_in(events.column(TYPE), pa.array(sorted(relevant), pa.string()))
+                nulls = pc.sum(pc.and_(column.is_null(), named)).as_py()
+                self.null_keys[name] += nulls or 0
+
+    def _close(self, watermark: int) -> Results:
+        merge = Merge(self.workload)
+        for executor in self._executors.values():
+            merge.add(executor.close(watermark))
+        tables = {}
+        for query in self.workload:
+            merged = merge.take(query.name)
+            if merged:
+                table = self._writer(query).table(merged, self._clock())
+                if table.num_rows:
+                    tables[query.name] = table
+        return tables
+
+    def _writer(self, query: Query) -> ResultWriter:
+        return ResultWriter(query, self._types(), self._numeric)
+
+
+def aggregate(workload: Workload | str, table: pa.Table, **options: Any) -> Results:
+    """The results of every query over a whole table."""
+    engine = Engine(workload, **options)
+    engine.process(table)
+    finished = engine.finish()
+    return {**engine.empty_results(), **finished}
+
+
+def _check_choice(what: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise HamletError(f"{what} is `{value}`, but must be one of {', '.join(known)}")
+
+
+def _check_windows(workload: Workload, clock: Clock) -> None:
+    errors = []
+    for query in workload:
+        if not query.window.counted:
+            reason = clock.check_window(query.window.within, query.window.slide)
+            if reason is not None:
+                errors.append(query.source.error(reason, query.text.within.span))
+    if errors:
+        raise WorkloadError(errors)
+
+
+def _values(column: pa.Array) -> list[Any]:
+    """Python values; times as integers, which compare alike at every resolution."""
+    if pa.types.is_temporal(column.type):
+        column = column.cast(pa.int32() if column.type.bit_width == 32 else pa.int64())
+    return column.to_pylist()  # type: ignore[no-any-return]
+
+
+def _chunks(events: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """Pieces of bounded size that never cut between events of equal time."""
+    times = times_of(events)
+    start = 0
+    while start < len(times):
+        stop = min(start + CHUNK_ROWS, len(times))
+        if stop < len(times):
+            stop = int(np.searchsorted(times, times[stop - 1], side="right"))
+        yield events.slice(start, stop - start)
+        start = stop
+
+
+def _padded(events: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    columns = [
+        events.column(field.name)
+        if field.name in events.schema.names
+        else pa.nulls(events.num_rows, field.type)
+        for field in schema
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
