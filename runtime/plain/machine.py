@@ -146,6 +146,7 @@ class Machine:
     def _step(self, state: State, event: Event) -> Step | None:
         subset = state.subset
         alive = _alive(subset.crossed, state.waits)
+        earlier = dict(zip(subset.kept, state.kept, strict=True))
         sources: dict[int, int] = {}
         for i, p in enumerate(subset.positions):
             for q, guard in self.query.template.automaton.follow[p].items():
@@ -153,7 +154,7 @@ class Machine:
                     event.mask >> q & 1
                     and q not in sources
                     and passes(guard, alive)
-                    and self._neighbours(p, q, subset, state.kept, event.row)
+                    and self._neighbours(p, q, earlier, event.row)
                 ):
                     sources[q] = i
         if not sources:
@@ -161,12 +162,8 @@ class Machine:
         target = self.subset(sources)
         return Step(target, tuple(sources[q] for q in target.positions))
 
-    def _neighbours(self, p: int, q: int, subset: Subset, kept: Row, row: Row) -> bool:
-        tests = self.pairs.get((p, q))
-        if tests is None:
-            return True
-        earlier = dict(zip(subset.kept, kept, strict=True))
-        return all(test(earlier, row) for test in tests)
+    def _neighbours(self, p: int, q: int, earlier: dict[int, Any], row: Row) -> bool:
+        return all(test(earlier, row) for test in self.pairs.get((p, q), ()))
 
     def enter(self, subset: Subset, length: int, row: Row) -> State:
         """The state of trends whose last event has just come: no gap has passed yet."""
