@@ -12,11 +12,10 @@ watermarks, never on where batches are cut.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -37,7 +36,7 @@ Results: TypeAlias = dict[str, pa.Table]
 
 NUMERIC = ("float", "exact")
 TIES = ("strict", "arrival")
-CHUNK_ROWS = 65_536
+PIECE_ROWS = 65_536
 
 
 class Engine:
@@ -97,21 +96,18 @@ class Engine:
         """Checks and normalises a batch; bad rows go to the dead letters."""
         if self._columns is None:
             self.bind(batch.schema)
+        decided = self._preparer.clock.decided
         prepared = self._preparer.prepare(batch, **where)
+        if not decided:  # times in text: only a row tells what they are
+            _check_windows(self.workload, self._preparer.clock)
         if prepared.dead.num_rows:
             self._dead.append(prepared.dead)
         return prepared.events
 
     def process(self, batch: pa.RecordBatch | pa.Table, **where: Any) -> Results:
         """Takes a batch in any order. Rows behind the watermark are late and put aside."""
-        events = self.prepare(batch, **where)
-        late = self._buffer.add(events)
-        if late.num_rows:
-            self.late_rows += late.num_rows
-            self._late.append(late)
-        if events.num_rows:
-            newest = int(times_of(events).max())
-            self._newest = newest if self._newest is None else max(self._newest, newest)
+        for piece in _pieces(batch):
+            self._wait(self.prepare(piece, **where))
         if self._lateness is None or self._newest is None:
             return {}
         return self._advance(self._newest - self._lateness)
@@ -125,8 +121,9 @@ class Engine:
 
     def finish(self) -> Results:
         """The end of a bounded input: every window closes."""
-        if self._columns is not None and self._buffer.rows:
-            self._execute(self._buffer.drain())
+        if self._buffer.rows:
+            for events in self._buffer.portions(None):
+                self._execute(events)
         return self._close(FOREVER)
 
     def execute(self, events: pa.RecordBatch) -> Results:
@@ -209,20 +206,30 @@ class Engine:
             self._buffer.add(_padded(waiting.drain(), self._preparer.schema))
         self._buffer.watermark = watermark
 
+    def _wait(self, events: pa.RecordBatch) -> None:
+        """Events wait in order until the watermark passes them; those behind it are late."""
+        late = self._buffer.add(events)
+        if late.num_rows:
+            self.late_rows += late.num_rows
+            self._late.append(late)
+        if events.num_rows:
+            newest = int(times_of(events).max())
+            self._newest = newest if self._newest is None else max(self._newest, newest)
+
     def _advance(self, watermark: int) -> Results:
         if self._columns is None:
             return {}
         if self._buffer.rows:
-            self._execute(self._buffer.release(watermark))
+            for events in self._buffer.portions(watermark):
+                self._execute(events)
         elif self._buffer.watermark is None or watermark > self._buffer.watermark:
             self._buffer.watermark = watermark
         return self._close(watermark)
 
     def _execute(self, events: pa.RecordBatch) -> None:
-        for chunk in _chunks(events):
-            moments = self._moments(chunk)
-            for executor in self._executors.values():
-                executor.process(moments)
+        moments = self._moments(events)
+        for executor in self._executors.values():
+            executor.process(moments)
         self._count_null_keys(events)
 
     def _moments(self, events: pa.RecordBatch) -> list[Moment]:
@@ -301,16 +308,11 @@ def _values(column: pa.Array) -> list[Any]:
     return column.to_pylist()  # type: ignore[no-any-return]
 
 
-def _chunks(events: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """Pieces of bounded size that never cut between events of equal time."""
-    times = times_of(events)
-    start = 0
-    while start < len(times):
-        stop = min(start + CHUNK_ROWS, len(times))
-        if stop < len(times):
-            stop = int(np.searchsorted(times, times[stop - 1], side="right"))
-        yield events.slice(start, stop - start)
-        start = stop
+def _pieces(batch: pa.RecordBatch | pa.Table) -> list[pa.RecordBatch]:
+    """A table may be longer than one Arrow batch can be."""
+    if isinstance(batch, pa.RecordBatch) or batch.num_rows <= PIECE_ROWS:
+        return [batch]
+    return batch.to_batches(max_chunksize=PIECE_ROWS)  # type: ignore[no-any-return]
 
 
 def _padded(events: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

@@ -16,6 +16,8 @@ from runtime.events.kinds import is_text
 
 Columns = dict[str, pa.DataType | None]
 
+_BEGINNING = 1 << 20
+
 
 def columns_of(path: Path) -> Columns:
     """The columns with their types; None where text leaves open what a value is."""
@@ -26,7 +28,7 @@ def columns_of(path: Path) -> Columns:
         raise InputError(f"{path} is no schema: its kind is not known", f".yaml or {known}")
     try:
         return read(path)
-    except (OSError, pa.ArrowInvalid, EOFError) as error:
+    except (OSError, ValueError, EOFError) as error:
         raise InputError(f"cannot read the columns of {path}: {_reason(error)}") from error
 
 
@@ -47,21 +49,26 @@ def _ipc(path: Path) -> Columns:
 
 
 def _csv(path: Path) -> Columns:
-    parse = pa.csv.ParseOptions(invalid_row_handler=lambda row: "skip")
-    with pa.input_stream(str(path)) as stream:
-        schema = pa.csv.open_csv(stream, parse_options=parse).schema
+    skip = pa.csv.ParseOptions(invalid_row_handler=lambda row: "skip")
+    options = pa.csv.ReadOptions(use_threads=False)
+    table = pa.csv.read_csv(pa.BufferReader(_first_lines(path)), options, skip)
     # `007` may be a number or text, as the workload uses it; `abc` is text.
-    return {f.name: f.type if is_text(f.type) else None for f in schema}
+    return {f.name: f.type if is_text(f.type) else None for f in table.schema}
 
 
 def _json(path: Path) -> Columns:
-    with pa.input_stream(str(path)) as stream:
-        beginning = stream.read(1 << 20)
-    lines = beginning[: beginning.rfind(b"\n") + 1] or beginning
+    lines = _first_lines(path)
     if not lines.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):  # Arrow crashes on a first null
         raise InputError(f"{path} is not JSON lines", "one JSON object per line is expected")
     schema = pa.json.read_json(pa.BufferReader(lines)).schema
     return {f.name: pa.string() if pt.is_timestamp(f.type) else f.type for f in schema}
+
+
+def _first_lines(path: Path) -> bytes:
+    with pa.input_stream(str(path)) as stream:
+        beginning: bytes = stream.read(_BEGINNING)
+    whole = beginning.rfind(b"\n") + 1 if len(beginning) == _BEGINNING else 0
+    return beginning[:whole] if whole else beginning
 
 
 _READERS: dict[str, Callable[[Path], Columns]] = {

@@ -144,6 +144,8 @@ def test_a_missing_file_is_named(tmp_path, name):
         ("a.json", b"null\n"),
         ("a.json", b"[1]\n"),
         ("a.csv.gz", b"\x1f\x8b123"),
+        ("a.csv", b"\xff\xfet\x00\n\x001\x00"),
+        ("a.json", b'{"a": 1}\n{"a": "x"}\n'),
         ("a.txt", b"x"),
     ],
 )
