@@ -13,7 +13,7 @@ import pyarrow as pa
 from runtime.errors import HamletError
 from runtime.events.order import Disorder, times_of
 
-LIMIT_BYTES = 64 * 1024 * 1024
+LIMIT_BYTES = 32 * 1024 * 1024
 CHUNK_ROWS = 65_536
 
 

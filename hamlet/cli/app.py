@@ -1,0 +1,56 @@
+"""The `hamlet` command."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from hamlet.cli import bench, check, explain, generate, run
+from hamlet.cli.exits import HamletGroup
+from hamlet.cli.help import examples
+
+app = typer.Typer(
+    name="hamlet",
+    cls=HamletGroup,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def main() -> None:
+    app(prog_name="hamlet")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from hamlet import __version__
+
+        typer.echo(f"hamlet {__version__}")
+        raise typer.Exit
+
+
+@app.callback(
+    epilog=examples(
+        ("hamlet check queries.sase", "are there mistakes in my queries?"),
+        ("hamlet explain queries.sase", "how will they be evaluated?"),
+        ("hamlet run queries.sase --input events.parquet", "run them"),
+        ("hamlet generate ridesharing --events 5", "look at a generated stream"),
+    )
+)
+def hamlet(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Counts and aggregates event trends: sequences of events that match patterns."""
+
+
+run.register(app)
+check.register(app)
+explain.register(app)
+generate.register(app)
+bench.register(app)

@@ -1,0 +1,106 @@
+"""`hamlet bench`: the benchmarks of the source checkout.
+
+A benchmark is a module `benchmarks/NAME.py` with `run(progress) -> dict`, where `progress` takes a
+line to show, and perhaps `table(result) -> list[dict]`, the rows to print.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Annotated, Any
+
+import typer
+
+from hamlet.cli import options
+from hamlet.cli.grid import Grid, show
+from hamlet.cli.help import examples, prose
+from hamlet.cli.notices import Notices
+from runtime.errors import HamletError, did_you_mean
+
+CHECKOUT = Path(__file__).parents[2]
+EXAMPLES = examples(
+    ("hamlet bench", "which benchmarks there are"),
+    ("hamlet bench plain --json", "one of them, for programs"),
+)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("bench", help=prose(command), epilog=EXAMPLES)(command)
+
+
+def command(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="The benchmark.")] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print what was measured as JSON.")
+    ] = False,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,
+) -> None:
+    """Runs a benchmark of the source checkout.
+
+    Prints what it measured, as ratios within one run. Without NAME, lists the benchmarks.
+    """
+    found = benchmarks(CHECKOUT)
+    if name is None:
+        rows = [(each, _first_line(path)) for each, path in found.items()]
+        show(Grid.of(("name", "measures"), rows, right=set()))
+        return
+    if name not in found:
+        raise HamletError(f"there is no benchmark `{name}`", did_you_mean(name, found))
+    module = _load(name, found[name])
+    result = module.run(Notices(quiet).say)
+    if as_json:
+        typer.echo(json.dumps(result, indent=2))
+    else:
+        show(_measured(module, result))
+
+
+def benchmarks(checkout: Path) -> dict[str, Path]:
+    """The benchmarks by name. Files that start with `_` are helpers of theirs."""
+    folder = checkout / "benchmarks"
+    if not folder.is_dir():
+        raise HamletError(
+            "benchmarks are part of the source checkout, and this is an installed package",
+            "run `make bench` in a checkout",
+        )
+    paths = sorted(folder.glob("*.py"))
+    return {path.stem: path for path in paths if not path.stem.startswith("_")}
+
+
+def _load(name: str, path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"benchmarks.{name}", path)
+    if spec is None or spec.loader is None:
+        raise HamletError(f"cannot load {path}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _measured(module: ModuleType, result: dict[str, Any]) -> Grid:
+    table: Callable[[dict[str, Any]], list[dict[str, Any]]] | None = getattr(module, "table", None)
+    rows = [{"measure": key, "value": value} for key, value in result.items()]
+    if table is not None:
+        rows = table(result)
+    names = list(rows[0]) if rows else []
+    numbers = {name for name in names if all(isinstance(row[name], int | float) for row in rows)}
+    return Grid.of(names, [[_cell(row[name]) for name in names] for row in rows], right=numbers)
+
+
+def _cell(value: Any) -> str:
+    """Four digits are as many as a measurement has."""
+    if not isinstance(value, float):
+        return f"{value:,}" if isinstance(value, int) else str(value)
+    return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.4g}"
+
+
+def _first_line(path: Path) -> str:
+    """What a benchmark says of itself, without running it."""
+    said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    return said.splitlines()[0] if said else ""

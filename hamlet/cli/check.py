@@ -1,0 +1,48 @@
+"""`hamlet check`: every mistake of a query file, with its place."""
+
+from __future__ import annotations
+
+import typer
+
+from hamlet.cli import options
+from hamlet.cli.grid import Grid, show
+from hamlet.cli.help import examples, prose
+from hamlet.cli.workload import read_workload
+from runtime.events import Schema
+from runtime.explain import explain
+from runtime.language.against_schema import check_schema
+
+EXAMPLES = examples(
+    ("hamlet check queries.sase", "syntax, names, windows"),
+    ("hamlet check queries.sase --schema events.parquet", "and the columns of a data file"),
+    ("hamlet check queries.sase --schema types.yaml", "or what types are declared to have"),
+)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("check", help=prose(command), epilog=EXAMPLES)(command)
+
+
+def command(
+    workload: options.Workload,
+    schema: options.SchemaFile = None,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,
+) -> None:
+    """Reports every mistake of WORKLOAD, with its place.
+
+    Exits with 1 if there is one.
+    """
+    queries = read_workload(workload)
+    if schema is not None:
+        check_schema(queries, Schema.from_file(schema))
+    if quiet:
+        return
+    names = ("query", "pattern", "windows", "partitions")
+    rows = [
+        (plan.name, plan.pattern, plan.window, ", ".join(plan.partition_by) or "-")
+        for plan in explain(queries).queries
+    ]
+    show(Grid.of(names, rows, right=set()))
+    count = len(rows)
+    typer.echo(f"{count} {'query' if count == 1 else 'queries'}, no mistake")

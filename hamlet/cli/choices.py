@@ -1,0 +1,45 @@
+"""The values that options can have; a wrong one is answered with this list."""
+
+from enum import StrEnum
+
+
+class EngineName(StrEnum):
+    LOCAL = "local"
+    RAY = "ray"
+
+
+class Numeric(StrEnum):
+    FLOAT = "float"
+    EXACT = "exact"
+
+
+class Ties(StrEnum):
+    STRICT = "strict"
+    ARRIVAL = "arrival"
+
+
+class TimeUnit(StrEnum):
+    S = "s"
+    MS = "ms"
+    US = "us"
+
+
+class OutputFormat(StrEnum):
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+class DataFormat(StrEnum):
+    PARQUET = "parquet"
+    CSV = "csv"
+    JSON = "json"
+    ARROW = "arrow"
+
+
+class ExplainFormat(StrEnum):
+    TEXT = "text"
+    JSON = "json"
+    DOT = "dot"
+    SVG = "svg"

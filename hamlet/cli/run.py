@@ -1,0 +1,206 @@
+"""`hamlet run`: the queries of a file over an input."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import pyarrow as pa
+import typer
+
+from hamlet.cli import options
+from hamlet.cli.choices import DataFormat, EngineName, Numeric, OutputFormat, Ties, TimeUnit
+from hamlet.cli.help import examples, prose
+from hamlet.cli.notices import Notices
+from hamlet.cli.progress import bars
+from hamlet.cli.source import Generated, open_source
+from hamlet.cli.summary import tell
+from hamlet.cli.tables import TableSink
+from hamlet.cli.workload import read_workload
+from hamlet.files import DEAD_LETTER, ResultWriter, SideWriter
+from hamlet.run import Sink, run
+from runtime.engine import Engine, Results
+from runtime.errors import HamletError, InputError
+from runtime.events import Schema
+from runtime.language.against_schema import check_schema
+from runtime.language.query import Workload
+
+INPUT, RESULTS = "Input", "Results"
+EXAMPLES = examples(
+    ("hamlet run queries.sase --input events.parquet", "results as tables"),
+    (
+        "hamlet run queries.sase --input events.csv --time-unit ms --output results",
+        "a Parquet file for each query in the folder results",
+    ),
+    ("hamlet run queries.sase --input 'generate:stock?events=100000'", "over a generated stream"),
+    (
+        "zcat events.jsonl.gz | hamlet run queries.sase --input - --format json | jq .",
+        "in a pipe: one JSON object a row, with the name of its query",
+    ),
+    ("hamlet run queries.sase --input events/ --numeric exact", "a folder of files, every digit"),
+)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("run", help=prose(command), epilog=EXAMPLES)(command)
+
+
+def command(
+    workload: options.Workload,
+    input: Annotated[
+        str,
+        typer.Option(
+            "--input",
+            "-i",
+            metavar="INPUT",
+            help="A data file, a folder of them, [b]-[/b] for standard input, or a generated "
+            "stream: [b]generate:NAME?events=N[/b].",
+            rich_help_panel=INPUT,
+        ),
+    ],
+    input_format: Annotated[
+        DataFormat | None,
+        typer.Option(help="Where the name does not tell.", rich_help_panel=INPUT),
+    ] = None,
+    time_column: Annotated[
+        str, typer.Option(help="The column with the time.", rich_help_panel=INPUT)
+    ] = "time",
+    type_column: Annotated[
+        str, typer.Option(help="The column with the event type.", rich_help_panel=INPUT)
+    ] = "type",
+    time_unit: Annotated[
+        TimeUnit, typer.Option(help="Of times that are integers.", rich_help_panel=INPUT)
+    ] = TimeUnit.S,
+    schema: options.SchemaFile = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="DIR",
+            help="A folder for the results, a file for each query. Without it they are printed.",
+            rich_help_panel=RESULTS,
+        ),
+    ] = None,
+    format: Annotated[
+        OutputFormat | None,
+        typer.Option(
+            help="[b]table[/b], or with --output [b]parquet[/b], if not given.",
+            rich_help_panel=RESULTS,
+        ),
+    ] = None,
+    limit: Annotated[
+        int,
+        typer.Option(
+            min=0, metavar="N", help="Rows shown of a table; 0 for all.", rich_help_panel=RESULTS
+        ),
+    ] = 20,
+    numeric: Annotated[
+        Numeric,
+        typer.Option(
+            help="[b]float[/b]: 53 bits at any size; [b]exact[/b]: every digit.",
+            rich_help_panel=RESULTS,
+        ),
+    ] = Numeric.FLOAT,
+    ties: options.Ties = Ties.STRICT,
+    engine: Annotated[
+        EngineName,
+        typer.Option(metavar="local", help="In this process, the only way so far."),
+    ] = EngineName.LOCAL,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,
+) -> None:
+    """Runs the queries of WORKLOAD over an input.
+
+    The input is put in order of time as a whole. Rows that are no events are counted and, with
+    --output, kept in DIR/_dead_letter.
+    """
+    _check_engine(engine)
+    chosen = _format(format, output)
+    queries = read_workload(workload)
+    declared = None if schema is None else Schema.from_file(schema)
+    if declared is not None:
+        check_schema(queries, declared)
+    running = Engine(
+        queries,
+        numeric=numeric.value,
+        ties=ties.value,
+        time_column=time_column,
+        type_column=type_column,
+        time_unit=time_unit.value,
+    )
+    notices = Notices(quiet)
+    with ExitStack() as stack:
+        source = stack.enter_context(
+            open_source(
+                input,
+                format=None if input_format is None else input_format.value,
+                uses=queries.uses,
+                time_column=time_column,
+                type_column=type_column,
+                declared=declared,
+            )
+        )
+        results = CountingSink(_sink(stack, queries, output, chosen, limit))
+        dead = _dead(stack, output, chosen)
+        total = source.events if isinstance(source, Generated) else None
+        with bars(notices, total) as watcher:
+            summary = run(running, source, results, dead, watcher)
+    tell(notices, queries, summary, results.rows, output)
+
+
+class CountingSink:
+    """Counts the rows of each query on their way."""
+
+    def __init__(self, inner: Sink) -> None:
+        self._inner = inner
+        self.rows: dict[str, int] = {}
+
+    @property
+    def broken(self) -> bool:
+        return self._inner.broken
+
+    def write(self, results: Results) -> None:
+        for name, table in results.items():
+            self.rows[name] = self.rows.get(name, 0) + table.num_rows
+        self._inner.write(results)
+
+
+def _check_engine(engine: EngineName) -> None:
+    if engine is EngineName.RAY:
+        raise HamletError(
+            "--engine ray is not there yet: this version runs in one process",
+            "leave --engine out, or say --engine local",
+        )
+
+
+def _format(wanted: OutputFormat | None, output: Path | None) -> OutputFormat:
+    if wanted is None:
+        return OutputFormat.TABLE if output is None else OutputFormat.PARQUET
+    if wanted is OutputFormat.TABLE and output is not None:
+        raise InputError("a table is for reading, not for a file", "--format parquet, csv or json")
+    return wanted
+
+
+def _sink(
+    stack: ExitStack, queries: Workload, output: Path | None, format: OutputFormat, limit: int
+) -> Sink:
+    if format is OutputFormat.TABLE:
+        tables = TableSink(queries, limit)
+        stack.push(lambda kind, error, trace: tables.close() if error is None else None)
+        return tables
+    if format is OutputFormat.PARQUET and output is None and len(queries) > 1:
+        message = f"standard output takes one query as Parquet, and there are {len(queries)}"
+        raise InputError(message, "name a folder with --output")
+    return stack.enter_context(ResultWriter(output, format.value))
+
+
+def _dead(
+    stack: ExitStack, output: Path | None, format: OutputFormat
+) -> Callable[[pa.Table], None]:
+    """Without an output folder, bad rows are only counted."""
+    if output is None:
+        return lambda rows: None
+    return stack.enter_context(SideWriter(output, DEAD_LETTER, format.value)).write

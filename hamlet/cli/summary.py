@@ -1,0 +1,83 @@
+"""What a run has to say at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from hamlet.cli.notices import Notices, many
+from hamlet.files import DEAD_LETTER
+from hamlet.run import Summary
+from runtime.errors import did_you_mean
+from runtime.language.query import Workload
+
+REASONS = 5
+
+
+def tell(
+    notices: Notices,
+    workload: Workload,
+    summary: Summary,
+    rows: Mapping[str, int],
+    output: Path | None,
+) -> None:
+    if output is not None:
+        width = max(len(name) for name in rows)
+        for name, count in rows.items():
+            notices.say(f"{name:{width}}  {many(count, 'row')}")
+        notices.say(f"written to {output}")
+    _speed(notices, summary)
+    _dead(notices, summary, output)
+    for name, count in sorted(summary.null_keys.items()):
+        notices.warn(
+            f"{many(count, 'event')} {_have(count)} no `{name}`, by which queries split the "
+            "stream; usually a mistake"
+        )
+    if summary.truncated:
+        times = many(summary.truncated, "time")
+        notices.warn(f"{times} {_was(summary.truncated)} cut to whole microseconds")
+    if summary.skipped:
+        shown = ", ".join(summary.skipped[:3]) + (", ..." if len(summary.skipped) > 3 else "")
+        notices.warn(f"{many(len(summary.skipped), 'file')} skipped, no data by name: {shown}")
+    _missing_types(notices, workload, summary)
+
+
+def _speed(notices: Notices, summary: Summary) -> None:
+    took = f"{summary.seconds:,.1f} s" if summary.seconds >= 0.1 else f"{summary.seconds:.3f} s"
+    rate = f", {summary.rows / summary.seconds:,.0f} events/s" if summary.rows else ""
+    notices.say(f"{many(summary.rows, 'event')} in {took}{rate}")
+
+
+def _dead(notices: Notices, summary: Summary, output: Path | None) -> None:
+    if not summary.dead:
+        return
+    where = f", in {output / DEAD_LETTER}" if output else "; --output keeps them"
+    notices.warn(f"{many(summary.dead_rows, 'row')} could not be used{where}")
+    width = len(f"{max(summary.dead.values()):,}")
+    for reason, count in summary.dead.most_common(REASONS):
+        notices.say(f"  {count:>{width},}  {reason}")
+    rest = summary.dead.most_common()[REASONS:]
+    if rest:
+        notices.say(f"  {sum(n for _, n in rest):>{width},}  for {many(len(rest), 'other reason')}")
+
+
+def _missing_types(notices: Notices, workload: Workload, summary: Summary) -> None:
+    """A misspelt type is no error, and matches nothing for ever."""
+    if not summary.rows:
+        return
+    seen = summary.types | summary.other_types
+    for query in workload:
+        for position in query.template.positive:
+            if position.type not in summary.types:
+                hint = did_you_mean(position.type, seen - query.types)
+                tail = f"; {hint}" if hint else ""
+                notices.warn(f"no event has the type `{position.type}` of {query.name}{tail}")
+                break
+
+
+def _have(count: int) -> str:
+    return "has" if count == 1 else "have"
+
+
+def _was(count: int) -> str:
+    return "was" if count == 1 else "were"

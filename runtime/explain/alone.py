@@ -1,0 +1,46 @@
+"""Why a query shares nothing with any other."""
+
+from __future__ import annotations
+
+from runtime.explain.words import joined, shortened
+from runtime.language.query import Query, Workload
+from runtime.template.groups import kleene_parts
+
+
+def why_alone(query: Query, workload: Workload) -> str:
+    """The nearest miss: a query with a Kleene part in common, and what sets it apart."""
+    parts = kleene_parts(query.pattern)
+    others = [other for other in workload if other.name != query.name]
+    if not others:
+        return "it is the only query"
+    if not parts:
+        return "its pattern has no Kleene part"
+    alike: dict[tuple[str, str], list[str]] = {}
+    for other in others:
+        if common := _common(parts, other):
+            alike.setdefault((joined(common), _difference(query, other)), []).append(other.name)
+    if not alike:
+        return f"no other query has {joined(parts)}"
+    return "; ".join(
+        f"{shortened(names)} {_has(names)} {common} too, but {difference}"
+        for (common, difference), names in alike.items()
+    )
+
+
+def _common(parts: tuple[str, ...], other: Query) -> list[str]:
+    theirs = kleene_parts(other.pattern)
+    return [part for part in parts if part in theirs]
+
+
+def _has(names: list[str]) -> str:
+    return "has" if len(names) == 1 else "have"
+
+
+def _difference(query: Query, other: Query) -> str:
+    if query.partition_by != other.partition_by:
+        if not other.partition_by:
+            return "without partitions"
+        return f"in partitions by {joined(other.partition_by)}"
+    if query.semantics is not other.semantics:
+        return f"with {other.semantics.value}"
+    return "in windows of " + ("events" if other.window.counted else "time")

@@ -1,0 +1,175 @@
+"""An explanation as lines of text: what, then how, then why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from runtime.explain.words import joined, shortened
+
+if TYPE_CHECKING:
+    from runtime.explain.explanation import (
+        Explanation,
+        Gap,
+        NegationPlan,
+        QueryPlan,
+        RoutingPlan,
+        SharePlan,
+        StepPlan,
+        TypePlan,
+    )
+
+# Until queries are evaluated together, this is what they could share.
+SHARING = "SHARING (what could be; this version evaluates every query by itself)"
+LABEL = 15
+SHOWN = 8
+TIES = {
+    "strict": "events of equal time are never neighbours",
+    "arrival": "events of equal time follow each other as they arrived",
+}
+
+
+def as_text(explanation: Explanation) -> str:
+    count = len(explanation.queries)
+    head = f"{count} {'query' if count == 1 else 'queries'}; {TIES[explanation.ties]}"
+    blocks = [[head], *(_query(query, explanation) for query in explanation.queries)]
+    blocks.append(
+        ["ROUTING (the stream is split once for each line)", *_routing(explanation.routing)]
+    )
+    blocks.append([SHARING, *_sharing(explanation)])
+    blocks.append(["TEMPLATE", *_types(explanation), "", *_steps(explanation)])
+    return "\n\n".join("\n".join(block) for block in blocks) + "\n"
+
+
+# ---- a query -------------------------------------------------------------------------------
+
+
+def _query(plan: QueryPlan, explanation: Explanation) -> list[str]:
+    lines = [f"QUERY {plan.name}"]
+    for label, values in [*_facts(plan), ("sharing", [_share_line(plan, explanation)])]:
+        for place, value in enumerate(values):
+            lines.append(f"  {label if place == 0 else '':{LABEL}}{value}")
+    return lines
+
+
+def _facts(plan: QueryPlan) -> Iterator[tuple[str, Iterable[str]]]:
+    yield "pattern", [plan.pattern]
+    yield "returns", [", ".join(plan.returns)]
+    yield "semantics", [plan.semantics]
+    yield "windows", [plan.window]
+    yield "partitions", [_partitions(plan)]
+    yield "on events", plan.local
+    yield "on neighbours", plan.adjacent
+    if plan.least_length > 1:
+        yield "length", [f"at least {plan.least_length} events"]
+    if plan.having is not None:
+        yield "having", [plan.having]
+    yield "starts with", [", ".join(plan.starts)]
+    yield "then", _followers(plan)
+    yield "ends with", [", ".join(plan.ends)]
+    yield "never", [_negation(negation) for negation in plan.negations]
+    yield "granularity", [plan.granularity, plan.why]
+    yield "counted once", [_once(plan)]
+
+
+def _partitions(plan: QueryPlan) -> str:
+    if not plan.partition_by:
+        return "none: the whole stream is one"
+    grouped = f"; a result for each {joined(plan.group_by)}" if plan.group_by else ""
+    return f"by {', '.join(plan.partition_by)}{grouped}"
+
+
+def _followers(plan: QueryPlan) -> list[str]:
+    width = max((len(p.type) for p in plan.predecessors), default=0)
+    return [f"{p.type:{width}}  after {', '.join(p.before)}" for p in plan.predecessors]
+
+
+def _negation(negation: NegationPlan) -> str:
+    gaps = "; ".join(_gap(gap) for gap in negation.gaps)
+    return f"{negation.pattern}  {gaps}{', inside the NOT' if negation.nested else ''}"
+
+
+def _gap(gap: Gap) -> str:
+    if gap.after is None:
+        return f"before {gap.before}, from the window's start"
+    if gap.before is None:
+        return f"after {gap.after}, to the window's end"
+    return f"between {gap.after} and {gap.before}"
+
+
+def _once(plan: QueryPlan) -> str:
+    if plan.twice is None:
+        return "as it is: a trend fits the pattern in one way only"
+    return f"made deterministic: a trend {plan.twice} fits the pattern in two ways"
+
+
+def _share_line(plan: QueryPlan, explanation: Explanation) -> str:
+    if plan.alone is not None:
+        return f"alone: {plan.alone}"
+    own = [p for group in explanation.sharing for p in group.kleene if plan.name in p.queries]
+    others = [[name for name in part.queries if name != plan.name] for part in own]
+    return "; ".join(
+        f"{part.pattern} with {shortened(names)}" for part, names in zip(own, others, strict=True)
+    )
+
+
+# ---- the workload --------------------------------------------------------------------------
+
+
+def _routing(groups: Iterable[RoutingPlan]) -> list[str]:
+    rows = [
+        (", ".join(g.attributes) or "no partitions", shortened(g.queries, SHOWN)) for g in groups
+    ]
+    return _aligned(rows)
+
+
+def _sharing(explanation: Explanation) -> list[str]:
+    together = [group for group in explanation.sharing if len(group.queries) > 1]
+    alone = [group.queries[0] for group in explanation.sharing if len(group.queries) == 1]
+    lines = [line for number, group in enumerate(together, 1) for line in _group(number, group)]
+    if alone:
+        lines.append(f"  {'alone':{LABEL}}{shortened(alone, SHOWN)}")
+    return lines
+
+
+def _group(number: int, group: SharePlan) -> list[str]:
+    split = f"partitions by {joined(group.attributes)}" if group.attributes else "no partitions"
+    parts = [(part.pattern, shortened(part.queries, SHOWN)) for part in group.kleene]
+    return [
+        f"  {f'group {number}':{LABEL}}{shortened(group.queries, SHOWN)}",
+        f"  {'':{LABEL}}{group.semantics}, {split}, panes of {group.pane_text}",
+        *(f"  {'':{LABEL - 2}}{line}" for line in _aligned(parts)),
+    ]
+
+
+def _types(explanation: Explanation) -> list[str]:
+    return _aligned([(t.type, _roles(t)) for t in explanation.template.types])
+
+
+def _roles(type_: TypePlan) -> str:
+    roles = (("starts", type_.starts), ("ends", type_.ends), ("forbidden in", type_.negated))
+    said = [f"{role} {shortened(queries, SHOWN)}" for role, queries in roles if queries]
+    return "; ".join(said)
+
+
+def _steps(explanation: Explanation) -> list[str]:
+    steps = explanation.template.steps
+    width = max((len(step.source) for step in steps), default=0)
+    return _aligned([(f"{s.source:{width}} -> {s.target}", _holds(s)) for s in steps])
+
+
+def _holds(step: StepPlan) -> str:
+    notes = [shortened(step.queries, SHOWN)]
+    if step.guarded:
+        notes.append(f"NOT in between for {shortened(step.guarded, SHOWN)}")
+    if step.shared:
+        every = len(step.shared) == len(step.queries)
+        notes.append("shared" if every else f"shared by {len(step.shared)} of them")
+    elif step.kleene:
+        notes.append("Kleene")
+    return "; ".join(notes)
+
+
+def _aligned(rows: list[tuple[str, str]]) -> list[str]:
+    width = max((len(left) for left, _ in rows), default=0)
+    return [f"  {left:{width}}  {right}".rstrip() for left, right in rows]

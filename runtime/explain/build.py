@@ -1,0 +1,126 @@
+"""Puts an explanation together from what the template says of a workload."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from runtime.explain import words
+from runtime.explain.alone import why_alone
+from runtime.explain.explanation import (
+    Explanation,
+    Predecessors,
+    QueryPlan,
+    RoutingPlan,
+    SharedPart,
+    SharePlan,
+    StepPlan,
+    TemplatePlan,
+    TypePlan,
+)
+from runtime.explain.kleene import kleene_steps, repeating_steps
+from runtime.explain.negations import negation_plans
+from runtime.language import syntax as s
+from runtime.language.query import Query, Workload
+from runtime.template.granularity import granularity
+from runtime.template.groups import ShareGroup, kleene_parts, routing_groups, share_groups
+from runtime.template.merged import Transition, merge
+
+
+def explain(workload: Workload, ties: str = "strict") -> Explanation:
+    """How a workload will be evaluated. `ties` is as for the engine: strict or arrival."""
+    sharing = share_groups(workload)
+    alone = {group.queries[0].name for group in sharing if len(group.queries) == 1}
+    return Explanation(
+        ties=ties,
+        queries=tuple(_query(query, workload, alone) for query in workload),
+        routing=tuple(
+            RoutingPlan(group.attributes, _names(group.queries))
+            for group in routing_groups(workload)
+        ),
+        sharing=tuple(_share(group) for group in sharing),
+        template=_template(workload, sharing),
+    )
+
+
+def _query(query: Query, workload: Workload, alone: set[str]) -> QueryPlan:
+    kept = granularity(query)
+    own = merge([query])
+    before = {t.type: own.predecessors(t.type, query.name) for t in own.types}
+    return QueryPlan(
+        name=query.name,
+        returns=words.outputs(query),
+        pattern=s.describe(query.pattern),
+        semantics=query.semantics.value,
+        window=words.window(query.window),
+        within=query.window.within,
+        slide=query.window.slide,
+        counted=query.window.counted,
+        partition_by=query.partition_by,
+        equivalence=query.equivalence,
+        group_by=query.group_by,
+        local=tuple(words.condition(c.expression) for c in query.local),
+        adjacent=tuple(words.condition(c.expression) for c in query.adjacent),
+        least_length=query.least_length,
+        having=None if query.having is None else words.condition(query.having),
+        starts=tuple(t.type for t in own.types if t.starts),
+        ends=tuple(t.type for t in own.types if t.ends),
+        predecessors=tuple(Predecessors(t, found) for t, found in before.items() if found),
+        negations=negation_plans(query),
+        granularity=kept.granularity.value,
+        event_grained=kept.event_grained,
+        why=kept.why,
+        deterministic=kept.twice is not None,
+        twice=kept.twice,
+        kleene=kleene_parts(query.pattern),
+        alone=why_alone(query, workload) if query.name in alone else None,
+    )
+
+
+def _share(group: ShareGroup) -> SharePlan:
+    return SharePlan(
+        queries=_names(group.queries),
+        attributes=group.attributes,
+        semantics=group.semantics.value,
+        pane=group.pane,
+        pane_text=words.duration(group.pane, group.counted),
+        counted=group.counted,
+        kleene=tuple(SharedPart(part.text, part.queries) for part in group.kleene),
+    )
+
+
+def _template(workload: Workload, sharing: list[ShareGroup]) -> TemplatePlan:
+    merged = merge(workload)
+    inside = {query.name: kleene_steps(query) for query in workload}
+    back = {(query.name, *step) for query in workload for step in repeating_steps(query)}
+    shared = {
+        (name, part.text) for group in sharing for part in group.kleene for name in part.queries
+    }
+    positive = {p.type for query in workload for p in query.template.positive}
+    return TemplatePlan(
+        types=tuple(
+            TypePlan(t.type, t.starts, t.ends, t.negated, t.type in positive) for t in merged.types
+        ),
+        steps=tuple(_step(step, inside, back, shared) for step in merged.transitions),
+    )
+
+
+def _step(
+    step: Transition,
+    inside: dict[str, dict[tuple[str, str], set[str]]],
+    back: set[tuple[str, str, str]],
+    shared: set[tuple[str, str]],
+) -> StepPlan:
+    parts = {name: inside[name][step.source, step.target] for name in step.queries}
+    return StepPlan(
+        source=step.source,
+        target=step.target,
+        queries=step.queries,
+        guarded=step.guarded,
+        repeats=tuple(n for n in step.queries if (n, step.source, step.target) in back),
+        kleene=tuple(name for name in step.queries if parts[name]),
+        shared=tuple(n for n in step.queries if any((n, text) in shared for text in parts[n])),
+    )
+
+
+def _names(queries: Iterable[Query]) -> tuple[str, ...]:
+    return tuple(query.name for query in queries)

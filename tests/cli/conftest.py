@@ -1,0 +1,53 @@
+"""What the tests of the command line share: a small ride, and two ways to run the command."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from hamlet.cli import app
+
+EVENTS = "time,type,speed\n1,Request,\n2,Travel,10\n3,Travel,20\n4,Dropoff,\n"
+QUERY = """QUERY ride
+RETURN COUNT(*) AS n, SUM(T.speed) AS total
+PATTERN SEQ(Request R, Travel T+, Dropoff D)
+WITHIN 10 minutes
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to stand in, with `ride.sase` and `ride.csv`."""
+    (tmp_path / "ride.sase").write_text(QUERY)
+    (tmp_path / "ride.csv").write_text(EVENTS)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def hamlet(folder: Path) -> Callable[..., Result]:
+    """`hamlet("run", "ride.sase")` in this process."""
+
+    def invoke(*arguments: str, stdin: str | bytes | None = None) -> Result:
+        return CliRunner().invoke(app, list(arguments), input=stdin)
+
+    return invoke
+
+
+@pytest.fixture
+def process(folder: Path) -> Callable[..., "subprocess.Popen[bytes]"]:
+    """`process("run", "ride.sase")` as a process of its own, with pipes."""
+
+    def start(*arguments: str, **options: Any) -> "subprocess.Popen[bytes]":
+        command = [sys.executable, "-c", "from hamlet.cli import main; main()", *arguments]
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        root = str(Path(__file__).parents[2])
+        env = {**os.environ, "PYTHONPATH": root}
+        return subprocess.Popen(command, cwd=folder, env=env, **{**pipes, **options})
+
+    return start

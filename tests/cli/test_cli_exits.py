@@ -1,0 +1,203 @@
+"""Exit codes, pipes and interrupts, with real processes."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import hamlet as package
+from hamlet.cli import app, exits
+from runtime.errors import HamletError
+
+SLOW = "generate:ridesharing?events=2000000"
+
+
+@pytest.fixture
+def slow(folder: Path) -> Path:
+    path = folder / "slow.sase"
+    path.write_text("RETURN COUNT(*) PATTERN SEQ(Request, Travel+) WITHIN 1 hour SLIDE 1 second")
+    return path
+
+
+def test_done(process):
+    with process("run", "ride.sase", "--input", "ride.csv", "--format", "json") as done:
+        out, _ = done.communicate(timeout=60)
+    assert done.returncode == 0
+    assert out.count(b"\n") == 1
+
+
+def test_mistake(process):
+    with process("check", "none.sase") as done:
+        _, err = done.communicate(timeout=60)
+    assert done.returncode == 1
+    assert err.startswith(b"error: there is no query file")
+
+
+def test_wrong_option_is_the_users_mistake_too(hamlet):
+    assert hamlet("run", "--nonsense").exit_code == 1
+    assert hamlet("rum").exit_code == 1
+    assert "Did you mean 'run'?" in hamlet("rum").stderr
+
+
+def test_failure_of_ours(hamlet, monkeypatch: pytest.MonkeyPatch):
+    def broken(*_: object) -> None:
+        raise RuntimeError("a bug\nof two lines")
+
+    monkeypatch.setattr("hamlet.cli.check.read_workload", broken)
+    done = hamlet("check", "ride.sase")
+    assert done.exit_code == 2
+    first, second = done.stderr.splitlines()
+    assert first == "internal error: RuntimeError: a bug of two lines"
+    assert "--debug" in second
+
+
+def test_debug_shows_the_traceback(hamlet, monkeypatch: pytest.MonkeyPatch):
+    def broken(*_: object) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr("hamlet.cli.check.read_workload", broken)
+    done = hamlet("check", "ride.sase", "--debug")
+    assert done.exit_code == 2
+    assert "Traceback" in done.stderr
+    assert "in broken" in done.stderr
+
+
+def test_debug_shows_the_traceback_of_a_mistake(hamlet):
+    done = hamlet("check", "none.sase", "--debug")
+    assert done.exit_code == 1
+    assert "Traceback" in done.stderr
+
+
+def test_interrupted(process, slow: Path, folder: Path):
+    with process("run", "slow.sase", "--input", SLOW, "--output", "results") as running:
+        wait_for_imports(running)
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=60)
+    assert running.returncode == exits.INTERRUPTED
+    assert out == b""
+    assert err == b"interrupted\n"
+    assert not list(folder.glob("results/*"))
+
+
+def wait_for_imports(running: "subprocess.Popen[bytes]") -> None:
+    """The process has read its queries once it draws on the processor for a while."""
+    stat = Path(f"/proc/{running.pid}/stat")
+    if not stat.exists():
+        time.sleep(5)
+        return
+    began = time.monotonic()
+    while time.monotonic() - began < 60:
+        ticks = int(stat.read_text().rsplit(")", 1)[1].split()[11])
+        if ticks > 300:  # of a hundredth of a second
+            return
+        time.sleep(0.1)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("generate", "stock", "--events", "500000"),
+        ("generate", "stock", "--events", "500000", "--format", "json"),
+        ("generate", "stock", "--events", "500000", "--format", "arrow"),
+        ("run", "each.sase", "--input", "generate:stock?events=30000", "--format", "json"),
+        ("run", "each.sase", "--input", "generate:stock?events=30000", "--format", "csv"),
+        ("run", "each.sase", "--input", "generate:stock?events=30000", "--limit", "0"),
+        ("check", "many.sase"),
+    ],
+)
+def test_a_reader_that_goes_away_is_no_error(process, folder: Path, arguments: tuple[str, ...]):
+    query = "RETURN company, COUNT(*) PATTERN Stock GROUP-BY company WITHIN 1 second\n"
+    (folder / "each.sase").write_text(query)
+    (folder / "many.sase").write_text(query * 1000)
+    quiet = ("--quiet",) if arguments[0] == "run" else ()
+    with process(*arguments, *quiet) as running:
+        assert running.stdout.read(10)
+        running.stdout.close()
+        err = running.stderr.read()
+        code = running.wait(timeout=120)
+    assert (code, err) == (0, b"")
+
+
+def test_full_disk(process):
+    with open("/dev/full", "wb") as full:
+        given = ("run", "ride.sase", "--input", "ride.csv", "--format", "json", "--quiet")
+        with process(*given, stdout=full) as running:
+            err = running.stderr.read()
+    assert running.returncode == 1
+    assert err == b"error: No space left on device\n"
+
+
+def test_a_bar_only_where_somebody_watches(process):
+    """On a terminal the bar is on standard error, and standard output stays clean."""
+    outer, inner = os.openpty()
+    given = ("run", "ride.sase", "--input", "ride.csv", "--format", "json")
+    with process(*given, stderr=inner) as running:
+        os.close(inner)
+        out = running.stdout.read()
+        said = drained(outer)
+    assert out.count(b"\n") == 1
+    assert b"matching" in said
+    assert b"4 events in" in said
+
+
+def drained(terminal: int) -> bytes:
+    """All that was written to a terminal whose other side is closed."""
+    said = b""
+    with contextlib.suppress(OSError):  # Linux tells the end so
+        while piece := os.read(terminal, 65_536):
+            said += piece
+    os.close(terminal)
+    return said
+
+
+def test_pipeline(process):
+    """generate | run: the second reads what the first writes."""
+    query = "RETURN COUNT(*) AS n PATTERN Stock WITHIN 1 day"
+    Path("count.sase").write_text(query)
+    first = process("generate", "stock", "--events", "1000", "--format", "arrow")
+    with process(
+        "run", "count.sase", "--input", "-", "--format", "json", stdin=first.stdout
+    ) as last:
+        first.stdout.close()
+        out, _ = last.communicate(timeout=60)
+    first.wait(timeout=60)
+    assert b'"n": 1000.0' in out
+
+
+# ---- the rest of the command ---------------------------------------------------------------
+
+
+def test_version(hamlet):
+    assert hamlet("--version").stdout == f"hamlet {package.__version__}\n"
+
+
+@pytest.mark.parametrize("command", ["run", "check", "explain", "generate", "bench"])
+def test_help_has_examples(hamlet, command: str):
+    done = hamlet(command, "--help")
+    assert done.exit_code == 0
+    assert "Examples" in done.stdout
+    assert f"hamlet {command}" in done.stdout
+
+
+def test_shell_completion(process, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("_HAMLET_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "hamlet run --numeric ")
+    monkeypatch.setenv("COMP_CWORD", "3")
+    with process() as running:
+        out, _ = running.communicate(timeout=60)
+    assert out.split() == [b"float", b"exact"]
+
+
+def test_every_command_is_listed(hamlet):
+    listed: Callable[[str], bool] = hamlet("--help").stdout.__contains__
+    assert all(map(listed, ["run", "check", "explain", "generate", "bench"]))
+    assert app.info.name == "hamlet"
+
+
+def test_errors_with_hints_are_written_under_each_other():
+    assert exits.mistake(HamletError("what", "how")) == "error: what\nhint: how"

@@ -1,0 +1,53 @@
+"""`hamlet explain`: the explanation in each format, printed or written."""
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+
+def test_text(hamlet):
+    done = hamlet("explain", "ride.sase")
+    assert done.exit_code == 0
+    assert "  pattern        SEQ(Request R, Travel T+, Dropoff D)" in done.stdout.splitlines()
+
+
+def test_json(hamlet):
+    found = json.loads(hamlet("explain", "ride.sase", "--format", "json").stdout)
+    assert found["queries"][0]["name"] == "ride"
+
+
+def test_dot(hamlet):
+    assert hamlet("explain", "ride.sase", "--format", "dot").stdout.startswith("digraph")
+
+
+def test_svg(hamlet):
+    ET.fromstring(hamlet("explain", "ride.sase", "--format", "svg").stdout)
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [("t.svg", "<svg"), ("t.json", "{"), ("t.dot", "digraph"), ("t.txt", "1 query")],
+)
+def test_the_name_of_the_output_tells_the_format(hamlet, folder: Path, name: str, start: str):
+    done = hamlet("explain", "ride.sase", "--output", name)
+    assert (done.exit_code, done.output) == (0, "")
+    assert (folder / name).read_text().startswith(start)
+
+
+def test_ties(hamlet):
+    assert "as they arrived" in hamlet("explain", "ride.sase", "--ties", "arrival").stdout
+
+
+def test_output_that_cannot_be_written(hamlet):
+    done = hamlet("explain", "ride.sase", "--output", "none/template.svg")
+    assert done.exit_code == 1
+    assert "cannot write none/template.svg: No such file or directory" in done.stderr
+
+
+def test_mistakes_in_the_queries(hamlet, folder: Path):
+    (folder / "bad.sase").write_text("RETURN COUNT(*) PATTERN SEQ(A WITHIN 1 s")
+    done = hamlet("explain", "bad.sase")
+    assert done.exit_code == 1
+    assert "bad.sase:1:30: error" in done.stderr
