@@ -18,7 +18,7 @@ setup: $(STAMP) ## build .venv with the project and its tools
 
 demo: setup ## run the ridesharing queries over 20,000 generated events
 	$(BIN)/hamlet run examples/ridesharing/workload.sase \
-	  --input 'generate:ridesharing?events=20000&seed=1' --engine local
+	  --input 'generate:ridesharing?events=20000&seed=1' --engine local --limit 5
 
 test: setup ## run the tests, less the slow ones
 	$(BIN)/pytest -n $(WORKERS)
