@@ -13,12 +13,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from runtime import checkpoint
+from runtime.checkpoint import Header, Part, columns_and_clock, columns_with_clock
 from runtime.errors import HamletError, WorkloadError
 from runtime.events.clock import Clock
 from runtime.events.dead import no_dead
@@ -146,12 +149,11 @@ class Engine:
             self._preparer = Preparer(*self._input, self.workload.uses)
             return
         self._rebind()
-        since = None if self._newest is None else self._newest + 1
         for one in added:
             known = self._executors.get(one.partition_by)
             if known is None:
                 known = self._executors[one.partition_by] = self._executor(())
-            known.add(one, since)
+            known.add(one, self._since())
 
     def remove(self, name: str) -> None:
         """Removes a query; its open windows are dropped."""
@@ -159,6 +161,55 @@ class Engine:
         self.workload = self.workload.without_query(name)
         if self._columns is not None:
             self._executors[query.partition_by].remove(name)
+
+    # ---- checkpoints -----------------------------------------------------------------------
+
+    def checkpoint(self) -> bytes:
+        """All state, as an Arrow file. Late and dead rows that were not taken are not in it."""
+        if self._columns is None:
+            raise HamletError("there is nothing to save before the first event")
+        header = Header(
+            queries={query.name: checkpoint.fingerprint(query) for query in self.workload},
+            ties="arrival" if self._by_arrival else "strict",
+            input=list(self._input),
+            layout=list(self._layout),
+            watermark=self._buffer.watermark,
+            newest=self._newest,
+            arrivals=self._arrivals,
+            late_rows=self.late_rows,
+            null_keys=dict(self.null_keys),
+            rows=self._preparer.rows,
+            dead=dict(self._preparer.dead),
+        )
+        columns = columns_with_clock(self._columns, self._preparer.clock)
+        parts = [
+            Part("header", asdict(header)),
+            Part("columns", columns.serialize().to_pybytes()),
+            Part("waiting", checkpoint.batches_to_bytes(*self._waiting())),
+        ]
+        for executor in self._executors.values():
+            parts += executor.save()
+        return checkpoint.write(parts)
+
+    def restore(self, data: bytes) -> None:
+        """Takes up a checkpoint in an engine that has seen nothing. Queries that the checkpoint
+        does not know count from here on; those that the workload no longer has are dropped."""
+        if self._columns is not None:
+            raise HamletError("only an engine that has seen no event can take up a checkpoint")
+        parts = checkpoint.read(data)
+        kept = {part.part: part.data for part in parts if part.query is None}
+        header = Header(**kept["header"])
+        self._check_fits(header)
+        self._layout = {name: place for place, name in enumerate(header.layout)}
+        columns, clock_type = columns_and_clock(kept["columns"])
+        self.bind(columns)
+        if clock_type is not None:
+            self._preparer.clock.settle(clock_type)
+        self._take_up(header, kept["waiting"])
+        for part in parts:
+            if part.query is not None:
+                for executor in self._executors.values():
+                    executor.load(part)
 
     # ---- what else came out ----------------------------------------------------------------
 
@@ -192,6 +243,37 @@ class Engine:
 
     def _clock(self) -> Clock | None:
         return self._preparer.clock if self._columns is not None else None
+
+    def _check_fits(self, header: Header) -> None:
+        ties = "arrival" if self._by_arrival else "strict"
+        if header.ties != ties or header.input != list(self._input):
+            raise HamletError(
+                f"the checkpoint was made with ties {header.ties} and time column, type column "
+                f"and unit {header.input}; this engine has ties {ties} and {list(self._input)}"
+            )
+        for query in self.workload:
+            known = header.queries.get(query.name)
+            if known is not None and known != checkpoint.fingerprint(query):
+                hint = "give the changed query a new name, then it counts from here on"
+                raise HamletError(f"`{query.name}` is not the query of the checkpoint", hint)
+
+    def _take_up(self, header: Header, waiting: bytes) -> None:
+        self._newest, self._arrivals = header.newest, header.arrivals
+        self.late_rows, self.null_keys = header.late_rows, Counter(header.null_keys)
+        self._preparer.rows, self._preparer.dead = header.rows, Counter(header.dead)
+        for batch in pa.ipc.open_stream(waiting):
+            self._buffer.add(_padded(batch, self._preparer.schema))
+        self._buffer.watermark = header.watermark
+        for query in self.workload:
+            if query.name not in header.queries:
+                self._executors[query.partition_by].add(query, self._since())
+
+    def _since(self) -> int | None:
+        """From where a query that joins now can count: after every event seen."""
+        return None if self._newest is None else self._newest + 1
+
+    def _waiting(self) -> tuple[list[pa.RecordBatch], pa.Schema]:
+        return self._buffer.batches(), self._preparer.schema
 
     def _rebind(self) -> None:
         """New queries may use attributes that were not read so far: events from here on have
@@ -235,7 +317,10 @@ class Engine:
     def _moments(self, events: pa.RecordBatch) -> list[Moment]:
         times = times_of(events).tolist()
         types = events.column(TYPE).to_pylist()
-        columns = [_values(events.column(name)) for name in self._layout]
+        # A place outlives the query that used it.
+        gone = [None] * len(times)
+        read = set(self._preparer.uses)
+        columns = [_values(events.column(n)) if n in read else gone for n in self._layout]
         rows = list(zip(*columns, strict=True)) if columns else [()] * len(times)
         first, self._arrivals = self._arrivals, self._arrivals + len(times)
         arrivals = range(first, self._arrivals) if self._by_arrival else [0] * len(times)

@@ -53,6 +53,10 @@ class Clock:
     def decided(self) -> bool:
         return self._type is not None
 
+    def settle(self, data_type: pa.DataType) -> None:
+        """What rows of an earlier run decided."""
+        self._type = data_type
+
     @property
     def type(self) -> pa.DataType:
         """The Arrow type in which times leave."""

@@ -50,6 +50,10 @@ class Buffer:
     def nbytes(self) -> int:
         return sum(run.batch.nbytes for run in self._runs)
 
+    def batches(self) -> list[pa.RecordBatch]:
+        """What waits, as it is held: by arrival where times are equal."""
+        return [run.batch for run in self._runs]
+
     def add(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Takes a batch; gives back its late rows, in arrival order."""
         self._schema = batch.schema

@@ -7,13 +7,15 @@ queries. State lives under its window: when a window closes, its partitions are 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
+from runtime.checkpoint import Part
 from runtime.language.query import Query, Semantics
 from runtime.plain.machine import Event, Machine, Row
+from runtime.plain.saved import load_trends, load_values, save_trends, save_values
 from runtime.plain.trends import Totals, Trends
 
 Key: TypeAlias = tuple[Any, ...]
@@ -81,6 +83,14 @@ class PlainExecutor:
     def open_windows(self) -> int:
         return sum(run.open_windows() for run in self._runs.values())
 
+    def save(self) -> Iterator[Part]:
+        for run in self._runs.values():
+            yield from run.save()
+
+    def load(self, part: Part) -> None:
+        if part.query in self._runs:
+            self._runs[part.query].load(part)
+
 
 class QueryRun(ABC):
     """One query over all partitions. How windows open and close is left to the two below."""
@@ -104,6 +114,28 @@ class QueryRun(ABC):
 
     def open_windows(self) -> int:
         return len(self._open)
+
+    def save(self) -> Iterator[Part]:
+        """Parts of a checkpoint: what holds for the whole run, then every open window."""
+        yield Part("run", self._saved(), self._query.name)
+        for window, partitions in self._open.items():
+            saved = [[save_values(key), save_trends(t)] for key, t in partitions.items()]
+            yield Part("window", {"partitions": saved}, self._query.name, window)
+
+    def load(self, part: Part) -> None:
+        if part.part == "run":
+            self._take_up(part.data)
+        elif part.window is not None:
+            self._open[part.window] = {
+                load_values(key): load_trends(self._machine, trends)
+                for key, trends in part.data["partitions"]
+            }
+
+    def _saved(self) -> dict[str, Any]:
+        return {"since": self._since}
+
+    def _take_up(self, data: dict[str, Any]) -> None:
+        self._since = data["since"]
 
     def _seen(self, group: list[Moment]) -> list[Event]:
         mask = self._machine.mask
@@ -180,3 +212,11 @@ class CountRun(QueryRun):
     def close(self, watermark: int) -> list[Closed]:
         full, self._full = self._full, []
         return full
+
+    def _saved(self) -> dict[str, Any]:
+        ordinals = [[save_values(key), ordinal] for key, ordinal in self._next.items()]
+        return {**super()._saved(), "next": ordinals}
+
+    def _take_up(self, data: dict[str, Any]) -> None:
+        super()._take_up(data)
+        self._next = {load_values(key): ordinal for key, ordinal in data["next"]}

@@ -43,17 +43,17 @@ class Totals:
 
 
 class Trends:
-    __slots__ = ("_finished", "_machine", "_opening", "_partial")
+    __slots__ = ("finished", "machine", "opening", "partial")
 
     def __init__(self, machine: Machine) -> None:
-        self._machine = machine
-        self._partial: Partial = {}
-        self._finished: dict[Verdict, Bundle] = {}
-        self._opening = tuple(machine.negations.fresh for _ in machine.opening)
+        self.machine = machine
+        self.partial: Partial = {}
+        self.finished: dict[Verdict, Bundle] = {}
+        self.opening = tuple(machine.negations.fresh for _ in machine.opening)
 
     def step(self, group: list[Event]) -> None:
         """Takes all events of one time."""
-        machine = self._machine
+        machine = self.machine
         entered: Partial = {}
         taken: dict[State, frozenset[int]] = {}
         for event in group:
@@ -68,20 +68,20 @@ class Trends:
     # ---- what a group creates --------------------------------------------------------------
 
     def _start(self, event: Event, entered: Partial) -> None:
-        subset = self._machine.start(event, self._opening)
+        subset = self.machine.start(event, self.opening)
         if subset is None:
             return
         lanes = []
-        if self._machine.folds:
+        if self.machine.folds:
             for position in subset.positions:
-                own = self._machine.no_lanes()
-                self._machine.touch(position, 1, own, event.row)
+                own = self.machine.no_lanes()
+                self.machine.touch(position, 1, own, event.row)
                 lanes.append(own)
-        self._add(entered, self._machine.enter(subset, 1, event.row), Bundle(1, lanes))
+        self._add(entered, self.machine.enter(subset, 1, event.row), Bundle(1, lanes))
 
     def _extend(self, event: Event, entered: Partial, taken: dict[State, frozenset[int]]) -> None:
-        machine = self._machine
-        for state, bundle in self._partial.items():
+        machine = self.machine
+        for state, bundle in self.partial.items():
             step = machine.step(state, event)
             if step is None:
                 continue
@@ -91,89 +91,89 @@ class Trends:
 
     def _extended(self, bundle: Bundle, step: Step, event: Event) -> Bundle:
         lanes = []
-        if self._machine.folds:
+        if self.machine.folds:
             for position, source in zip(step.target.positions, step.sources, strict=True):
                 own = list(bundle.lanes[source])
-                self._machine.touch(position, bundle.count, own, event.row)
+                self.machine.touch(position, bundle.count, own, event.row)
                 lanes.append(own)
         return Bundle(bundle.count, lanes)
 
     # ---- what stays ------------------------------------------------------------------------
 
     def _leave(self, taken: dict[State, frozenset[int]]) -> None:
-        semantics = self._machine.query.semantics
+        semantics = self.machine.query.semantics
         if semantics is Semantics.CONTIGUOUS:
-            self._partial = {}
+            self.partial = {}
         elif semantics is Semantics.NEXT:
             for state, sides in taken.items():
-                bundle = self._partial.pop(state)
-                rest = self._machine.without_sides(state, sides)
+                bundle = self.partial.pop(state)
+                rest = self.machine.without_sides(state, sides)
                 if rest is not None and rest.subset.goes_on:
-                    self._add(self._partial, rest, bundle)
+                    self._add(self.partial, rest, bundle)
 
     def _skip(self, group: list[Event]) -> None:
         """Every gap that was open before this group has now seen its events."""
-        advance = self._machine.negations.advance
-        if any(event.mask & self._machine.negations.bits for event in group):
-            self._opening = tuple(
+        advance = self.machine.negations.advance
+        if any(event.mask & self.machine.negations.bits for event in group):
+            self.opening = tuple(
                 advance(n, wait, group)
-                for n, wait in zip(self._machine.opening, self._opening, strict=True)
+                for n, wait in zip(self.machine.opening, self.opening, strict=True)
             )
-            self._partial = self._skip_partial(group)
-            self._finished = self._skip_finished(group)
+            self.partial = self._skip_partial(group)
+            self.finished = self._skip_finished(group)
 
     def _skip_partial(self, group: list[Event]) -> Partial:
         moved: Partial = {}
-        for state, bundle in self._partial.items():
+        for state, bundle in self.partial.items():
             pairs = zip(state.subset.crossed, state.waits, strict=True)
-            waits = tuple(self._machine.negations.advance(n, wait, group) for n, wait in pairs)
+            waits = tuple(self.machine.negations.advance(n, wait, group) for n, wait in pairs)
             self._add(moved, state._replace(waits=waits), bundle)
         return moved
 
     def _skip_finished(self, group: list[Event]) -> dict[Verdict, Bundle]:
         moved: dict[Verdict, Bundle] = {}
-        for verdict, bundle in self._finished.items():
+        for verdict, bundle in self.finished.items():
             pairs = zip(verdict.awaited, verdict.waits, strict=True)
-            waits = tuple(self._machine.negations.advance(n, wait, group) for n, wait in pairs)
+            waits = tuple(self.machine.negations.advance(n, wait, group) for n, wait in pairs)
             self._add(moved, verdict._replace(waits=waits), bundle)
         return moved
 
     def _enter(self, entered: Partial) -> None:
         for state, bundle in entered.items():
             subset = state.subset
-            if state.length >= self._machine.query.least_length:
+            if state.length >= self.machine.query.least_length:
                 self._finish(subset, bundle)
             if subset.goes_on:
-                self._add(self._partial, state, bundle)
+                self._add(self.partial, state, bundle)
 
     def _finish(self, subset: Subset, bundle: Bundle) -> None:
         if subset.ends_at is None:
             return
         ending, awaited = subset.ending, subset.awaited
-        waits = tuple(self._machine.negations.fresh for _ in awaited)
-        lanes = [list(bundle.lanes[subset.ends_at])] if self._machine.folds else []
-        self._add(self._finished, Verdict(ending, awaited, waits), Bundle(bundle.count, lanes))
+        waits = tuple(self.machine.negations.fresh for _ in awaited)
+        lanes = [list(bundle.lanes[subset.ends_at])] if self.machine.folds else []
+        self._add(self.finished, Verdict(ending, awaited, waits), Bundle(bundle.count, lanes))
 
     def _add(self, into: dict[Key, Bundle], key: Key, bundle: Bundle) -> None:
         known = into.get(key)
         if known is None:
             into[key] = bundle
         else:
-            known.add(self._machine.folds, bundle)
+            known.add(self.machine.folds, bundle)
 
     # ---- the outcome -----------------------------------------------------------------------
 
     def close(self) -> Totals | None:
         """What the window has come to; None if no trend was finished."""
         accepted: dict[tuple[bool, ...], Bundle] = {}
-        for verdict, bundle in self._finished.items():
+        for verdict, bundle in self.finished.items():
             pairs = zip(verdict.awaited, verdict.waits, strict=True)
             alive = frozenset(n for n, wait in pairs if wait is not DEAD)
             sides = tuple(passes(guard, alive) for guard in verdict.ending)
             if any(sides):
-                known = accepted.setdefault(sides, Bundle(0, [self._machine.no_lanes()]))
-                known.add(self._machine.folds, bundle)
-        if self._machine.query.conjunctive:
+                known = accepted.setdefault(sides, Bundle(0, [self.machine.no_lanes()]))
+                known.add(self.machine.folds, bundle)
+        if self.machine.query.conjunctive:
             count = _pairs(accepted)
             return Totals(count, []) if count else None
         if not accepted:

@@ -45,10 +45,15 @@ def whole_input(drawn: Case) -> None:
     judge(case, aggregate(case.text, table_of(case), **options))
 
 
-def cut_input(drawn: Case, cuts: list[int]) -> None:
-    """The same stream in order, in pieces, with a watermark after each piece."""
+def cut_input(drawn: Case, cuts: list[int], *, restart: bool = False) -> None:
+    """The same stream in order, in pieces, with a watermark after each piece; perhaps with a new
+    engine that takes up the checkpoint of the one before."""
     case = accepted(drawn)
-    engine = Engine(case.text, numeric="exact", ties=case.ties, time_unit="us")
+
+    def new_engine() -> Engine:
+        return Engine(case.text, numeric="exact", ties=case.ties, time_unit="us")
+
+    engine = new_engine()
     table = table_of(case)
     table = table.take(pc.sort_indices(table["time"]))  # stable
     tables: dict[str, list[pa.Table]] = {}
@@ -58,6 +63,10 @@ def cut_input(drawn: Case, cuts: list[int]) -> None:
         collect(tables, engine.process(piece))
         if piece.num_rows:
             collect(tables, engine.advance(piece["time"][-1].as_py()))
+        if restart:
+            saved = engine.checkpoint()
+            engine = new_engine()
+            engine.restore(saved)
     collect(tables, engine.finish())
     assert engine.late_rows == 0
     judge(case, {name: pa.concat_tables(parts) for name, parts in tables.items()})
@@ -78,6 +87,12 @@ def test_equals_the_enumerator(case: Case) -> None:
 @given(cases(), st.lists(st.integers(0, 14), max_size=4))
 def test_does_not_depend_on_where_batches_are_cut(case: Case, cuts: list[int]) -> None:
     cut_input(case, cuts)
+
+
+@settings(max_examples=400, suppress_health_check=RELAXED)
+@given(cases(), st.lists(st.integers(0, 14), max_size=3))
+def test_a_restart_from_a_checkpoint_changes_nothing(case: Case, cuts: list[int]) -> None:
+    cut_input(case, cuts, restart=True)
 
 
 def of_pairs(data: bytes) -> Case:
