@@ -1,9 +1,9 @@
 """Hamlet: COUNT, SUM, MIN, MAX and AVG over all trends that Kleene patterns match in a stream.
 
-    import hamlet
+import hamlet
 
-    workload = hamlet.parse(open("workload.sase").read())
-    tables = hamlet.aggregate(workload, events)      # {query name: pyarrow.Table}
+workload = hamlet.parse(open("workload.sase").read())
+tables = hamlet.aggregate(workload, events)      # {query name: pyarrow.Table}
 """
 
 from runtime.engine import Engine, aggregate

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 
 from hamlet.files import Block, open_input
 from hamlet.run import Source
+from runtime.closing import Closing
 from runtime.errors import InputError
 from runtime.events import Kind, Schema, no_dead
 from runtime.generate import generate, parse_spec, schema
@@ -46,7 +45,7 @@ def open_source(
     )
 
 
-class Generated:
+class Generated(Closing):
     """A stream made up on the spot, read as if it came from a file."""
 
     def __init__(self, spec: str) -> None:
@@ -65,13 +64,5 @@ class Generated:
             self.rows += batch.num_rows
             yield Block(batch, self._spec, rows, no_dead())
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         """Nothing is open."""

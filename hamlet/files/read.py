@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Self
+from typing import BinaryIO
 
 import pyarrow as pa
 
@@ -20,6 +20,7 @@ from hamlet.files.json_lines import JsonReader
 from hamlet.files.merge import Columns, wanted
 from hamlet.files.parquet import ParquetReader
 from hamlet.files.reader import Block, Needs, Reader
+from runtime.closing import Closing
 from runtime.errors import InputError
 from runtime.events.kinds import Kind
 from runtime.events.schema import Schema
@@ -56,7 +57,7 @@ def open_input(
     return Input(readers, needs, str(path), skipped)
 
 
-class Input:
+class Input(Closing):
     """Iterating gives Blocks, once. `schema` has all columns; blocks only those asked for."""
 
     def __init__(
@@ -91,17 +92,6 @@ class Input:
     def close(self) -> None:
         for reader in self._readers:
             reader.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _look(self, needs: Needs) -> pa.Schema:
         columns = Columns(needs)

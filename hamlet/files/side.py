@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import pyarrow as pa
 
 from hamlet.files.atomic import AtomicFiles, folder
 from hamlet.files.encode import SUFFIXES, checked, encode_all, encoder
 from hamlet.files.growing import GrowingTable
+from runtime.closing import Closing
 
 DEAD_LETTER = "_dead_letter"
 LATE = "_late"
@@ -19,7 +18,7 @@ LATE = "_late"
 LIMIT_BYTES = 8 << 20
 
 
-class SideWriter:
+class SideWriter(Closing):
     """Rows beside the results (`_dead_letter`, `_late`): one file in a folder of that name.
 
     No rows, no file; then one of an earlier run goes, since it would tell of other rows.
@@ -53,20 +52,6 @@ class SideWriter:
 
     def abort(self) -> None:
         self._rows.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if error is None:
-            self.close()
-        else:
-            self.abort()
 
     def _remove_old(self) -> None:
         with suppress(OSError):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any
 
 import pyarrow as pa
 
@@ -14,6 +13,7 @@ from hamlet.files.encode import SUFFIXES, CsvEncoder, JsonEncoder, checked, enco
 from hamlet.files.growing import GrowingTable
 from hamlet.files.names import FileNames
 from hamlet.files.stdout import Stdout
+from runtime.closing import Closing
 from runtime.errors import InputError
 
 LIMIT_BYTES = 8 << 20
@@ -27,7 +27,7 @@ def write_results(
         writer.write(results)
 
 
-class ResultWriter:
+class ResultWriter(Closing):
     """Takes results in pieces; `close` makes them appear, all at once, `abort` drops them.
 
     Only JSON on standard output is written as it comes. Leaving a `with` closes, or aborts if
@@ -77,20 +77,6 @@ class ResultWriter:
         for table in self._tables.values():
             table.close()
         self._tables.clear()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if error is None:
-            self.close()
-        else:
-            self.abort()
 
     def _table(self, query: str) -> GrowingTable:
         if query not in self._tables:

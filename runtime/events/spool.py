@@ -5,11 +5,11 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any
 
 import pyarrow as pa
 
+from runtime.closing import Closing
 from runtime.errors import HamletError
 from runtime.events.order import Disorder, times_of
 
@@ -17,7 +17,7 @@ LIMIT_BYTES = 32 * 1024 * 1024
 CHUNK_ROWS = 65_536
 
 
-class Store:
+class Store(Closing):
     """Batches of one schema, given back in the order they came. Use it in a `with`.
 
     The file has no name where the system allows it, so that nothing is left behind by a kill.
@@ -54,17 +54,6 @@ class Store:
         self._memory.clear()
         if self._file is not None:
             self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         yield from self._memory
