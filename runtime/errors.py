@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import re
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
+
+# A source line is cut around its place beyond this many characters, a name within a message too.
+WIDEST_LINE = 120
+LONGEST_NAME = 60
 
 
 class HamletError(Exception):
@@ -33,11 +40,15 @@ class Place:
     length: int
     source: str
 
-    def caret(self) -> str:
-        # Tabs are kept, so that the caret stands under its place whatever their width.
-        lead = "".join("\t" if c == "\t" else " " for c in self.source[: self.column - 1])
-        width = max(1, min(self.length, len(self.source) - self.column + 1))
-        return lead + "^" * width
+    def excerpt(self) -> tuple[str, str]:
+        """The source line and the carets under the place, as a terminal shows them."""
+        start = self.column - 1
+        first, last = _view(start, len(self.source))
+        marked = self.source[start : min(start + self.length, last)]
+        before, after = "..." if first else "", "..." if last < len(self.source) else ""
+        lead = "".join(map(_blank, before + self.source[first:start]))
+        carets = "^" * max(1, sum(map(_cells, marked)))
+        return before + printable(self.source[first:last]) + after, lead + carets
 
 
 class QueryError(HamletError):
@@ -47,16 +58,20 @@ class QueryError(HamletError):
         super().__init__(message, hint)
         self.place = place
 
+    def __reduce__(self) -> tuple[Any, ...]:  # actors raise it over process borders
+        return (QueryError, (self.message, self.place, self.hint))
+
     def render(self) -> str:
         at = self.place
         margin = " " * len(str(at.line))
+        source, carets = at.excerpt()
         lines = [
-            f"{at.file}:{at.line}:{at.column}: error: {self.message}",
-            f"  {at.line} | {at.source}",
-            f"  {margin} | {at.caret()}",
+            f"{at.file}:{at.line}:{at.column}: error: {_spoken(self.message)}",
+            f"  {at.line} | {source}",
+            f"  {margin} | {carets}",
         ]
         if self.hint is not None:
-            lines.append(f"  {margin} = hint: {self.hint}")
+            lines.append(f"  {margin} = hint: {_spoken(self.hint)}")
         return "\n".join(lines)
 
 
@@ -64,20 +79,74 @@ class WorkloadError(HamletError):
     """Every mistake of a query file, in the order of their places."""
 
     def __init__(self, errors: Iterable[QueryError]) -> None:
-        self.errors = tuple(sorted(errors, key=lambda e: (e.place.line, e.place.column)))
+        by_place = sorted(errors, key=lambda e: (e.place.file, e.place.line, e.place.column))
+        self.errors = tuple(by_place)
         super().__init__("\n\n".join(error.render() for error in self.errors))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (WorkloadError, (self.errors,))
 
-def suggest(name: str, candidates: Iterable[str]) -> str | None:
+
+def printable(text: str) -> str:
+    """The text without what does not print, or would print elsewhere than where it stands."""
+    return "".join(map(_shown, text))
+
+
+def _shown(char: str) -> str:
+    if char.isprintable() or char == "\t":
+        return char
+    if unicodedata.category(char) == "Zs":
+        return "  " if _is_wide(char) else " "
+    return "\ufffd"
+
+
+def _cells(char: str) -> int:
+    """How many columns of a terminal a character takes as it is shown."""
+    if not char.isprintable():
+        return len(_shown(char))
+    if _is_wide(char):
+        return 2
+    return 0 if unicodedata.category(char) in ("Mn", "Me") else 1
+
+
+def _is_wide(char: str) -> bool:
+    return unicodedata.east_asian_width(char) in "WF"
+
+
+def _blank(char: str) -> str:
+    # Tabs are kept, so that the caret stands under its place whatever their width.
+    return "\t" if char == "\t" else " " * _cells(char)
+
+
+def _spoken(message: str) -> str:
+    """A message on one line, with long names cut short."""
+    cut = re.sub(
+        rf"`([^`]{{{LONGEST_NAME},}})`", lambda name: f"`{name[1][: LONGEST_NAME - 3]}...`", message
+    )
+    return printable(cut)
+
+
+def _view(start: int, length: int) -> tuple[int, int]:
+    """The part of a line that is shown: a third of it before the place, the rest after."""
+    if length <= WIDEST_LINE:
+        return 0, length
+    first = max(0, min(start - WIDEST_LINE // 3, length - WIDEST_LINE))
+    return first, first + WIDEST_LINE
+
+
+def suggest(name: str, candidates: Iterable[str], cutoff: float = 0.6) -> str | None:
     """The candidate that was probably meant, if one is near."""
-    pool = sorted(set(candidates))
+    # Comparing takes the product of the lengths, and names that long are no slips of the finger.
+    pool = sorted({candidate for candidate in candidates if len(candidate) <= LONGEST_NAME})
+    if len(name) > LONGEST_NAME:
+        return None
     folded = {candidate.lower(): candidate for candidate in pool}
     if name.lower() in folded:
         return folded[name.lower()]
     if len(name) == 1:  # one-letter aliases: the nearest letter
         letters = [candidate for candidate in pool if len(candidate) == 1]
         return min(letters, key=lambda letter: abs(ord(letter) - ord(name)), default=None)
-    near = difflib.get_close_matches(name.lower(), list(folded), n=1, cutoff=0.6)
+    near = difflib.get_close_matches(name.lower(), list(folded), n=1, cutoff=cutoff)
     return folded[near[0]] if near else None
 
 

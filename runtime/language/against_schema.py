@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runtime.errors import QueryError, WorkloadError, did_you_mean
-from runtime.events.kinds import Kind
+from runtime.events.kinds import Kind, fits, kind_of
 from runtime.events.schema import Schema
 from runtime.language.expressions import SPOKEN
 from runtime.language.query import Mention, Query, Workload
@@ -48,13 +48,11 @@ def _missing(mention: Mention, query: Query, schema: Schema) -> QueryError | Non
 
 
 def _unfit(mention: Mention, query: Query, schema: Schema) -> QueryError | None:
-    kind = schema.kind(mention.attribute)
-    if mention.kind is Kind.ANY or kind is None or kind is mention.kind:
+    data_type = schema.data_type(mention.attribute)
+    if data_type is None or fits(data_type, mention.kind):
         return None
-    if kind is Kind.ANY:
-        message = f"`{mention.attribute}` is not {SPOKEN[mention.kind]}, which is needed here"
-    else:
-        message = (
-            f"`{mention.attribute}` is {SPOKEN[kind]}, but {SPOKEN[mention.kind]} is needed here"
-        )
+    kind = kind_of(data_type)
+    is_ = f"of type {data_type}" if kind is Kind.ANY else SPOKEN[kind]
+    needed = "a single value" if mention.kind is Kind.ANY else SPOKEN[mention.kind]
+    message = f"`{mention.attribute}` is {is_}, but {needed} is needed here"
     return query.source.error(message, mention.span)

@@ -1,15 +1,14 @@
-"""Builds syntax nodes while lark parses a clause; no intermediate tree."""
+"""Builds syntax nodes from the tree that lark makes of a clause: a method for each rule."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
 
-from lark import Token, Transformer, v_args
+from lark import Token, Tree
 from lark.tree import Meta
 
 from runtime.language import syntax as s
-from runtime.language.clauses import Source
 
 
 def unquote(token: Token) -> str:
@@ -24,18 +23,19 @@ def number(token: Token) -> int | float:
     return int(text) if text.isdigit() and len(text) < 400 else float(text)
 
 
-@v_args(meta=True)
-class Builder(Transformer[Token, Any]):
+class Builder:
     """`base` is where the clause starts in the file, so that spans are spans of the file."""
 
-    def __init__(self, source: Source, base: int) -> None:
-        super().__init__()
-        self._source = source
+    def __init__(self, base: int) -> None:
         self._base = base
 
+    def build(self, node: Tree[Token] | Token | None) -> Any:
+        if not isinstance(node, Tree):
+            return node
+        parts = [self.build(child) for child in node.children]
+        return getattr(self, node.data)(node.meta, parts)
+
     def _span(self, meta: Meta) -> s.Span:
-        if meta.empty:
-            return (self._base, self._base)
         return (self._base + meta.start_pos, self._base + meta.end_pos)
 
     # ---- names -----------------------------------------------------------------------------
@@ -55,7 +55,14 @@ class Builder(Transformer[Token, Any]):
         return s.Word("".join(str(parts[0]).lower().split()), span=self._span(meta))
 
     def duration(self, meta: Meta, parts: list[Token]) -> s.Duration:
-        return s.Duration(number(parts[0]), str(parts[1]).lower(), span=self._span(meta))
+        amount, unit = parts
+        start = self._base + (unit.start_pos or 0)
+        return s.Duration(
+            number(amount),
+            unit.lower(),
+            unit_span=(start, start + len(unit)),
+            span=self._span(meta),
+        )
 
     # ---- patterns --------------------------------------------------------------------------
 
@@ -161,12 +168,11 @@ class Builder(Transformer[Token, Any]):
         left, operator, right = parts
         return s.Arithmetic(str(operator), left, right, span=self._span(meta))
 
-    def signed(self, meta: Meta, parts: list[Any]) -> s.Expression:
-        sign, body = parts
-        span = self._span(meta)
-        if isinstance(body, s.Literal) and isinstance(body.value, int | float):
-            return s.Literal(-body.value if sign == "-" else body.value, span=span)
-        return s.Negative(body, span=span) if sign == "-" else replace(body, span=span)
+    def negative(self, meta: Meta, parts: list[Any]) -> s.Expression:
+        body, span = parts[1], self._span(meta)
+        if isinstance(body, s.Literal) and not isinstance(body.value, str | bool | None):
+            return s.Literal(-body.value, span=span)
+        return s.Negative(body, span=span)
 
     def number(self, meta: Meta, parts: list[Token]) -> s.Literal:
         return s.Literal(number(parts[0]), span=self._span(meta))

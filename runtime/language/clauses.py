@@ -7,33 +7,37 @@ not parse says so by itself, and the next one is read as if nothing had happened
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
 
-from runtime.errors import Place, QueryError
-from runtime.language.syntax import Span
+from runtime.errors import Place, QueryError, suggest
+from runtime.language.expected import found
+from runtime.language.syntax import CLAUSES, Span
 
-CLAUSES = (
-    "QUERY",
-    "RETURN",
-    "PATTERN",
-    "SEMANTICS",
-    "WHERE",
-    "GROUP-BY",
-    "HAVING",
-    "WITHIN",
-    "SLIDE",
-)
-REQUIRED = ("RETURN", "PATTERN", "WITHIN")
-MOST_NESTING = 100
+REQUIRED = {
+    "RETURN": "RETURN COUNT(*)",
+    "PATTERN": "PATTERN SEQ(A, B+)",
+    "WITHIN": "WITHIN 10 minutes",
+}
 
+# What to do with a second clause of the same kind, where it need not be a new query.
+JOINED = {
+    "WHERE": "conditions are joined with AND",
+    "HAVING": "conditions are joined with AND",
+    "GROUP-BY": "attributes are separated by commas",
+}
+
+# A clause keyword is a name where no clause can start: after a dot or AS, before a separator.
 _TOKEN = re.compile(
     r"""(?P<comment>--[^\n]*)
       | (?P<quote>'(?:[^'\n]|'')*' | "(?:[^"\n]|"")*")
-      | (?P<open_quote>['"])
-      | (?P<attribute>\.\s*[^\W\d]\w*)
-      | (?P<group>GROUP\s*-?\s*BY\b)
-      | (?P<word>[^\W\d][\w]*)
-      | (?P<bracket>[()\[\]])""",
+      | (?P<open_quote>['"][^\n]*)
+      | (?P<name>\.[ \t]*[^\W\d]\w* | \bAS[ \t]+[^\W\d]\w* | [^\W\d]\w*(?=[,.)\]]))
+      | (?P<group>GROUP(?:\s*-\s*|\s*)BY\b)
+      | (?P<word>[^\W\d]\w*)""",
     re.VERBOSE | re.IGNORECASE,
 )
 
@@ -45,13 +49,26 @@ class Source:
     text: str
     file: str = "<query>"
 
+    @classmethod
+    def read(cls, text: str, file: str) -> Source:
+        """Line ends of every system become one, and a byte order mark goes."""
+        text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+        return cls(text, file)
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return self.text.split("\n")
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Where each line starts. Kept, since a file may have as many mistakes as lines."""
+        return list(accumulate((len(line) + 1 for line in self.lines), initial=0))
+
     def place(self, span: Span) -> Place:
         start = min(span[0], len(self.text))
-        line = self.text.count("\n", 0, start) + 1
-        begin = self.text.rfind("\n", 0, start) + 1
-        end = self.text.find("\n", begin)
-        source = self.text[begin : end if end >= 0 else len(self.text)].rstrip("\r")
-        column = min(start - begin, len(source)) + 1
+        line = bisect_right(self._starts, start)
+        source = self.lines[line - 1]
+        column = start - self._starts[line - 1] + 1
         return Place(self.file, line, column, max(1, span[1] - span[0]), source)
 
     def error(self, message: str, span: Span, hint: str | None = None) -> QueryError:
@@ -60,103 +77,115 @@ class Source:
 
 @dataclass(frozen=True)
 class Clause:
+    """A keyword and what follows it up to the next. Not `readable` if a quote in it does not
+    end: that is reported already, and where the clause ends is anyone's guess."""
+
     keyword: str
     keyword_span: Span
     body: Span
+    readable: bool = True
 
 
 @dataclass(frozen=True)
 class QueryClauses:
-    """The clauses of one query, by keyword, and the span of the whole."""
+    """The clauses of one query, by keyword. `excused` are clauses that are probably there, in
+    text that is reported already, so nobody should complain that they are missing."""
 
     clauses: dict[str, Clause]
-    span: Span
+    first: Clause
+    excused: set[str] = field(default_factory=set)
+
+    def missing(self) -> list[str]:
+        return [word for word in REQUIRED if word not in self.clauses and word not in self.excused]
 
 
 def cut(source: Source) -> tuple[list[QueryClauses], list[QueryError]]:
     """The queries of a file. What cannot be cut is reported; what can is returned."""
-    errors: list[QueryError] = []
-    marks = _marks(source, errors)
-    lead = (0, marks[0].keyword_span[0]) if marks else (0, len(source.text))
-    if stray := _first_word(source, lead):
-        hint = "a query starts with QUERY or RETURN"
-        errors.append(source.error("text before the first query", stray, hint))
-    queries = []
-    for group in _by_query(marks):
-        queries.append(_collect(source, group, errors))
+    keywords, open_quotes = _scan(source.text)
+    errors = [_open_quote(source, at) for at in open_quotes]
+    marks = _marks(keywords, open_quotes, len(source.text))
+    queries = [_collect(source, group, errors) for group in _by_query(marks)]
+    stray = _first_word(source.text[: marks[0].keyword_span[0]] if marks else source.text)
+    if stray is not None and stray[0] not in open_quotes:
+        _report_stray(source, stray, queries, errors)
     return queries, errors
 
 
-def _marks(source: Source, errors: list[QueryError]) -> list[Clause]:
+def _scan(text: str) -> tuple[list[tuple[str, Span]], list[int]]:
+    """The clause keywords, and where a quote starts that does not end on its line."""
+    keywords: list[tuple[str, Span]] = []
+    open_quotes: list[int] = []
+    for token in _TOKEN.finditer(text):
+        kind, word = token.lastgroup, token.group()
+        if kind == "open_quote":
+            open_quotes.append(token.start())
+        elif kind == "group":
+            keywords.append(("GROUP-BY", token.span()))
+        elif kind == "word" and word.isascii() and word.upper() in CLAUSES:
+            keywords.append((word.upper(), token.span()))
+    return keywords, open_quotes
+
+
+def _marks(keywords: list[tuple[str, Span]], open_quotes: list[int], length: int) -> list[Clause]:
     """Every clause keyword with what follows it up to the next keyword."""
-    found: list[tuple[str, Span]] = []
-    depth = 0
-    for token in _TOKEN.finditer(source.text):
-        word = token.group("word")
-        if token.group("open_quote"):
-            kind = "text" if token.group() == "'" else "name"
-            errors.append(source.error(f"this quoted {kind} does not end", token.span()))
-        elif token.group("bracket"):
-            depth = depth + 1 if token.group() in "([" else max(0, depth - 1)
-            if depth == MOST_NESTING:
-                errors.append(source.error("brackets nested too deeply", token.span()))
-        elif token.group("group"):
-            found.append(("GROUP-BY", token.span()))
-        elif word and word.upper() in CLAUSES:
-            found.append((word.upper(), token.span()))
-            depth = 0
-    ends = [span[0] for _, span in found[1:]] + [len(source.text)]
-    return [
-        Clause(word, span, (span[1], end)) for (word, span), end in zip(found, ends, strict=False)
-    ]
+    marks = []
+    ends = [span[0] for _, span in keywords[1:]] + [length]
+    for (word, span), end in zip(keywords, ends, strict=False):
+        readable = bisect_left(open_quotes, span[1]) == bisect_left(open_quotes, end)
+        marks.append(Clause(word, span, (span[1], end), readable))
+    return marks
 
 
-def _by_query(marks: list[Clause]) -> list[list[Clause]]:
+def _open_quote(source: Source, at: int) -> QueryError:
+    mark = source.text[at]
+    kind = "text" if mark == "'" else "name"
+    hint = f"it must end with {mark} on the same line; inside it, {mark} is written twice"
+    return source.error(f"this quoted {kind} does not end", (at, at + 1), hint)
+
+
+def _report_stray(
+    source: Source, span: Span, queries: list[QueryClauses], errors: list[QueryError]
+) -> None:
+    word = source.text[span[0] : span[1]]
+    meant = suggest(word, ("QUERY", "RETURN"))
+    hint = f"did you mean {meant}?" if meant else f"for example: {' '.join(REQUIRED.values())}"
+    if word in ("/", "#"):
+        hint = "a comment starts with --"
+    errors.append(source.error(f"expected QUERY or RETURN, found {found(word)}", span, hint))
+    if meant and queries:
+        queries[0].excused.add("RETURN")
+
+
+def _by_query(marks: Iterable[Clause]) -> list[list[Clause]]:
     """QUERY starts a query, and so does a RETURN where the one before already has its own."""
     queries: list[list[Clause]] = []
+    has_return = False
     for mark in marks:
-        has_return = bool(queries) and any(c.keyword == "RETURN" for c in queries[-1])
-        if not queries or mark.keyword == "QUERY" or (mark.keyword == "RETURN" and has_return):
+        returns = mark.keyword == "RETURN"
+        if not queries or mark.keyword == "QUERY" or (returns and has_return):
             queries.append([])
+            has_return = False
+        has_return = has_return or returns
         queries[-1].append(mark)
     return queries
 
 
 def _collect(source: Source, group: list[Clause], errors: list[QueryError]) -> QueryClauses:
-    clauses: dict[str, Clause] = {}
+    query = QueryClauses({}, group[0])
     for clause in group:
-        if clause.keyword in clauses:
+        if clause.keyword in query.clauses:
             message = f"{clause.keyword} stands twice in this query"
-            hint = None
-            if clause.keyword == "PATTERN":
-                hint = "a new query starts with QUERY or RETURN"
+            hint = JOINED.get(clause.keyword, "the next query starts with QUERY or RETURN")
             errors.append(source.error(message, clause.keyword_span, hint))
         else:
-            clauses[clause.keyword] = clause
-    whole = (group[0].keyword_span[0], group[-1].body[1])
-    for keyword in REQUIRED:
-        if keyword not in clauses:
-            errors.append(_missing(source, keyword, group))
-    return QueryClauses(clauses, whole)
+            query.clauses[clause.keyword] = clause
+        if not clause.readable:
+            query.excused.update(REQUIRED)
+    return query
 
 
-def _missing(source: Source, keyword: str, group: list[Clause]) -> QueryError:
-    example = {
-        "RETURN": "RETURN COUNT(*)",
-        "PATTERN": "PATTERN SEQ(A, B+)",
-        "WITHIN": "WITHIN 10 minutes SLIDE 1 minute",
-    }[keyword]
-    # Point at where the clause belongs: the start for RETURN, else the end of the last clause.
-    if keyword == "RETURN":
-        span = group[0].keyword_span
-    else:
-        text = source.text[: group[-1].body[1]].rstrip()
-        span = (max(0, len(text) - 1), len(text))
-    return source.error(f"this query has no {keyword} clause", span, f"for example: {example}")
-
-
-def _first_word(source: Source, span: Span) -> Span | None:
-    for token in re.finditer(r"--[^\n]*|\S+", source.text[span[0] : span[1]]):
+def _first_word(text: str) -> Span | None:
+    for token in re.finditer(r"--[^\n]*|\w+|\S", text):
         if not token.group().startswith("--"):
-            return (span[0] + token.start(), span[0] + token.end())
+            return token.span()
     return None

@@ -12,6 +12,8 @@ from runtime.language.query import AdjacentCondition, LocalCondition, Mention
 from runtime.language.report import Report
 from runtime.template.automaton import Template
 
+MOST_LENGTH = 2**31 - 1
+
 
 @dataclass
 class Conditions:
@@ -61,10 +63,12 @@ class _Classifier:
 
     def _length(self, term: s.Length) -> None:
         if term.operator != ">=":
-            hint = "write LENGTH >= n"
+            above = isinstance(term.number, int) and term.operator == ">"
+            hint = f"write LENGTH >= {term.number + 1 if above else 'n'}"
             self._report("LENGTH gives the least length of a trend", term.span, hint)
-        elif not isinstance(term.number, int) or term.number < 1:
-            self._report("the least length is a whole number from 1 on", term.span)
+        elif not isinstance(term.number, int) or not 1 <= term.number <= MOST_LENGTH:
+            message = f"the least length is a whole number from 1 to {MOST_LENGTH:,}"
+            self._report(message, term.span)
         else:
             self.found.least_length = max(self.found.least_length, term.number)
 
@@ -76,11 +80,19 @@ class _Classifier:
                     types = self._names.types(positions)
                     self.found.mentions.append(Mention(name, types, kind, leaf.name_span))
             case s.Column(name):
-                hint = f"write ALIAS.{name}, or [{name}] for events that agree on it"
-                self._report(f"`{name}` does not say of which event it is", leaf.span, hint)
+                message = f"`{name}` does not say of which event it is"
+                self._report(message, leaf.span, self._column_hint(leaf))
             case s.Aggregate():
                 hint = "conditions on aggregates stand in HAVING"
                 self._report(f"{leaf} is not known yet when events are matched", leaf.span, hint)
+
+    def _column_hint(self, column: s.Column) -> str:
+        name = column.name
+        if self._report.source.text[column.span[0]] == '"':
+            return f"text stands in single quotes: '{name}'"
+        if name.upper() == "LENGTH":
+            return "a trend's least length is written LENGTH >= n, in this order"
+        return f"write ALIAS.{name} for an attribute, '{name}' for text"
 
     def _condition(self, term: s.Expression) -> None:
         attributes = [node for node in s.walk(term) if isinstance(node, s.Attribute)]
@@ -100,7 +112,8 @@ class _Classifier:
                 "NEXT compares with the event before it, and none is named", term.span, hint
             )
         elif len(earlier) > 1 or len(later) > 1:
-            self._report("a condition can name only two neighbours", term.span)
+            message = "a condition can name only two neighbours, one without NEXT and one with it"
+            self._report(message, term.span)
         else:
             self._adjacent(term, attributes, earlier.pop(), later.pop())
 

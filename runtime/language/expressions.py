@@ -8,6 +8,7 @@ from runtime.events.kinds import Kind
 from runtime.language import syntax as s
 from runtime.language.report import Report
 
+_BY_ITSELF = "join it to the conditions of WHERE with AND"
 SPOKEN = {Kind.NUMBER: "a number", Kind.TEXT: "text", Kind.BOOL: "true or false"}
 
 
@@ -47,15 +48,14 @@ class KindChecker:
             case s.IsNull(body):
                 self._value(body, Kind.ANY)
             case s.Equivalence():
-                hint = "join it to the other conditions with AND"
-                self._report(
-                    "an equivalence cannot be part of another condition", expression.span, hint
-                )
+                message = "an equivalence stands by itself in WHERE, not inside a condition"
+                self._report(message, expression.span, _BY_ITSELF)
             case s.Length():
-                hint = "join it to the other conditions with AND"
-                self._report("LENGTH cannot be part of another condition", expression.span, hint)
+                message = "LENGTH stands by itself in WHERE, not inside a condition"
+                self._report(message, expression.span, _BY_ITSELF)
             case _:
-                hint = "compare it with something, such as `= TRUE`"
+                example = "`> 0`" if kind_of(expression) is Kind.NUMBER else "`= TRUE`"
+                hint = f"compare it with something, such as {example}"
                 self._report("this is a value, not a condition", expression.span, hint)
                 self._value(expression, Kind.ANY)
 

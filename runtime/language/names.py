@@ -25,6 +25,9 @@ class Names:
         self._report(f"unknown alias `{name}`", span, did_you_mean(name, known))
         return None
 
+    def knows(self, name: str) -> bool:
+        return name in self._aliases or name in self._types
+
     def positive(self, positions: frozenset[int]) -> frozenset[int]:
         return frozenset(i for i in positions if self._positions[i].negation is None)
 

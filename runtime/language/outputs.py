@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from runtime.errors import did_you_mean
 from runtime.events.kinds import Kind
 from runtime.language import syntax as s
-from runtime.language.expressions import KindChecker
+from runtime.language.expressions import SPOKEN, KindChecker
 from runtime.language.names import Names
 from runtime.language.query import Fold, Lane, Measure, Mention, OutputColumn
 from runtime.language.report import Report
@@ -52,6 +52,8 @@ class _Outputs:
         self._unique = unique
         self._conjunctive = isinstance(text.pattern, s.Both)
         self._groups = [column.name for column in text.group_by]
+        self._measure_places: dict[str, int] = {}
+        self._lane_places: dict[Lane, int] = {}
 
     def columns(self) -> None:
         renamed = {
@@ -61,6 +63,7 @@ class _Outputs:
         }
         for group in dict.fromkeys(self._groups):
             self.found.columns.append(OutputColumn(renamed.get(group) or group, group=group))
+        listed: set[str] = set()
         for output in self._text.returns:
             if isinstance(output.value, s.Aggregate):
                 measure = self._measure(output.value)
@@ -69,6 +72,10 @@ class _Outputs:
                     self.found.columns.append(OutputColumn(name, measure=measure))
             elif output.value.name not in self._groups:
                 self._not_grouped(output.value)
+            elif output.value.name in listed:
+                self._report(f"`{output.value.name}` stands twice in RETURN", output.value.span)
+            else:
+                listed.add(output.value.name)
         self._check_names()
 
     def having(self) -> None:
@@ -76,13 +83,16 @@ class _Outputs:
             KindChecker(self._report, self._having_leaf).condition(self._text.having)
 
     def _check_names(self) -> None:
-        seen: set[str] = set(RESERVED)
-        spans = {o.name or str(o.value): o.span for o in self._text.returns}
+        seen: set[str] = set()
+        spans = {column.name: column.span for column in self._text.group_by}
+        spans |= {_column_name(output): output.span for output in self._text.returns}
         for column in self.found.columns:
-            if column.name in seen:
+            if column.name in RESERVED:
+                message = f"every result has a column `{column.name}` already"
+                self._report(message, spans[column.name], "give it another name with AS")
+            elif column.name in seen:
                 message = f"two result columns are called `{column.name}`"
-                span = spans.get(column.name, self._text.span)
-                self._report(message, span, "rename one with AS")
+                self._report(message, spans[column.name], "rename one with AS")
             seen.add(column.name)
 
     def _not_grouped(self, column: s.Column) -> None:
@@ -94,36 +104,43 @@ class _Outputs:
         match leaf:
             case s.Aggregate():
                 self._measure(leaf)
-                if kind not in (Kind.NUMBER, Kind.ANY):
-                    self._report(f"{leaf} is a number", leaf.span)
             case s.Column(name):
-                known = [column.name for column in self.found.columns]
-                if name not in known:
-                    hint = did_you_mean(name, known)
-                    self._report(f"a result row has no column `{name}`", leaf.span, hint)
+                self._having_column(leaf, kind)
             case s.Attribute(owner, name):
                 hint = f"an aggregate, such as MIN({owner}.{name}), or a column of RETURN"
                 self._report("HAVING looks at result rows, not at events", leaf.span, hint)
+
+    def _having_column(self, leaf: s.Column, kind: Kind) -> None:
+        known = {column.name: column for column in self.found.columns}
+        if leaf.name not in known:
+            message = f"HAVING knows no column `{leaf.name}`"
+            self._report(message, leaf.span, did_you_mean(leaf.name, known))
+        elif (group := known[leaf.name].group) is not None:
+            types = self._names.all_types()
+            self.found.mentions.append(Mention(group, types, kind, leaf.span))
+        elif kind not in (Kind.NUMBER, Kind.ANY):
+            message = f"`{leaf.name}` is a number, but is compared with {SPOKEN[kind]}"
+            self._report(message, leaf.span)
 
     # ---- measures and their lanes ----------------------------------------------------------
 
     def _measure(self, aggregate: s.Aggregate) -> int | None:
         """The place of the aggregate among the measures; equal ones are kept once."""
         text = str(aggregate)
-        for place, measure in enumerate(self.found.measures):
-            if measure.text == text:
-                return place
-        lanes = self._lanes(aggregate)
-        if lanes is None:
-            return None
-        numbers = tuple(self._lane(lane) for lane in lanes)
-        self.found.measures.append(Measure(aggregate.function, text, numbers))
-        return len(self.found.measures) - 1
+        if text not in self._measure_places:
+            lanes = self._lanes(aggregate)
+            if lanes is None:
+                return None
+            numbers = tuple(self._lane(lane) for lane in lanes)
+            self._measure_places[text] = len(self.found.measures)
+            self.found.measures.append(Measure(aggregate.function, text, numbers))
+        return self._measure_places[text]
 
     def _lane(self, lane: Lane) -> int:
-        if lane not in self.found.lanes:
+        if lane not in self._lane_places:
+            self._lane_places[lane] = len(self.found.lanes)
             self.found.lanes.append(lane)
-        return self.found.lanes.index(lane)
+        return self._lane_places[lane]
 
     def _lanes(self, aggregate: s.Aggregate) -> list[Lane] | None:
         if not self._well_formed(aggregate):
@@ -155,12 +172,15 @@ class _Outputs:
             hint = f"COUNT({aggregate.owner}) counts the events of all trends"
             self._report("COUNT takes * or an event, not an attribute", aggregate.span, hint)
         elif aggregate.function != "COUNT" and aggregate.attribute is None:
-            owner = aggregate.owner or "E"
-            hint = f"for example {aggregate.function}({owner}.price)"
+            hint = f"write {aggregate.function}({self._owned(aggregate.owner)})"
             self._report(f"{aggregate.function} needs an attribute", aggregate.span, hint)
         else:
             return True
         return False
+
+    def _owned(self, name: str | None) -> str:
+        """What a lone name in an aggregate probably stands for: the event, or the attribute."""
+        return f"E.{name}" if name and not self._names.knows(name) else f"{name or 'E'}.attribute"
 
     def _covered(self, aggregate: s.Aggregate) -> frozenset[int] | None:
         assert aggregate.owner is not None
@@ -185,3 +205,8 @@ class _Outputs:
         types = self._names.types(positions)
         span = aggregate.attribute_span
         self.found.mentions.append(Mention(attribute, types, Kind.NUMBER, span))
+
+
+def _column_name(output: s.Output) -> str:
+    value = output.value
+    return output.name or (value.name if isinstance(value, s.Column) else str(value))

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from lark import Lark, Token
-from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken, VisitError
+from lark import Lark, Tree
+from lark.exceptions import UnexpectedInput, UnexpectedToken
 
 from runtime.errors import QueryError, WorkloadError
 from runtime.language import syntax as s
 from runtime.language.builder import Builder
 from runtime.language.clauses import REQUIRED, Clause, QueryClauses, Source, cut
+from runtime.language.expected import expected
+from runtime.language.hints import hint
+from runtime.language.mistakes import Mistake
 from runtime.language.query import Workload
 from runtime.language.resolve import resolve
 
@@ -29,45 +31,38 @@ START = {
     "SLIDE": "duration",
 }
 
-# What a terminal is called in an error message.
-SPOKEN = {
-    "NAME": "a name",
-    "QUOTED": "a name",
-    "NUMBER": "a number",
-    "STRING": "'text'",
-    "FUNCTION": "COUNT, SUM, MIN, MAX or AVG",
-    "UNIT": "a unit such as seconds, minutes or events",
-    "WORD": "skip-till-any-match, skip-till-next-match or contiguous",
-    "COMPARE": "a comparison",
-    "MINUS": "-",
-    "STAR": "*",
-    "SLASH": "/",
-    "LPAR": "(",
-    "RPAR": ")",
-    "LSQB": "[",
-    "RSQB": "]",
-    "COMMA": ",",
-    "DOT": ".",
-    "PLUS": "+",
-    "QMARK": "?",
-    "VBAR": "|",
-    "AMPERSAND": "&",
-    "$END": "the end of the clause",
+# What can be called in a clause. PATTERN has SEQ only, and there a comma may be missing as well.
+FUNCTIONS = {
+    "RETURN": ("COUNT", "SUM", "MIN", "MAX", "AVG"),
+    "HAVING": ("COUNT", "SUM", "MIN", "MAX", "AVG"),
+    "WHERE": ("NEXT",),
 }
+MOST_NESTING = 100
 
 
 def parse(text: str, file: str = "<query>") -> Workload:
     """All queries of a text, checked. Raises `WorkloadError` with every mistake in it."""
-    source = Source(text, file)
+    source = Source.read(text, file)
+    _check_characters(source)
     queries, errors = cut(source)
     if not queries and not errors:
-        hint = "for example: RETURN COUNT(*) PATTERN SEQ(A, B+) WITHIN 1 minute"
-        errors.append(source.error("there is no query here", (len(text), len(text)), hint))
+        example = " ".join(REQUIRED.values())
+        at = len(source.text.rstrip())
+        errors.append(source.error("there is no query here", (at, at), f"for example: {example}"))
     written = [_query_text(source, clauses, errors) for clauses in queries]
     resolved = resolve(source, written, errors)
     if errors:
         raise WorkloadError(errors)
     return Workload(tuple(resolved), source)
+
+
+def _check_characters(source: Source) -> None:
+    """Half of a surrogate pair cannot be written to any file, so nothing can be made of it."""
+    try:
+        source.text.encode()
+    except UnicodeEncodeError as error:
+        message = f"U+{ord(source.text[error.start]):04X} is not a character by itself"
+        raise WorkloadError([source.error(message, (error.start, error.start + 1))]) from None
 
 
 def _query_text(
@@ -76,10 +71,17 @@ def _query_text(
     """The query's syntax, or None where some clause of it does not parse."""
     parsed: dict[str, Any] = {}
     for keyword, clause in query.clauses.items():
-        try:
-            parsed[keyword] = _clause(source, clause)
-        except QueryError as error:
-            errors.append(error)
+        if clause.readable:
+            try:
+                parsed[keyword] = _clause(source, clause)
+            except UnexpectedInput as error:
+                mistake = _mistake(source, clause, error)
+                errors.append(_syntax_error(mistake))
+                query.excused.add(mistake.meant or "")
+            except QueryError as error:
+                errors.append(error)
+    if missing := query.missing():
+        errors.append(_missing(source, query, missing))
     if len(parsed) < len(query.clauses) or any(keyword not in parsed for keyword in REQUIRED):
         return None
     return s.QueryText(
@@ -92,8 +94,14 @@ def _query_text(
         having=parsed.get("HAVING"),
         within=parsed["WITHIN"],
         slide=parsed.get("SLIDE"),
-        span=query.clauses["QUERY" if "QUERY" in query.clauses else "RETURN"].keyword_span,
+        span=query.first.keyword_span,
     )
+
+
+def _missing(source: Source, query: QueryClauses, keywords: list[str]) -> QueryError:
+    message = f"this query has no {' and no '.join(keywords)} clause"
+    example = " ".join(REQUIRED[keyword] for keyword in keywords)
+    return source.error(message, query.first.keyword_span, f"for example: {example}")
 
 
 @cache
@@ -110,61 +118,52 @@ def _grammar() -> Lark:
 
 def _clause(source: Source, clause: Clause) -> Any:
     text = source.text[clause.body[0] : clause.body[1]]
-    try:
-        tree = _grammar().parse(text, start=START[clause.keyword])
-        return Builder(source, clause.body[0]).transform(tree)
-    except UnexpectedInput as error:
-        raise _syntax_error(source, clause, error) from None
-    except (RecursionError, VisitError) as error:
-        cause = error.orig_exc if isinstance(error, VisitError) else error
-        if not isinstance(cause, RecursionError):
-            raise
-        message = f"this {clause.keyword} clause is nested too deeply"
-        raise source.error(message, clause.keyword_span) from None
+    tree = _grammar().parse(text, start=START[clause.keyword])
+    # What works on the tree is recursive; only a text that is longer than that can be deeper.
+    if len(text) > MOST_NESTING and _is_deep(tree):
+        message = f"this {clause.keyword} clause is nested more than {MOST_NESTING} deep"
+        raise source.error(message, clause.keyword_span)
+    return Builder(clause.body[0]).build(tree)
 
 
-def _syntax_error(source: Source, clause: Clause, error: UnexpectedInput) -> QueryError:
-    expected, found, span = _what_and_where(source, clause, error)
-    message = f"expected {expected}, found {found}"
-    return source.error(message, span, _hint(clause, found))
+def _is_deep(tree: Tree[Any]) -> bool:
+    level: list[Any] = [tree]
+    for _ in range(MOST_NESTING):
+        level = [child for node in level if isinstance(node, Tree) for child in node.children]
+    return bool(level)
 
 
-def _what_and_where(
-    source: Source, clause: Clause, error: UnexpectedInput
-) -> tuple[str, str, s.Span]:
+# ---- what is said of a clause that does not parse ------------------------------------------
+
+
+def _mistake(source: Source, clause: Clause, error: UnexpectedInput) -> Mistake:
     base = clause.body[0]
+    accepts: frozenset[str] = frozenset()
+    start, length = error.pos_in_stream or 0, 1
     if isinstance(error, UnexpectedToken):
-        token: Token = error.token
-        expected = _spoken(error.accepts or error.expected)
-        if token.type == "$END":
-            text = source.text[: clause.body[1]].rstrip()
-            at = max(clause.keyword_span[1], len(text))
-            return expected, f"the end of the {clause.keyword} clause", (at, at + 1)
-        start = base + (token.start_pos or 0)
-        return expected, f"`{token}`", (start, start + len(token))
-    assert isinstance(error, UnexpectedCharacters)
-    start = base + (error.pos_in_stream or 0)
-    return _spoken(error.allowed or ()), f"`{source.text[start]}`", (start, start + 1)
+        token, accepts = error.token, frozenset(error.accepts or ())
+        # The end borrows its place from the last token, if there is one.
+        start = (token.end_pos if token.type == "$END" else token.start_pos) or 0
+        length = len(token)
+    at = base + start
+    accepts = accepts or _accepts(clause, source.text[base:at])
+    return Mistake(source, clause, (at, at + length), accepts)
 
 
-def _spoken(terminals: Iterable[str]) -> str:
-    words = sorted({SPOKEN.get(name, name) for name in terminals}, key=lambda w: (w[0] < "A", w))
-    if not words:
-        return "something else"
-    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
+def _accepts(clause: Clause, before: str) -> frozenset[str]:
+    """What could follow. lark cannot tell of a character that starts no token, nor where a wrong
+    bracket made it believe that the clause was complete."""
+    parser = _grammar().parse_interactive(before, start=START[clause.keyword])
+    parser.exhaust_lexer()
+    return frozenset(parser.accepts())  # type: ignore[no-untyped-call]
 
 
-def _hint(clause: Clause, found: str) -> str | None:
-    if found == "`|`" and clause.keyword == "PATTERN":
-        return "put an alternative in brackets: NOT (X | Y)"
-    if found == "`&`" and clause.keyword == "PATTERN":
-        return "`&` joins two whole patterns, and stands once, outermost"
-    if found == '`"`':
-        return "names stand in double quotes, text in single quotes"
-    if found == "`;`":
-        return "queries need no semicolon between them"
-    if found.lower() == "`not`" and clause.keyword == "PATTERN":
-        return "NOT stands for itself in a sequence: SEQ(A, NOT X, B)"
-    if found == "`.`" and clause.keyword == "RETURN":
-        return "a group attribute is written without its type"
-    return None
+def _syntax_error(mistake: Mistake) -> QueryError:
+    functions = FUNCTIONS.get(mistake.clause.keyword)
+    if functions is not None and mistake.called is not None:
+        name = mistake.source.text[slice(*mistake.called)]
+        known = f"there is {', '.join(functions)}"
+        return mistake.source.error(f"unknown function `{name}`", mistake.called, known)
+    words = expected(mistake.accepts, mistake.clause.keyword)
+    message = f"expected {words}, found {mistake.spoken()}"
+    return mistake.source.error(message, mistake.span, hint(mistake))

@@ -31,7 +31,7 @@ def check_negations(pattern: s.Pattern, report: Report) -> None:
     for side in sides:
         if isinstance(side, s.Not):
             hint = "a trend needs an event: SEQ(A, NOT X)"
-            report("NOT around the whole pattern", side.span, hint)
+            report("NOT around the whole pattern leaves nothing to match", side.span, hint)
         else:
             _misplaced(side, report)
 

@@ -17,6 +17,9 @@ from runtime.language.windows import resolve_window
 from runtime.template.automaton import compile_pattern
 from runtime.template.bindings import Bindings
 
+# The results of a query are written under its name.
+NO_FILE_NAME = '/\\:*?"<>|'
+
 
 def resolve(
     source: Source, written: list[s.QueryText | None], errors: list[QueryError]
@@ -30,11 +33,7 @@ def resolve(
         if text is None:
             continue
         name = _name(text, number, names, report)
-        try:
-            query = _query(name, text, report, mentions)
-        except RecursionError:
-            report("this query is nested too deeply", text.span)
-            continue
+        query = _query(name, text, report, mentions)
         if query is not None:
             resolved.append(query)
     _check_kinds(mentions, report)
@@ -46,7 +45,12 @@ def _name(text: s.QueryText, number: int, names: dict[str, s.Span], report: Repo
     span = text.name.span if text.name is not None else text.span
     if name in names:
         line = report.line(names[name])
-        report(f"a query called `{name}` stands at line {line} already", span)
+        hint = "queries without a name are called q1, q2, ... by their place in the file"
+        message = f"a query called `{name}` stands at line {line} already"
+        report(message, span, None if text.name is not None else hint)
+    if not name.isprintable() or set(name) & set(NO_FILE_NAME) or name.startswith("."):
+        message = f"results are written under the query's name, and `{name}` is no file name"
+        report(message, span)
     names.setdefault(name, span)
     return name
 

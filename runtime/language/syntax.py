@@ -6,10 +6,25 @@ trees are equal when they say the same.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 Span: TypeAlias = tuple[int, int]
+
+CLAUSES = (
+    "QUERY",
+    "RETURN",
+    "PATTERN",
+    "SEMANTICS",
+    "WHERE",
+    "GROUP-BY",
+    "HAVING",
+    "WITHIN",
+    "SLIDE",
+)
+# The words that are no names of events unless they stand in quotes; the grammar's BARE agrees.
+OPERATORS = ("NOT", "SEQ", "AS", "AND", "OR", "IN", "BETWEEN", "IS", "NULL", "TRUE", "FALSE")
 
 
 @dataclass(frozen=True)
@@ -85,11 +100,24 @@ def leaves(pattern: Pattern) -> tuple[Event, ...]:
     return tuple(leaf for part in children(pattern) for leaf in leaves(part))
 
 
+def quoted(name: str) -> str:
+    """An event's name as it is written: in double quotes if it would not be read as one without."""
+    if name.upper() in (*CLAUSES, *OPERATORS, "GROUP", "GROUPBY"):
+        return f'"{name}"'
+    return quoted_attribute(name)
+
+
+def quoted_attribute(name: str) -> str:
+    """An attribute may be called like a keyword."""
+    return name if re.fullmatch(r"[^\W\d]\w*", name) else '"' + name.replace('"', '""') + '"'
+
+
 def describe(pattern: Pattern, *, aliases: bool = True) -> str:
-    """The pattern as text; without aliases it is the canonical form by which parts are shared."""
+    """The pattern as text that reads as the same pattern; without aliases it is the canonical
+    form by which parts are shared."""
     match pattern:
         case Event(type_, alias):
-            return f"{type_} {alias}" if aliases and alias and alias != type_ else type_
+            return f"{quoted(type_)} {quoted(alias)}" if aliases and alias else quoted(type_)
         case Seq(parts):
             return f"SEQ({', '.join(describe(p, aliases=aliases) for p in parts)})"
         case Either(parts):
@@ -144,8 +172,8 @@ class Aggregate(Node):
     def __str__(self) -> str:
         if self.owner is None:
             return f"{self.function}(*)"
-        tail = "" if self.attribute is None else f".{self.attribute}"
-        return f"{self.function}({self.owner}{tail})"
+        names = [name for name in (self.owner, self.attribute) if name is not None]
+        return f"{self.function}({'.'.join(map(quoted_attribute, names))})"
 
 
 @dataclass(frozen=True)
@@ -269,6 +297,7 @@ class Output(Node):
 class Duration(Node):
     number: int | float
     unit: str
+    unit_span: Span = field(compare=False, repr=False, default=(0, 0))
 
 
 @dataclass(frozen=True)

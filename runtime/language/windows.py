@@ -59,17 +59,21 @@ def _length(duration: s.Duration, report: Report) -> int | None:
         known = ("ms", "seconds", "minutes", "hours", "days", "events")
         hint = did_you_mean(duration.unit, known) if len(duration.unit) > 1 else None
         report(
-            f"unknown unit `{duration.unit}`", duration.span, hint or f"one of {', '.join(known)}"
+            f"unknown unit `{duration.unit}`",
+            duration.unit_span,
+            hint or f"one of {', '.join(known)}",
         )
         return None
     scale = UNITS.get(duration.unit, 1)
-    if duration.number in (float("inf"), 0) or duration.number * scale > LONGEST:
-        size = "zero" if duration.number == 0 else "too long"
-        report(f"a window cannot be {size}", duration.span)
+    smallest = "events" if duration.unit in EVENTS else "microseconds"
+    if duration.number == 0:
+        report("WITHIN and SLIDE must be more than zero", duration.span)
+        return None
+    if duration.number * scale > LONGEST:
+        report(f"this is more than {LONGEST:,} {smallest}, which is the most", duration.span)
         return None
     length = Fraction(str(duration.number)) * scale
     if length.denominator != 1:
-        smallest = "events" if duration.unit in EVENTS else "microseconds"
-        report(f"a window must be a whole number of {smallest}", duration.span)
+        report(f"WITHIN and SLIDE must be a whole number of {smallest}", duration.span)
         return None
     return int(length)
