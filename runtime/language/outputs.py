@@ -84,6 +84,7 @@ class _Outputs:
 
     def _check_names(self) -> None:
         seen: set[str] = set()
+        names = {column.name for column in self.found.columns}
         spans = {column.name: column.span for column in self._text.group_by}
         spans |= {_column_name(output): output.span for output in self._text.returns}
         for column in self.found.columns:
@@ -93,6 +94,9 @@ class _Outputs:
             elif column.name in seen:
                 message = f"two result columns are called `{column.name}`"
                 self._report(message, spans[column.name], "rename one with AS")
+            elif column.name.endswith("_log2") and column.name[:-5] in names:
+                message = f"`{column.name}` is kept for the logarithm of a very large value"
+                self._report(message, spans[column.name], "give it another name with AS")
             seen.add(column.name)
 
     def _not_grouped(self, column: s.Column) -> None:

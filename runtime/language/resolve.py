@@ -19,6 +19,7 @@ from runtime.template.bindings import Bindings
 
 # The results of a query are written under its name.
 NO_FILE_NAME = '/\\:*?"<>|'
+KEPT_NAMES = ("_late", "_dead_letter")
 
 
 def resolve(
@@ -51,6 +52,8 @@ def _name(text: s.QueryText, number: int, names: dict[str, s.Span], report: Repo
     if not name.isprintable() or set(name) & set(NO_FILE_NAME) or name.startswith("."):
         message = f"results are written under the query's name, and `{name}` is no file name"
         report(message, span)
+    if name in KEPT_NAMES:
+        report(f"`{name}` is where rows go that do not count; no query can be called so", span)
     names.setdefault(name, span)
     return name
 
