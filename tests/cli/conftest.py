@@ -1,9 +1,10 @@
 """What the tests of the command line share: a small ride, and two ways to run the command."""
 
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -40,14 +41,24 @@ def hamlet(folder: Path) -> Callable[..., Result]:
 
 
 @pytest.fixture
-def process(folder: Path) -> Callable[..., "subprocess.Popen[bytes]"]:
+def process(folder: Path) -> Iterator[Callable[..., "subprocess.Popen[bytes]"]]:
     """`process("run", "ride.sase")` as a process of its own, with pipes."""
+    started: list[subprocess.Popen[bytes]] = []
 
     def start(*arguments: str, **options: Any) -> "subprocess.Popen[bytes]":
         command = [sys.executable, "-c", "from hamlet.cli import main; main()", *arguments]
         pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         root = str(Path(__file__).parents[2])
         env = {**os.environ, "PYTHONPATH": root}
-        return subprocess.Popen(command, cwd=folder, env=env, **{**pipes, **options})
+        options = {**pipes, "preexec_fn": _heed_interrupts, **options}
+        started.append(subprocess.Popen(command, cwd=folder, env=env, **options))
+        return started[-1]
 
-    return start
+    yield start
+    for one in started:  # a test that failed must not leave a long run behind
+        one.kill()
+
+
+def _heed_interrupts() -> None:
+    """Tests in the background of a shell are started deaf to Ctrl-C, and so are their children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

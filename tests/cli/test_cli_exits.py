@@ -74,10 +74,10 @@ def test_debug_shows_the_traceback_of_a_mistake(hamlet):
 
 
 def test_interrupted(process, slow: Path, folder: Path):
-    with process("run", "slow.sase", "--input", SLOW, "--output", "results") as running:
-        wait_for_imports(running)
-        running.send_signal(signal.SIGINT)
-        out, err = running.communicate(timeout=60)
+    running = process("run", "slow.sase", "--input", SLOW, "--output", "results")
+    wait_for_imports(running)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
     assert running.returncode == exits.INTERRUPTED
     assert out == b""
     assert err == b"interrupted\n"
