@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -40,6 +40,7 @@ Results: TypeAlias = dict[str, pa.Table]
 NUMERIC = ("float", "exact")
 TIES = ("strict", "arrival")
 PIECE_ROWS = 65_536
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Engine:
@@ -58,6 +59,11 @@ class Engine:
         without it the watermark moves by `advance` and `finish` alone."""
         _check_choice("numeric", numeric, NUMERIC)
         _check_choice("ties", ties, TIES)
+        _check_choice("time_unit", time_unit, (None, "s", "ms", "us", "ns"))
+        if lateness is not None and (not _is_whole(lateness) or lateness < 0):
+            raise HamletError(
+                f"lateness is {lateness!r}, but must be whole microseconds, 0 or more"
+            )
         self.workload = parse(workload) if isinstance(workload, str) else workload
         self.null_keys: Counter[str] = Counter()
         self.late_rows = 0
@@ -69,6 +75,7 @@ class Engine:
         self._preparer = Preparer(*self._input, self.workload.uses)
         self._buffer = Buffer()
         self._newest: int | None = None
+        self._finished = False
         self._arrivals = 0
         # Both only grow: queries that run already keep their places.
         self._layout: dict[str, int] = {}
@@ -109,6 +116,7 @@ class Engine:
 
     def process(self, batch: pa.RecordBatch | pa.Table, **where: Any) -> Results:
         """Takes a batch in any order. Rows behind the watermark are late and put aside."""
+        self._check_running()
         for piece in _pieces(batch):
             self._wait(self.prepare(piece, **where))
         if self._lateness is None or self._newest is None:
@@ -117,13 +125,19 @@ class Engine:
 
     def advance(self, watermark: int | datetime) -> Results:
         """Promises that no event before the watermark will come (microseconds, or a datetime)."""
+        self._check_running()
         if isinstance(watermark, datetime):
             moment = watermark if watermark.tzinfo else watermark.replace(tzinfo=UTC)
-            watermark = round(moment.timestamp() * 1_000_000)
+            watermark = (moment - EPOCH) // timedelta(microseconds=1)
+        elif not _is_whole(watermark):
+            raise HamletError(
+                f"the watermark is {watermark!r}, but must be whole microseconds or a datetime"
+            )
         return self._advance(watermark)
 
     def finish(self) -> Results:
-        """The end of a bounded input: every window closes."""
+        """The end of the input: every window closes, and nothing more is taken."""
+        self._finished = True
         if self._buffer.rows:
             for events in self._buffer.portions(None):
                 self._execute(events)
@@ -132,6 +146,7 @@ class Engine:
     def execute(self, events: pa.RecordBatch) -> Results:
         """Takes prepared events that are in order already, after all those before; windows that
         end at or before the last of them close."""
+        self._check_running()
         self._execute(events)
         return self._close(int(times_of(events)[-1])) if events.num_rows else {}
 
@@ -145,10 +160,9 @@ class Engine:
             check_schema(grown, Schema.from_arrow(self._columns))
             _check_windows(grown, self._preparer.clock)
         self.workload = grown
-        if self._columns is None:
-            self._preparer = Preparer(*self._input, self.workload.uses)
-            return
         self._rebind()
+        if self._columns is None:
+            return
         for one in added:
             known = self._executors.get(one.partition_by)
             if known is None:
@@ -161,6 +175,7 @@ class Engine:
         self.workload = self.workload.without_query(name)
         if self._columns is not None:
             self._executors[query.partition_by].remove(name)
+        self._rebind()
 
     # ---- checkpoints -----------------------------------------------------------------------
 
@@ -221,7 +236,10 @@ class Engine:
     def take_late(self) -> pa.Table:
         """The late rows since the last call."""
         taken, self._late = self._late, []
-        return pa.Table.from_batches(taken) if taken else pa.table({})
+        if not taken:
+            return pa.table({}) if self._columns is None else self._preparer.schema.empty_table()
+        tables = [pa.Table.from_batches([batch]) for batch in taken]
+        return pa.concat_tables(tables, promote_options="default")
 
     @property
     def preparer(self) -> Preparer:
@@ -231,6 +249,10 @@ class Engine:
         return {query.name: self._writer(query).table({}, self._clock()) for query in self.workload}
 
     # ---- inside ----------------------------------------------------------------------------
+
+    def _check_running(self) -> None:
+        if self._finished:
+            raise HamletError("this engine has finished; a new one takes further events")
 
     def _executor(self, queries: tuple[Query, ...]) -> PlainExecutor:
         return PlainExecutor(queries, self._layout, self._doubles)
@@ -276,13 +298,14 @@ class Engine:
         return self._buffer.batches(), self._preparer.schema
 
     def _rebind(self) -> None:
-        """New queries may use attributes that were not read so far: events from here on have
-        them, those that wait do not (and no new query looks at those)."""
-        assert self._columns is not None
+        """A changed workload uses other attributes. Events from here on have them; those that
+        wait have nulls there, and no new query looks at those."""
+        before, self._preparer = self._preparer, Preparer(*self._input, self.workload.uses)
+        if self._columns is None:
+            return
+        self.bind(self._columns)
+        self._preparer.carry_on(before)
         waiting, watermark = self._buffer, self._buffer.watermark
-        columns, self._columns = self._columns, None
-        self._preparer = Preparer(*self._input, self.workload.uses)
-        self.bind(columns)
         self._buffer = Buffer()
         if waiting.rows:
             self._buffer.add(_padded(waiting.drain(), self._preparer.schema))
@@ -299,8 +322,6 @@ class Engine:
             self._newest = newest if self._newest is None else max(self._newest, newest)
 
     def _advance(self, watermark: int) -> Results:
-        if self._columns is None:
-            return {}
         if self._buffer.rows:
             for events in self._buffer.portions(watermark):
                 self._execute(events)
@@ -370,9 +391,14 @@ def aggregate(workload: Workload | str, table: pa.Table, **options: Any) -> Resu
     return {**engine.empty_results(), **finished}
 
 
-def _check_choice(what: str, value: str, known: tuple[str, ...]) -> None:
+def _check_choice(what: str, value: str | None, known: tuple[str | None, ...]) -> None:
     if value not in known:
-        raise HamletError(f"{what} is `{value}`, but must be one of {', '.join(known)}")
+        choices = ", ".join(one for one in known if one is not None)
+        raise HamletError(f"{what} is `{value}`, but must be one of {choices}")
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _check_windows(workload: Workload, clock: Clock) -> None:

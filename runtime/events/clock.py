@@ -57,6 +57,9 @@ class Clock:
         """What rows of an earlier run decided."""
         self._type = data_type
 
+    def carry_on(self, before: Clock) -> None:
+        self._type, self.truncated = before._type, before.truncated
+
     @property
     def type(self) -> pa.DataType:
         """The Arrow type in which times leave."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -32,12 +32,19 @@ def columns_of(path: Path) -> Columns:
         raise InputError(f"cannot read the columns of {path}: {_reason(error)}") from error
 
 
+def no_doubles(names: Sequence[str], source: str) -> None:
+    """A name that two columns have says nothing about which of them is meant."""
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"{source} has more than one column `{twice}`", "rename one of them")
+
+
 def _reason(error: Exception) -> str:
     return str(getattr(error, "strerror", None) or error)
 
 
 def _parquet(path: Path) -> Columns:
-    return {field.name: field.type for field in pa.parquet.read_schema(path)}
+    return _typed(pa.parquet.read_schema(path), path)
 
 
 def _ipc(path: Path) -> Columns:
@@ -45,13 +52,19 @@ def _ipc(path: Path) -> Columns:
         magic = file.read(6)
         file.seek(0)
         reader = pa.ipc.open_file(file) if magic == b"ARROW1" else pa.ipc.open_stream(file)
-        return {field.name: field.type for field in reader.schema}
+        return _typed(reader.schema, path)
+
+
+def _typed(schema: pa.Schema, path: Path) -> Columns:
+    no_doubles(schema.names, str(path))
+    return {field.name: field.type for field in schema}
 
 
 def _csv(path: Path) -> Columns:
     skip = pa.csv.ParseOptions(invalid_row_handler=lambda row: "skip")
     options = pa.csv.ReadOptions(use_threads=False)
     table = pa.csv.read_csv(pa.BufferReader(_first_lines(path)), options, skip)
+    no_doubles(table.schema.names, str(path))
     # `007` may be a number or text, as the workload uses it; `abc` is text.
     return {f.name: f.type if is_text(f.type) else None for f in table.schema}
 

@@ -84,6 +84,11 @@ class Preparer:
             raise RuntimeError("no schema before the columns are known: call bind or prepare")
         return self._schema
 
+    def carry_on(self, before: Preparer) -> None:
+        """Goes on counting where another left off, for other attributes of the same input."""
+        self.rows, self.dead = before.rows, before.dead
+        self.clock.carry_on(before.clock)
+
     def bind(self, columns: pa.Schema) -> None:
         self._check(columns)
         if self._schema is not None:

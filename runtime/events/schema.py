@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from runtime.events.declared import read_declared
 from runtime.events.kinds import Kind, kind_of
-from runtime.events.peek import columns_of
+from runtime.events.peek import columns_of, no_doubles
 
 YAML_SUFFIXES = (".yaml", ".yml")
 
@@ -28,6 +28,7 @@ class Schema:
 
     @classmethod
     def from_arrow(cls, schema: pa.Schema) -> Self:
+        no_doubles(schema.names, "the input")
         return cls({field.name: field.type for field in schema})
 
     @classmethod

@@ -5,10 +5,12 @@ from __future__ import annotations
 from runtime.language import syntax as s
 from runtime.language.report import Report
 from runtime.template.automaton import OPEN, SHUT, Template
+from runtime.template.subsets import more_subsets_than
 
 # A position is a bit of a 64-bit word in the kernels; guards are antichains of sets of NOTs.
 MOST_POSITIONS = 64
 MOST_NEGATIONS = 12
+MOST_STATES = 1_024
 
 
 def check_size(pattern: s.Pattern, report: Report) -> bool:
@@ -34,6 +36,14 @@ def check_negations(pattern: s.Pattern, report: Report) -> None:
             report("NOT around the whole pattern leaves nothing to match", side.span, hint)
         else:
             _misplaced(side, report)
+
+
+def check_states(pattern: s.Pattern, template: Template, report: Report) -> None:
+    """For queries that need a state for each set of positions that bindings can reach."""
+    if more_subsets_than(template, MOST_STATES):
+        message = f"counting each trend once would take more than {MOST_STATES:,} states"
+        hint = "a repeated part can end in too many ways; make what follows it tell them apart"
+        report(message, pattern.span, hint)
 
 
 def check_empty(pattern: s.Pattern, template: Template, report: Report) -> None:

@@ -10,7 +10,13 @@ from runtime.language.conditions import Conditions, classify
 from runtime.language.expressions import SPOKEN
 from runtime.language.names import Names
 from runtime.language.outputs import resolve_outputs
-from runtime.language.patterns import check_aliases, check_empty, check_negations, check_size
+from runtime.language.patterns import (
+    check_aliases,
+    check_empty,
+    check_negations,
+    check_size,
+    check_states,
+)
 from runtime.language.query import Mention, Query, Semantics, Window
 from runtime.language.report import Report
 from runtime.language.windows import resolve_window
@@ -71,6 +77,9 @@ def _query(name: str, text: s.QueryText, report: Report, mentions: list[Mention]
     at_names = Names(template, report)
     conditions = classify(text.where, template, at_names, report)
     bindings = Bindings(template, tuple(conditions.local))
+    together = semantics is Semantics.NEXT or isinstance(text.pattern, s.Both)
+    if together or bindings.ambiguous is not None:
+        check_states(text.pattern, template, report)
     outputs = resolve_outputs(text, at_names, report, bindings.difference)
     keys = _keys(text, conditions, window, at_names, report)
     own = (*keys, *conditions.mentions, *outputs.mentions)

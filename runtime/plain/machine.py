@@ -1,9 +1,13 @@
-"""A query's automaton, made deterministic while it runs.
+"""A query's automaton, made deterministic while it runs, where that is needed.
 
 A partial trend is a sequence of events; the *subset* of positions that its bindings can have
 reached is one and the same whichever binding one looks at, so a trend is counted once. Subsets
 are built when they are first reached and kept, with their steps. Where a step depends on the
 pair of events (an adjacent condition) or on what was skipped (a NOT), it is worked out each time.
+
+Where no trend has two bindings, each binding is followed by itself, in subsets of one position:
+there can be exponentially fewer of those. skip-till-next-match and `P & Q` look at all bindings
+of a trend together, so they always need the subsets.
 
 A machine belongs to a query and holds no run state; `trends.py` does.
 """
@@ -16,11 +20,12 @@ from typing import Any, NamedTuple, TypeAlias
 
 from runtime.language import syntax as s
 from runtime.language.evaluate import Function, compile_expression
-from runtime.language.query import Fold, Lane, Query
+from runtime.language.query import Fold, Lane, Query, Semantics
 from runtime.plain.bundle import Lanes, no_lanes
 from runtime.plain.negation import DEAD, Negations, Progress, passes
 from runtime.plain.numbers import greatest, least, whole
 from runtime.template.automaton import OPEN, SHUT, Guard, either
+from runtime.template.bindings import Bindings
 
 Row: TypeAlias = tuple[Any, ...]
 
@@ -39,7 +44,7 @@ class Subset:
         automaton = machine.query.template.automaton
         follow = {p: automaton.follow[p] for p in positions}
         self.positions = positions
-        self.steps: dict[int, Step | None] = {}
+        self.steps: dict[int, tuple[Step, ...]] = {}
         self.sides = machine.sides_of(positions)
         self.goes_on = any(follow.values())
         self.ending = tuple(
@@ -78,6 +83,7 @@ class Machine:
         self.side = [p.side for p in query.template.positions]
         self.folds = tuple(lane.fold for lane in query.lanes)
         self.no_lanes = partial(no_lanes, query.lanes)
+        self.deterministic = needs_subsets(query)
         self.positive_bits = sum(1 << p.index for p in query.template.positive)
         self.kept = _kept(query, layout)
         self.pairs = _pairs(query, layout)
@@ -87,7 +93,7 @@ class Machine:
         self.waking_bits = sum(1 << p for p in query.template.automaton.first)
         if self.opening:
             self.waking_bits |= self.negations.bits
-        self._starts: dict[int, Subset | None] = {}
+        self._starts: dict[int, tuple[Subset, ...]] = {}
         self._matchers = _matchers(query, layout)
         self._touches = _touches(query, layout, doubles)
         self._subsets: dict[tuple[int, ...], Subset] = {}
@@ -119,21 +125,22 @@ class Machine:
 
     # ---- steps -----------------------------------------------------------------------------
 
-    def start(self, event: Event, waits: tuple[Progress, ...]) -> Subset | None:
-        """Where a trend that begins with this event stands."""
+    def start(self, event: Event, waits: tuple[Progress, ...]) -> tuple[Subset, ...]:
+        """Where a trend that begins with this event stands: in one place, or in one for each
+        binding."""
         if self.opening:
             return self._start(event, waits)
         if event.mask not in self._starts:
             self._starts[event.mask] = self._start(event, waits)
         return self._starts[event.mask]
 
-    def _start(self, event: Event, waits: tuple[Progress, ...]) -> Subset | None:
+    def _start(self, event: Event, waits: tuple[Progress, ...]) -> tuple[Subset, ...]:
         alive = _alive(self.opening, waits)
         first = self.query.template.automaton.first.items()
         reached = [p for p, guard in first if event.mask >> p & 1 and passes(guard, alive)]
-        return self.subset(reached) if reached else None
+        return self._subsets_of(reached)
 
-    def step(self, state: State, event: Event) -> Step | None:
+    def step(self, state: State, event: Event) -> tuple[Step, ...]:
         """Where trends in a state go with this event, if it can extend them at all."""
         subset = state.subset
         if not subset.memoised:
@@ -143,7 +150,7 @@ class Machine:
             subset.steps[mask] = self._step(state, event)
         return subset.steps[mask]
 
-    def _step(self, state: State, event: Event) -> Step | None:
+    def _step(self, state: State, event: Event) -> tuple[Step, ...]:
         subset = state.subset
         alive = _alive(subset.crossed, state.waits)
         earlier = dict(zip(subset.kept, state.kept, strict=True))
@@ -157,10 +164,10 @@ class Machine:
                     and self._neighbours(p, q, earlier, event.row)
                 ):
                     sources[q] = i
-        if not sources:
-            return None
-        target = self.subset(sources)
-        return Step(target, tuple(sources[q] for q in target.positions))
+        return tuple(
+            Step(target, tuple(sources[q] for q in target.positions))
+            for target in self._subsets_of(sources)
+        )
 
     def _neighbours(self, p: int, q: int, earlier: dict[int, Any], row: Row) -> bool:
         return all(test(earlier, row) for test in self.pairs.get((p, q), ()))
@@ -186,6 +193,12 @@ class Machine:
             tuple(waits[n] for n in subset.crossed),
         )
 
+    def _subsets_of(self, positions: Iterable[int]) -> tuple[Subset, ...]:
+        reached = sorted(positions)
+        if not self.deterministic:
+            return tuple(self.subset([p]) for p in reached)
+        return (self.subset(reached),) if reached else ()
+
     def subset(self, positions: Iterable[int]) -> Subset:
         key = tuple(sorted(positions))
         if key not in self._subsets:
@@ -194,6 +207,11 @@ class Machine:
 
     def sides_of(self, positions: Iterable[int]) -> frozenset[int]:
         return frozenset(self.side[p] for p in positions)
+
+
+def needs_subsets(query: Query) -> bool:
+    together = query.semantics is Semantics.NEXT or query.conjunctive
+    return together or Bindings(query.template, query.local).ambiguous is not None
 
 
 def _alive(numbers: tuple[int, ...], waits: tuple[Progress, ...]) -> frozenset[int]:

@@ -68,26 +68,22 @@ class Trends:
     # ---- what a group creates --------------------------------------------------------------
 
     def _start(self, event: Event, entered: Partial) -> None:
-        subset = self.machine.start(event, self.opening)
-        if subset is None:
-            return
-        lanes = []
-        if self.machine.folds:
-            for position in subset.positions:
-                own = self.machine.no_lanes()
-                self.machine.touch(position, 1, own, event.row)
-                lanes.append(own)
-        self._add(entered, self.machine.enter(subset, 1, event.row), Bundle(1, lanes))
+        for subset in self.machine.start(event, self.opening):
+            lanes = []
+            if self.machine.folds:
+                for position in subset.positions:
+                    own = self.machine.no_lanes()
+                    self.machine.touch(position, 1, own, event.row)
+                    lanes.append(own)
+            self._add(entered, self.machine.enter(subset, 1, event.row), Bundle(1, lanes))
 
     def _extend(self, event: Event, entered: Partial, taken: dict[State, frozenset[int]]) -> None:
         machine = self.machine
         for state, bundle in self.partial.items():
-            step = machine.step(state, event)
-            if step is None:
-                continue
-            taken[state] = taken.get(state, frozenset()) | step.target.sides
-            grown = machine.enter(step.target, state.length + 1, event.row)
-            self._add(entered, grown, self._extended(bundle, step, event))
+            for step in machine.step(state, event):
+                taken[state] = taken.get(state, frozenset()) | step.target.sides
+                grown = machine.enter(step.target, state.length + 1, event.row)
+                self._add(entered, grown, self._extended(bundle, step, event))
 
     def _extended(self, bundle: Bundle, step: Step, event: Event) -> Bundle:
         lanes = []

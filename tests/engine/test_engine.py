@@ -116,6 +116,66 @@ def test_a_query_that_does_not_fit_is_refused_and_nothing_changes() -> None:
     assert counted(engine.finish()) == [(0, 1.0)]
 
 
+def test_a_watermark_before_the_first_batch_holds() -> None:
+    engine = Engine(QUERY)
+    engine.advance(100 * SECOND)
+    engine.process(stream("a1 a2"))
+    assert engine.late_rows == 2
+
+
+def test_nothing_is_taken_after_the_end() -> None:
+    engine = Engine(QUERY)
+    engine.process(stream("a1"))
+    engine.finish()
+    for call in (lambda: engine.process(stream("a2")), lambda: engine.advance(9 * SECOND)):
+        with pytest.raises(HamletError, match="has finished"):
+            call()
+
+
+def test_a_removed_query_no_longer_needs_its_columns() -> None:
+    engine = Engine(QUERY + " QUERY x RETURN SUM(A.x) PATTERN A WITHIN 4 s")
+    engine.remove("x")
+    engine.process(stream("a1"))
+    engine.add("QUERY y RETURN COUNT(*) AS n PATTERN A WITHIN 4 s")
+    engine.process(stream("a2"))
+    assert counted(engine.finish()) == [(0, 3.0)]
+
+
+def test_late_rows_from_before_and_after_an_add_are_kept_together() -> None:
+    engine = Engine(QUERY, lateness=0)
+    engine.process(stream("a5", x=[5]))
+    engine.process(stream("a1", x=[1]))
+    engine.add("QUERY y RETURN SUM(A.x) PATTERN A WITHIN 4 s")
+    engine.process(stream("a2", x=[2]))
+    assert engine.take_late()["x"].to_pylist() == [None, 2]
+    assert engine.take_late().schema.names == ["__time__", "__type__", "x"]
+
+
+def test_an_add_keeps_counters_and_what_times_in_text_turned_out_to_be() -> None:
+    engine = Engine(QUERY)
+    engine.process(pa.table({"time": ["1", "no time"], "type": ["A", "A"]}))
+    engine.add("QUERY y RETURN COUNT(*) AS n PATTERN A WITHIN 4 s")
+    engine.process(pa.table({"time": ["2024-01-01T00:00:00Z"], "type": ["A"]}))
+    assert engine.preparer.rows == 3
+    assert engine.preparer.dead.total() == 2
+    assert counted(engine.finish()) == [(0, 1.0)]
+
+
+@pytest.mark.parametrize("watermark", ["x", 1.5, True, None])
+def test_a_watermark_that_is_no_time_is_refused_and_changes_nothing(watermark: object) -> None:
+    engine = Engine(QUERY)
+    engine.process(stream("a1"))
+    with pytest.raises(HamletError, match="the watermark is"):
+        engine.advance(watermark)  # type: ignore[arg-type]
+    assert counted(engine.advance(4 * SECOND)) == [(0, 1.0)]
+
+
+@pytest.mark.parametrize("options", [{"lateness": -1}, {"time_unit": "h"}, {"ties": "no"}])
+def test_options_are_checked_at_once(options: dict) -> None:
+    with pytest.raises(HamletError, match="must be"):
+        Engine(QUERY, **options)
+
+
 def test_an_attribute_that_the_input_does_not_have_is_refused_with_its_place() -> None:
     engine = Engine("RETURN COUNT(*) PATTERN A WHERE A.speed > 1 WITHIN 4 s")
     with pytest.raises(WorkloadError, match="did you mean `sped`"):

@@ -1,5 +1,7 @@
 """Sentences of the contract, each as a small stream with its number."""
 
+from math import comb
+
 import pytest
 
 from engine.streams import count, rows, stream
@@ -10,6 +12,13 @@ ANY = "skip-till-any-match"
 
 def test_a_trend_is_counted_once_however_many_bindings_it_has() -> None:
     assert count("SEQ(A+, A+)", "a1 a2 a3") == 4
+
+
+def test_a_pattern_with_2_to_the_25_subsets_is_counted_binding_by_binding() -> None:
+    """No trend has two bindings here: what follows the repeated part has a fixed length."""
+    pattern = f"SEQ((A | B)*, A{', (A | B)' * 25})"
+    text = " ".join(f"a{time}" for time in range(30))
+    assert count(pattern, text) == sum(comb(30, length) for length in range(26, 31))
 
 
 def test_a_trend_that_both_sides_of_a_disjunction_accept_is_counted_once() -> None:
