@@ -6,11 +6,36 @@ workload = hamlet.parse(open("workload.sase").read())
 tables = hamlet.aggregate(workload, events)      # {query name: pyarrow.Table}
 """
 
-from runtime.engine import Engine, aggregate
-from runtime.errors import HamletError, InputError, QueryError, WorkloadError
-from runtime.explain import explain
-from runtime.language.parser import parse
-from runtime.language.query import Query, Workload
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from runtime.engine import Engine, aggregate
+    from runtime.errors import HamletError, InputError, QueryError, WorkloadError
+    from runtime.explain import explain
+    from runtime.language.parser import parse
+    from runtime.language.query import Query, Workload
+else:
+    # Loaded when first used: the engine takes a while, in which the command can be interrupted.
+    _HOMES = {
+        **dict.fromkeys(("Engine", "aggregate"), "runtime.engine"),
+        **dict.fromkeys(
+            ("HamletError", "InputError", "QueryError", "WorkloadError"), "runtime.errors"
+        ),
+        "explain": "runtime.explain",
+        "parse": "runtime.language.parser",
+        **dict.fromkeys(("Query", "Workload"), "runtime.language.query"),
+    }
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = globals()[name] = getattr(import_module(_HOMES[name]), name)
+        return found
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *_HOMES})
+
 
 __version__ = "0.1.0"
 

@@ -61,6 +61,7 @@ class Summary:
     """What is worth telling at the end."""
 
     rows: int = 0
+    broken: int = 0  #: sources that could not be read, or not to their end
     seconds: float = 0.0
     dead: Counter[str] = field(default_factory=Counter)
     null_keys: Counter[str] = field(default_factory=Counter)
@@ -71,7 +72,11 @@ class Summary:
 
     @property
     def dead_rows(self) -> int:
-        return self.dead.total()
+        return self.dead.total() - self.broken
+
+    @property
+    def events(self) -> int:
+        return self.rows - self.dead_rows
 
 
 def run(
@@ -90,6 +95,7 @@ def run(
     with Spool() as spool:
         for block in source:
             events = _prepared(engine, block, dead)
+            summary.broken += block.dead["row"].null_count
             _note_types(summary, events, wanted)
             spool.add(events)
             watcher.read(block.batch.num_rows + block.dead.num_rows)

@@ -1,5 +1,6 @@
 """The wheel owns four names, holds the grammar, and works outside the checkout."""
 
+import json
 import subprocess
 import sys
 import tomllib
@@ -9,7 +10,8 @@ from pathlib import Path
 import pytest
 
 PACKAGES = {"hamlet", "spark_ingest", "actors", "runtime"}
-QUERY = "RETURN COUNT(*) PATTERN SEQ(A, B+) WITHIN 1 minute\n"
+QUERY = "RETURN COUNT(*) AS n PATTERN SEQ(A, B+) WITHIN 1 minute\n"
+EVENTS = "time,type\n1,A\n2,B\n3,B\n"
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +51,9 @@ def test_wheel_runs_outside_the_checkout(
     assert version in run(hamlet, "--version", cwd=tmp_path)
     (tmp_path / "tiny.sase").write_text(QUERY)
     run(hamlet, "check", "tiny.sase", cwd=tmp_path)
+    (tmp_path / "tiny.csv").write_text(EVENTS)
+    out = run(hamlet, "run", "tiny.sase", "--input", "tiny.csv", "--format", "json", cwd=tmp_path)
+    assert json.loads(out) == {"query": "q1", "window_start": 0, "window_end": 60, "n": 3.0}
 
 
 def run(*command: object, cwd: Path) -> str:

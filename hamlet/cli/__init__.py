@@ -1,5 +1,26 @@
 """The command line: a module for each command; `exits` turns mistakes into exit codes."""
 
-from hamlet.cli.app import app, main
+import sys
+from typing import TYPE_CHECKING
 
-__all__ = ["app", "main"]
+if TYPE_CHECKING:
+    from hamlet.cli.commands import app as app
+else:
+
+    def __getattr__(name: str) -> object:
+        if name == "app":
+            from hamlet.cli.commands import app
+
+            return app
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def main() -> None:
+    """Loads the commands only now, so that an interrupt meanwhile is no traceback either."""
+    try:
+        from hamlet.cli.commands import app
+
+        app(prog_name="hamlet")
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)

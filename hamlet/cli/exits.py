@@ -36,6 +36,13 @@ class HamletGroup(TyperGroup):
             code = {_TYPERS_MISTAKE: MISTAKE, _OURS: FAILURE}.get(end.code or 0, end.code)  # type: ignore[arg-type]
             sys.exit(code)
 
+    def make_context(self, *args: Any, **options: Any) -> Any:
+        try:
+            return super().make_context(*args, **options)
+        except KeyboardInterrupt as error:  # Typer would end without a word
+            typer.echo("interrupted", err=True)
+            raise typer.Exit(INTERRUPTED) from error
+
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)

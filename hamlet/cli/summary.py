@@ -44,20 +44,25 @@ def tell(
 
 def _speed(notices: Notices, summary: Summary) -> None:
     took = f"{summary.seconds:,.1f} s" if summary.seconds >= 0.1 else f"{summary.seconds:.3f} s"
-    rate = f", {summary.rows / summary.seconds:,.0f} events/s" if summary.rows else ""
-    notices.say(f"{many(summary.rows, 'event')} in {took}{rate}")
+    rate = f", {summary.events / summary.seconds:,.0f} events/s" if summary.events else ""
+    of = f" of {many(summary.rows, 'row')}" if summary.dead_rows else ""
+    notices.say(f"{many(summary.events, 'event')}{of} in {took}{rate}")
 
 
 def _dead(notices: Notices, summary: Summary, output: Path | None) -> None:
     if not summary.dead:
         return
     where = f", in {output / DEAD_LETTER}" if output else "; --output keeps them"
-    notices.warn(f"{many(summary.dead_rows, 'row')} could not be used{where}")
+    rows, files = many(summary.dead_rows, "row"), many(summary.broken, "file")
+    what = [f"{rows} could not be used"] if summary.dead_rows else []
+    what += [f"{files} could not be read to the end"] if summary.broken else []
+    notices.warn(" and ".join(what) + where)
     width = len(f"{max(summary.dead.values()):,}")
-    for reason, count in summary.dead.most_common(REASONS):
+    reasons = summary.dead.most_common()
+    shown = REASONS if len(reasons) > REASONS + 1 else len(reasons)  # no line for one other
+    for reason, count in reasons[:shown]:
         notices.say(f"  {count:>{width},}  {reason}")
-    rest = summary.dead.most_common()[REASONS:]
-    if rest:
+    if rest := reasons[shown:]:
         notices.say(f"  {sum(n for _, n in rest):>{width},}  for {many(len(rest), 'other reason')}")
 
 

@@ -25,6 +25,7 @@ from runtime.errors import InputError
 from runtime.events.columns import plain, true_rows
 from runtime.events.dead import dead_rows, no_dead, rows_as_json
 from runtime.events.faults import Faults
+from runtime.events.peek import no_doubles
 from runtime.events.prepare import Raw
 
 
@@ -186,9 +187,7 @@ def _header(blocks: Iterator[Records], source: str) -> tuple[list[str], Records]
             f"{source} is not CSV in UTF-8", "convert it first, for example with iconv"
         )
     names = next(csv.reader([line.strip("\r\n")]))
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise InputError(f"{source} has more than one column `{twice[0]}`", "rename one of them")
+    no_doubles(names, source)
     return names, Records(data[end:].lstrip(b"\r\n"))
 
 

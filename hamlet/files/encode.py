@@ -6,6 +6,7 @@ import csv
 import io
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import IO, TypeAlias
 
 import pyarrow as pa
@@ -33,6 +34,9 @@ class Encoder(ABC):
     def finish(self) -> None:
         """Writes what belongs at the end."""
 
+    def abort(self) -> None:  # noqa: B027 - few have anything to do
+        """Lets go of the file, which is to be thrown away."""
+
 
 class ParquetEncoder(Encoder):
     def __init__(self, file: Sink, schema: pa.Schema) -> None:
@@ -43,6 +47,12 @@ class ParquetEncoder(Encoder):
 
     def finish(self) -> None:
         self._writer.close()
+
+    def abort(self) -> None:
+        """Left alone, the writer would write its end when Python drops it: to a closed file."""
+        with suppress(Exception):
+            self._writer.close()
+        self._writer.is_open = False
 
 
 class CsvEncoder(Encoder):
@@ -101,6 +111,10 @@ _ENCODERS: dict[str, type[ParquetEncoder] | type[CsvEncoder] | type[JsonEncoder]
 
 
 def encode_all(batches: Iterable[pa.RecordBatch], target: Encoder) -> None:
-    for batch in batches:
-        target.write(batch)
-    target.finish()
+    try:
+        for batch in batches:
+            target.write(batch)
+        target.finish()
+    except BaseException:
+        target.abort()
+        raise

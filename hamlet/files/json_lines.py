@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -131,7 +132,8 @@ class JsonReader(Reader):
 
     def _careful(self, lines: _Lines, target: pa.Schema, first: int) -> Block:
         """Line by line: the bad ones go, the good ones stay."""
-        parsed = [_parsed(line) for line in lines.all()]
+        used = frozenset(target.names)
+        parsed = [_parsed(line, used) for line in lines.all()]
         good = np.array([i for i, each in enumerate(parsed) if isinstance(each, dict)], np.int64)
         objects = [parsed[i] for i in good.tolist()]
         faults = Faults(len(objects))
@@ -177,16 +179,34 @@ class _Lines:
         return lambda indices: self.raw(chosen[list(indices)].tolist())
 
 
-def _parsed(line: bytes) -> dict[str, Any] | str:
-    """The object on a line, or what is wrong with it."""
+class _Doubled(dict[str, Any]):
+    """An object of which some keys stand twice."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        self.twice = [name for name, count in Counter(n for n, _ in pairs).items() if count > 1]
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    return found if len(found) == len(pairs) else _Doubled(pairs)
+
+
+def _parsed(line: bytes, used: frozenset[str] = frozenset()) -> dict[str, Any] | str:
+    """The object on a line, or what is wrong with it. As for Arrow, a key may stand twice if
+    nobody uses it."""
     try:
-        value = json.loads(line)
+        value = json.loads(line, object_pairs_hook=_object)
     except json.JSONDecodeError as error:
         return f"malformed JSON: {error.msg}"
     except UnicodeDecodeError:
         return "the row is not UTF-8"
     except (ValueError, RecursionError):  # a number of more than 4,300 digits; too deep
         return "malformed JSON: too large a number or too deep"
+    if isinstance(value, _Doubled):
+        twice = next((name for name in value.twice if name in used), None)
+        if twice is not None:
+            return f"malformed JSON: more than one `{twice}`"
     return value if isinstance(value, dict) else "malformed JSON: not an object"
 
 

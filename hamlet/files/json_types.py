@@ -14,6 +14,7 @@ import pyarrow.types as pt
 
 from hamlet.files.convert import no_value
 from hamlet.files.reader import Needs
+from runtime.events.columns import Mask
 from runtime.events.faults import Faults
 from runtime.events.kinds import Kind
 from runtime.events.text import parse
@@ -21,6 +22,7 @@ from runtime.events.text import parse
 _NESTED = pa.struct([])
 _RANGES = {pa.int64(): (-(2**63), 2**63 - 1), pa.uint64(): (0, 2**64 - 1)}
 _BAD = object()
+_BEYOND = object()
 
 
 class Fields:
@@ -71,7 +73,7 @@ def _family(value: Any) -> str:
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, int):
-        return "int" if -(2**63) <= value < 2**63 else "float"
+        return "int"  # also beyond 64 bits: a double would lose digits
     if isinstance(value, float):
         return "null" if value != value else "float"
     return "str" if isinstance(value, str) else "nested"
@@ -91,11 +93,16 @@ def columns_of(
     for wanted in target:
         only_text = needs.use(wanted.name) is Kind.TEXT
         values = [_value(each.get(wanted.name), wanted.type, only_text) for each in objects]
-        bad = np.array([value is _BAD for value in values], dtype=np.bool_)
-        faults.add(bad, no_value(wanted, needs))
-        column = pa.array([None if v is _BAD else v for v in values], read_type(wanted.type))
+        faults.add(_which(values, _BAD), no_value(wanted, needs))
+        faults.add(_which(values, _BEYOND), f"`{wanted.name}` is beyond a 64-bit integer")
+        good = [None if v is _BAD or v is _BEYOND else v for v in values]
+        column = pa.array(good, read_type(wanted.type))
         columns.append(finished(column, wanted, needs, faults))
     return columns
+
+
+def _which(values: list[Any], mark: object) -> Mask:
+    return np.array([value is mark for value in values], dtype=np.bool_)
 
 
 def finished(column: pa.Array, wanted: pa.Field, needs: Needs, faults: Faults) -> pa.Array:
@@ -126,8 +133,9 @@ def _whole(value: Any, least: int, most: int) -> Any:
         if value != value:  # NaN is null
             return None
         value = int(value) if value.is_integer() else value
-    fits = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
-    return value if fits else _BAD
+    if isinstance(value, bool) or not isinstance(value, int):
+        return _BAD
+    return value if least <= value <= most else _BEYOND
 
 
 def _number(value: Any) -> Any:

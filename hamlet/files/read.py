@@ -23,6 +23,7 @@ from hamlet.files.reader import Block, Needs, Reader
 from runtime.closing import Closing
 from runtime.errors import InputError
 from runtime.events.kinds import Kind
+from runtime.events.peek import no_doubles
 from runtime.events.schema import Schema
 
 STDIN = "-"
@@ -99,6 +100,7 @@ class Input(Closing):
         for reader in self._readers:
             try:
                 found = reader.columns()
+                no_doubles(found.names, reader.source)
             except (InputError, *_DAMAGE) as error:
                 reader.close()
                 if self._single:

@@ -4,6 +4,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import hamlet as package
-from hamlet.cli import app, exits
+from hamlet.cli import app, exits, main
 from runtime.errors import HamletError
 
 SLOW = "generate:ridesharing?events=2000000"
@@ -82,6 +83,42 @@ def test_interrupted(process, slow: Path, folder: Path):
     assert out == b""
     assert err == b"interrupted\n"
     assert not list(folder.glob("results/*"))
+
+
+def test_interrupted_while_it_loads(monkeypatch: pytest.MonkeyPatch, capsys):
+    class Interrupt:
+        @staticmethod
+        def find_spec(name: str, *_: object) -> None:
+            if name == "hamlet.cli.commands":
+                raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "hamlet.cli.commands")
+    monkeypatch.setattr(sys, "meta_path", [Interrupt, *sys.meta_path])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == exits.INTERRUPTED
+    assert capsys.readouterr().err == "interrupted\n"
+
+
+def test_the_entry_point_loads_next_to_nothing(root: Path):
+    """What it loads before `main` can be interrupted only with a traceback."""
+    code = "import sys, hamlet.cli; print({'pyarrow', 'numpy', 'typer'} & set(sys.modules))"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
+def test_interrupted_generate(process, folder: Path):
+    given = ("generate", "ridesharing", "--events", "50000000", "--output", "x.parquet")
+    running = process(*given)
+    began = time.monotonic()
+    while not list(folder.glob(".x.parquet*")) and time.monotonic() - began < 60:
+        time.sleep(0.05)
+    time.sleep(0.5)
+    running.send_signal(signal.SIGINT)
+    _, err = running.communicate(timeout=60)
+    assert (running.returncode, err) == (exits.INTERRUPTED, b"interrupted\n")
+    assert not list(folder.glob("*x.parquet*"))
 
 
 def wait_for_imports(running: "subprocess.Popen[bytes]") -> None:

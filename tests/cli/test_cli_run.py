@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 
@@ -160,6 +161,23 @@ def test_summary_is_on_standard_error(hamlet):
     assert "events/s" not in done.stdout
 
 
+def test_summary_tells_events_from_rows_and_files(hamlet, folder: Path):
+    (folder / "parts").mkdir()
+    (folder / "parts" / "bad.csv").write_text((folder / "ride.csv").read_text() + "x,A,1\n5,,1\n")
+    (folder / "parts" / "bad.parquet").write_bytes(b"PAR1")
+    said = hamlet("run", "ride.sase", "--input", "parts").stderr
+    assert "4 events of 6 rows in " in said
+    assert "warning: 2 rows could not be used and 1 file could not be read to the end;" in said
+
+
+@pytest.mark.parametrize(("reasons", "last"), [(6, "fields: 9, not 3"), (7, "for 2 other reasons")])
+def test_the_last_reason_is_shown_if_it_is_one(hamlet, folder: Path, reasons: int, last: str):
+    rows = "".join("1" + "," * (3 + n) + "\n" for n in range(reasons))
+    (folder / "bad.csv").write_text((folder / "ride.csv").read_text() + rows)
+    said = hamlet("run", "ride.sase", "--input", "bad.csv").stderr
+    assert said.rstrip().endswith(last)
+
+
 def test_quiet(hamlet):
     done = hamlet("run", "ride.sase", "--input", "ride.csv", "--quiet")
     assert done.stderr == ""
@@ -290,6 +308,62 @@ def test_columns_are_checked_before_rows_are_read(hamlet, folder: Path):
     assert done.exit_code == 1
     assert "ride.sase:2:29: error: the input has no attribute `speed`" in done.stderr
     assert "did you mean `sped`?" in done.stderr
+
+
+RIDE = {"time": [1, 2, 3], "type": ["Request", "Travel", "Dropoff"], "speed": [None, 2.0, None]}
+
+
+def write_doubled(path: Path, name: str) -> None:
+    """A file of which two columns have this name."""
+    table = pa.table([*RIDE.values(), [1, 2, 3], [4, 5, 6]], names=[*RIDE, name, "other"])
+    table = table if name in RIDE else table.rename_columns([*RIDE, name, name])
+    if path.suffix == ".parquet":
+        pq.write_table(table, path)
+    elif path.suffix == ".csv":
+        pa_csv.write_csv(table, path)
+    else:
+        kind = pa.ipc.new_file if path.suffix == ".arrow" else pa.ipc.new_stream
+        with kind(path, table.schema) as file:
+            file.write_table(table)
+
+
+@pytest.mark.parametrize("used", [True, False])
+@pytest.mark.parametrize("name", ["d.parquet", "d.arrow", "d.ipc", "d.csv"])
+def test_two_columns_of_one_name(hamlet, folder: Path, name: str, used: bool):
+    column = "speed" if used else "v"
+    write_doubled(folder / name, column)
+    for given in (("run", "ride.sase", "--input"), ("check", "ride.sase", "--schema")):
+        done = hamlet(*given, name)
+        assert done.exit_code == 1
+        assert f"error: {name} has more than one column `{column}`\n" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["d.parquet", "d.arrow", "d.ipc", "d.csv"])
+def test_two_columns_of_one_name_in_a_folder(hamlet, folder: Path, name: str):
+    (folder / "parts").mkdir()
+    (folder / "ride.csv").rename(folder / "parts" / "good.csv")
+    write_doubled(folder / "parts" / name, "speed")
+    given = ("run", "ride.sase", "--input", "parts", "--output", "results", "--format", "json")
+    done = hamlet(*given)
+    assert done.exit_code == 0
+    assert json.loads((folder / "results" / "ride.jsonl").read_text())["n"] == 3
+    assert "4 events in " in done.stderr
+    assert "1 file could not be read to the end, in results/_dead_letter\n" in done.stderr
+    (path,) = (folder / "results" / "_dead_letter").iterdir()
+    (dead,) = map(json.loads, path.read_text().splitlines())
+    assert dead["row"] is None
+    assert dead["reason"] == f"parts/{name} has more than one column `speed`"
+
+
+def test_a_json_key_that_stands_twice_is_a_dead_row(hamlet, folder: Path):
+    rows = [{**dict(zip(RIDE, row, strict=True))} for row in zip(*RIDE.values(), strict=True)]
+    lines = [json.dumps(row) for row in rows]
+    lines.append('{"time": 2, "type": "Travel", "speed": 5, "speed": 6}')
+    (folder / "d.jsonl").write_text("\n".join(lines))
+    done = hamlet("run", "ride.sase", "--input", "d.jsonl", "--format", "json")
+    assert json.loads(done.stdout)["n"] == 1
+    assert "3 events of 4 rows in " in done.stderr
+    assert "1  malformed JSON: more than one `speed`" in done.stderr
 
 
 def test_schema_is_checked_before_the_input_is_opened(hamlet, folder: Path):

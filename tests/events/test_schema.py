@@ -111,6 +111,23 @@ def test_columns_of_typed_files(tmp_path):
         assert schema.kind("speed") is Kind.NUMBER
 
 
+DOUBLE = pa.table([[1], [2], [3]], names=["time", "v", "v"])
+
+
+def test_a_name_that_two_columns_have_is_refused(tmp_path, write):
+    pa.parquet.write_table(DOUBLE, tmp_path / "a.parquet")
+    for kind, name in ((pa.ipc.new_file, "a.feather"), (pa.ipc.new_stream, "a.arrow")):
+        with kind(tmp_path / name, DOUBLE.schema) as file:
+            file.write_table(DOUBLE)
+    write("time,v,v\n1,2,3\n", "a.csv")
+    for path in sorted(tmp_path.iterdir()):
+        with pytest.raises(InputError) as caught:
+            Schema.from_file(path)
+        assert caught.value.message == f"{path} has more than one column `v`"
+    with pytest.raises(InputError, match="the input has more than one column `v`"):
+        Schema.from_arrow(DOUBLE.schema)
+
+
 def test_columns_of_csv_leave_open_what_looks_like_a_number(write):
     schema = Schema.from_file(write("time,zip,name\n1,007,x\n", "a.csv"))
     assert schema.attributes() == {"time", "zip", "name"}

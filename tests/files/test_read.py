@@ -530,10 +530,38 @@ def test_numbers_that_do_not_fit_their_type(put):
     path = put("a.jsonl", b'{"time":1,"type":"A","v":1}\n{"time":2,"type":"A","v":-%s}\n' % huge)
     for lines in (b"", b"nonsense\n"):  # by Arrow, and line by line
         path.write_bytes(path.read_bytes() + lines)
-        assert [r["v"] for r in read(path, uses={"v": NUMBER})[0]] == [1.0, -math.inf]
+        declared = Schema({"v": pa.float64()})
+        assert [r["v"] for r in read(path, declared=declared)[0]] == [1.0, -math.inf]
     rows, dead = read(path, declared=Schema({"v": pa.int64()}))
     assert len(rows) == 1
-    assert reasons(dead)[0] == (1, "`v` is no whole number")
+    assert reasons(dead)[0] == (1, "`v` is beyond a 64-bit integer")
+
+
+def test_whole_numbers_in_json_lose_no_digits(put):
+    """As a double, the second would be another number, and two such keys could become one."""
+    row = b'{"time":1,"type":"A","v":%s}\n'
+    most, beyond = b"%d" % (2**63 - 1), b"9007199254740993123123"
+    path = put("a.jsonl", row % most + row % beyond + row % b"-9223372036854775809")
+    for use in (NUMBER, ANY):
+        rows, dead = read(path, uses={"v": use})
+        assert [r["v"] for r in rows] == [2**63 - 1]
+        reason = "`v` is beyond a 64-bit integer"
+        assert reasons(dead) == [(1, reason), (2, reason)]
+        assert beyond.decode() in dead[0][3]
+    fractions = put("b.jsonl", row % b"0.5" + row % beyond)
+    assert [r["v"] for r in read(fractions, uses={"v": NUMBER})[0]] == [0.5, float(beyond)]
+
+
+def test_a_json_key_that_stands_twice(put):
+    good = b'{"time":1,"type":"A","v":1}\n'
+    twice = b'{"time":2,"type":"A","v":1,"v":2}\n'
+    unused = b'{"time":3,"type":"A","v":1,"w":1,"w":{"v":1,"v":2}}\n'
+    for more in (b"", b"nonsense\n"):
+        rows, dead = read(put("a.jsonl", good + twice + unused + more), uses={"v": NUMBER})
+        assert times(rows) == [1, 3]
+        assert reasons(dead)[0] == (1, "malformed JSON: more than one `v`")
+    rows, dead = read(put("a.jsonl", good + unused), uses={"v": NUMBER})
+    assert (times(rows), dead) == ([1, 3], [])
 
 
 scalars = st.one_of(

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from hamlet.files import write
+from hamlet.files.encode import ParquetEncoder, encode_all
 from hamlet.files.names import FileNames, safe_name
 from hamlet.files.read import open_input
 from hamlet.files.side import DEAD_LETTER, LATE, SideWriter
@@ -117,6 +118,20 @@ def test_a_failure_while_writing_leaves_no_trace(tmp_path, monkeypatch):
     with pytest.raises(HamletError, match=r"b\.csv: No space left"):
         write_results({"a": result(1), "b": result(2)}, tmp_path, "csv")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_parquet_given_up_half_way_is_let_go_before_its_file(tmp_path):
+    """Else its writer writes once more when Python drops it, and complains aloud."""
+
+    def interrupted():
+        yield pa.record_batch({"n": [1]})
+        raise KeyboardInterrupt
+
+    with open(tmp_path / "a", "wb") as file:
+        target = ParquetEncoder(file, pa.schema([("n", pa.int64())]))
+        with pytest.raises(KeyboardInterrupt):
+            encode_all(interrupted(), target)
+    assert not target._writer.is_open
 
 
 def test_a_file_in_the_place_of_the_folder_is_said(tmp_path):

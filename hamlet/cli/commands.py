@@ -1,4 +1,4 @@
-"""The `hamlet` command."""
+"""The `hamlet` command, with all its commands."""
 
 from __future__ import annotations
 
@@ -18,10 +18,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-def main() -> None:
-    app(prog_name="hamlet")
 
 
 def _version(wanted: bool) -> None:
