@@ -44,6 +44,3 @@ class Bundle:
         if folds:
             for mine, theirs in zip(self.lanes, other.lanes, strict=True):
                 add_lanes(folds, mine, theirs)
-
-    def copy(self) -> Bundle:
-        return Bundle(self.count, [list(lanes) for lanes in self.lanes])
