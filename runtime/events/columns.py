@@ -54,6 +54,19 @@ def _unpacked(array: pa.Array) -> pa.Array:
     return array if array.type == target else array.cast(target, safe=False)
 
 
+def encoded_text(column: Column) -> pa.Array:
+    """The column as text, each value of the array kept once. Null stays null."""
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if isinstance(array, pa.DictionaryArray) and _is_plain_dictionary(array.dictionary):
+        names = array.dictionary.cast(pa.string())
+        return pa.DictionaryArray.from_arrays(array.indices.cast(pa.int32()), names)
+    return plain(column).cast(pa.string()).dictionary_encode()
+
+
+def _is_plain_dictionary(values: pa.Array) -> bool:
+    return is_text(values.type) and values.null_count == 0 and len(values) == len(values.unique())
+
+
 def true_rows(mask: pa.Array) -> Mask:
     """An Arrow mask as numpy; null is false."""
     filled: Mask = pc.fill_null(mask, False).to_numpy(zero_copy_only=False)

@@ -17,6 +17,7 @@ import pyarrow.types as pt
 from runtime.errors import InputError, suggest
 from runtime.events.clock import Clock
 from runtime.events.columns import (
+    encoded_text,
     null_rows,
     plain,
     plain_type,
@@ -31,6 +32,8 @@ from runtime.events.kinds import Kind, fits
 # Not `time` and `type`: a query may use attributes of these names.
 TIME = "__time__"
 TYPE = "__type__"
+# Few types, many events: their names are kept once for each batch.
+TYPES = pa.dictionary(pa.int32(), pa.string())
 
 Rows: TypeAlias = "npt.NDArray[np.int64]"
 Raw: TypeAlias = Callable[[Sequence[int]], list[str]]
@@ -94,7 +97,7 @@ class Preparer:
         if self._schema is not None:
             return
         self._clock = Clock(columns.field(self.time_column).type, self._unit)
-        fields = [pa.field(TIME, pa.int64(), False), pa.field(TYPE, pa.string(), False)]
+        fields = [pa.field(TIME, pa.int64(), False), pa.field(TYPE, TYPES, False)]
         for name, use in self.uses.items():
             data_type = plain_type(columns.field(name).type)
             if pt.is_null(data_type):
@@ -132,7 +135,7 @@ class Preparer:
         return pa.array(micros)
 
     def _types(self, batch: pa.RecordBatch, faults: Faults) -> pa.Array:
-        column = plain(batch.column(self.type_column)).cast(pa.string())
+        column = encoded_text(batch.column(self.type_column))
         faults.add(null_rows(column), "the type is null")
         return column
 

@@ -1,0 +1,60 @@
+"""Doubles with an exponent of their own: 53 bits of precision at any magnitude.
+
+A number is `m * 2**(512 * e)` with a double `m` and a whole `e >= 0`. Normal form: with `e == 0`
+any `|m| < 2**512`, so what fits a double is kept as it is and whole numbers below 2**53 are exact;
+with `e > 0`, `1 <= |m| < 2**512`. So two numbers whose exponents differ by two or more are so far
+apart that the smaller does not count, and a product of two mantissas never overflows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+STEP = 512
+LARGE = 2.0**STEP
+SMALL = 2.0**-STEP
+
+
+@njit(cache=True, nogil=True, inline="always")
+def normal(m, e):
+    """The normal form of a mantissa that may be out of its range (but is finite)."""
+    while abs(m) >= LARGE:
+        m *= SMALL
+        e += 1
+    while e > 0 and abs(m) < 1.0:
+        if m == 0.0:
+            return m, e * 0
+        m *= LARGE
+        e -= 1
+    return m, e
+
+
+@njit(cache=True, nogil=True)
+def add(m, e, n, f):
+    """The sum of two normal numbers."""
+    if e == f:
+        if e == 0:
+            total = m + n
+            if abs(total) < LARGE:
+                return total, e
+            return total * SMALL, e + 1
+        return normal(m + n, e)
+    if e < f:
+        m, e, n, f = n, f, m, e
+    if e == f + 1:
+        return normal(m + n * SMALL, e)
+    return m, e
+
+
+@njit(cache=True, nogil=True)
+def mul(m, e, n, f):
+    """The product of two normal numbers."""
+    return normal(m * n, e + f)
+
+
+@njit(cache=True, nogil=True)
+def power(c):
+    """2**c for a whole c >= 0."""
+    e = c // STEP
+    return 2.0 ** np.float64(c - e * STEP), e
