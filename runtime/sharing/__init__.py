@@ -1,0 +1,1 @@
+"""Sharing in the paper's own terms: snapshots, expressions, benefit. Pure functions; no kernels."""
