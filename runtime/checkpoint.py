@@ -18,7 +18,7 @@ from runtime.errors import HamletError
 from runtime.events.clock import Clock
 from runtime.language.query import Query
 
-VERSION = 1
+VERSION = 2
 _MARK = b"hamlet.checkpoint"
 _CLOCK = "__clock__"
 _SCHEMA = pa.schema(
@@ -43,13 +43,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Header:
-    """What holds for the whole engine. `layout` are the attributes in the order of their places
-    in a row; `queries` are fingerprints by name."""
+    """What holds for the whole engine. `queries` are fingerprints by name."""
 
     queries: dict[str, str]
     ties: str
     input: list[str | None]
-    layout: list[str]
+    numeric: str
     watermark: int | None
     newest: int | None
     arrivals: int

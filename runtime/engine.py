@@ -22,6 +22,8 @@ import pyarrow.compute as pc
 
 from runtime import checkpoint
 from runtime.checkpoint import Header, Part, columns_and_clock, columns_with_clock
+from runtime.compiled.backend import CompiledBackend
+from runtime.compiled.graphlets.run import Options
 from runtime.errors import HamletError, WorkloadError
 from runtime.events.clock import Clock
 from runtime.events.dead import no_dead
@@ -31,13 +33,16 @@ from runtime.events.schema import Schema
 from runtime.language.against_schema import check_schema
 from runtime.language.parser import parse
 from runtime.language.query import Query, Workload
-from runtime.plain.executor import FOREVER, Moment, PlainExecutor
-from runtime.results import Merge, ResultWriter
-from runtime.template.groups import routing_groups
+from runtime.plain.backend import PlainBackend
+from runtime.plain.executor import FOREVER
+from runtime.sharing.decisions import Decisions
+from runtime.sharing.policy import Policy
 
 Results: TypeAlias = dict[str, pa.Table]
 
 NUMERIC = ("float", "exact")
+SHARING = ("dynamic", "always", "never")
+KERNELS = ("auto", "general", "exact")
 TIES = ("strict", "arrival")
 PIECE_ROWS = 65_536
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -50,6 +55,8 @@ class Engine:
         *,
         numeric: str = "float",
         ties: str = "strict",
+        sharing: str = "dynamic",
+        kernels: str = "auto",
         lateness: int | None = None,
         time_column: str = "time",
         type_column: str = "type",
@@ -59,6 +66,8 @@ class Engine:
         without it the watermark moves by `advance` and `finish` alone."""
         _check_choice("numeric", numeric, NUMERIC)
         _check_choice("ties", ties, TIES)
+        _check_choice("sharing", sharing, SHARING)
+        _check_choice("kernels", kernels, KERNELS)
         _check_choice("time_unit", time_unit, (None, "s", "ms", "us", "ns"))
         if lateness is not None and (not _is_whole(lateness) or lateness < 0):
             raise HamletError(
@@ -77,10 +86,9 @@ class Engine:
         self._newest: int | None = None
         self._finished = False
         self._arrivals = 0
-        # Both only grow: queries that run already keep their places.
-        self._layout: dict[str, int] = {}
-        self._doubles: set[str] = set()
-        self._executors: dict[tuple[str, ...], PlainExecutor] = {}
+        self._backend: PlainBackend | CompiledBackend = PlainBackend()
+        if numeric == "float":
+            self._backend = CompiledBackend(Options(sharing, kernels=kernels), Policy())
         self._dead: list[pa.Table] = []
         self._late: list[pa.RecordBatch] = []
 
@@ -93,14 +101,10 @@ class Engine:
             check_schema(self.workload, Schema.from_arrow(columns))
         self._preparer.bind(columns)
         _check_windows(self.workload, self._preparer.clock)
-        self._columns = columns
-        for name, type_ in self._types().items():
-            self._layout.setdefault(name, len(self._layout))
-            if pa.types.is_floating(type_):
-                self._doubles.add(name)
-        if not self._executors:
-            for group in routing_groups(self.workload):
-                self._executors[group.attributes] = self._executor(group.queries)
+        first, self._columns = self._columns is None, columns
+        self._backend.bind(self._types())
+        if first:
+            self._backend.add(self.workload.queries, None)
 
     def prepare(self, batch: pa.RecordBatch | pa.Table, **where: Any) -> pa.RecordBatch:
         """Checks and normalises a batch; bad rows go to the dead letters."""
@@ -161,20 +165,15 @@ class Engine:
             _check_windows(grown, self._preparer.clock)
         self.workload = grown
         self._rebind()
-        if self._columns is None:
-            return
-        for one in added:
-            known = self._executors.get(one.partition_by)
-            if known is None:
-                known = self._executors[one.partition_by] = self._executor(())
-            known.add(one, self._since())
+        if self._columns is not None:
+            self._backend.add(added, self._since())
 
     def remove(self, name: str) -> None:
         """Removes a query; its open windows are dropped."""
         query = self.workload[name]
         self.workload = self.workload.without_query(name)
         if self._columns is not None:
-            self._executors[query.partition_by].remove(name)
+            self._backend.remove(query)
         self._rebind()
 
     # ---- checkpoints -----------------------------------------------------------------------
@@ -187,7 +186,7 @@ class Engine:
             queries={query.name: checkpoint.fingerprint(query) for query in self.workload},
             ties="arrival" if self._by_arrival else "strict",
             input=list(self._input),
-            layout=list(self._layout),
+            numeric=self._numeric,
             watermark=self._buffer.watermark,
             newest=self._newest,
             arrivals=self._arrivals,
@@ -202,8 +201,7 @@ class Engine:
             Part("columns", columns.serialize().to_pybytes()),
             Part("waiting", checkpoint.batches_to_bytes(*self._waiting())),
         ]
-        for executor in self._executors.values():
-            parts += executor.save()
+        parts += self._backend.save()
         return checkpoint.write(parts)
 
     def restore(self, data: bytes) -> None:
@@ -215,7 +213,7 @@ class Engine:
         kept = {part.part: part.data for part in parts if part.query is None}
         header = Header(**kept["header"])
         self._check_fits(header)
-        self._layout = {name: place for place, name in enumerate(header.layout)}
+        self._backend.load_first(kept)
         columns, clock_type = columns_and_clock(kept["columns"])
         self.bind(columns)
         if clock_type is not None:
@@ -223,8 +221,7 @@ class Engine:
         self._take_up(header, kept["waiting"])
         for part in parts:
             if part.query is not None:
-                for executor in self._executors.values():
-                    executor.load(part)
+                self._backend.load(part)
 
     # ---- what else came out ----------------------------------------------------------------
 
@@ -241,21 +238,26 @@ class Engine:
         tables = [pa.Table.from_batches([batch]) for batch in taken]
         return pa.concat_tables(tables, promote_options="default")
 
+    def open_windows(self) -> int:
+        """How many windows hold state, over all queries."""
+        return self._backend.open_windows()
+
+    def decisions(self) -> list[Decisions]:
+        """What was decided about sharing, for each share group; nothing by the exact engine."""
+        return self._backend.decisions()
+
     @property
     def preparer(self) -> Preparer:
         return self._preparer
 
     def empty_results(self) -> Results:
-        return {query.name: self._writer(query).table({}, self._clock()) for query in self.workload}
+        return {query.name: self._backend.empty(query, self._clock()) for query in self.workload}
 
     # ---- inside ----------------------------------------------------------------------------
 
     def _check_running(self) -> None:
         if self._finished:
             raise HamletError("this engine has finished; a new one takes further events")
-
-    def _executor(self, queries: tuple[Query, ...]) -> PlainExecutor:
-        return PlainExecutor(queries, self._layout, self._doubles)
 
     def _types(self) -> Mapping[str, pa.DataType]:
         if self._columns is None:
@@ -268,6 +270,10 @@ class Engine:
 
     def _check_fits(self, header: Header) -> None:
         ties = "arrival" if self._by_arrival else "strict"
+        if header.numeric != self._numeric:
+            raise HamletError(
+                f"the checkpoint has {header.numeric} numbers, this engine {self._numeric}"
+            )
         if header.ties != ties or header.input != list(self._input):
             raise HamletError(
                 f"the checkpoint was made with ties {header.ties} and time column, type column "
@@ -288,7 +294,7 @@ class Engine:
         self._buffer.watermark = header.watermark
         for query in self.workload:
             if query.name not in header.queries:
-                self._executors[query.partition_by].add(query, self._since())
+                self._backend.add((query,), self._since())
 
     def _since(self) -> int | None:
         """From where a query that joins now can count: after every event seen."""
@@ -330,27 +336,9 @@ class Engine:
         return self._close(watermark)
 
     def _execute(self, events: pa.RecordBatch) -> None:
-        moments = self._moments(events)
-        for executor in self._executors.values():
-            executor.process(moments)
+        first, self._arrivals = self._arrivals, self._arrivals + events.num_rows
+        self._backend.execute(events, range(first, self._arrivals) if self._by_arrival else None)
         self._count_null_keys(events)
-
-    def _moments(self, events: pa.RecordBatch) -> list[Moment]:
-        times = times_of(events).tolist()
-        types = events.column(TYPE).to_pylist()
-        # A place outlives the query that used it.
-        gone = [None] * len(times)
-        read = set(self._preparer.uses)
-        columns = [_values(events.column(n)) if n in read else gone for n in self._layout]
-        rows = list(zip(*columns, strict=True)) if columns else [()] * len(times)
-        first, self._arrivals = self._arrivals, self._arrivals + len(times)
-        arrivals = range(first, self._arrivals) if self._by_arrival else [0] * len(times)
-        return [
-            Moment(instant, type_, row)
-            for instant, type_, row in zip(
-                zip(times, arrivals, strict=True), types, rows, strict=True
-            )
-        ]
 
     def _count_null_keys(self, events: pa.RecordBatch) -> None:
         """Of events that some query looks at: a null key is a value of its own, but usually a
@@ -362,25 +350,14 @@ class Engine:
         for name, relevant in types.items():
             column = events.column(name)
             if column.null_count:
-                named = pc.is_in(events.column(TYPE), pa.array(sorted(relevant), pa.string()))
+                names = events.column(TYPE).cast(pa.string())
+                named = pc.is_in(names, pa.array(sorted(relevant), pa.string()))
                 nulls = pc.sum(pc.and_(column.is_null(), named)).as_py()
                 self.null_keys[name] += nulls or 0
 
     def _close(self, watermark: int) -> Results:
-        merge = Merge(self.workload)
-        for executor in self._executors.values():
-            merge.add(executor.close(watermark))
-        tables = {}
-        for query in self.workload:
-            merged = merge.take(query.name)
-            if merged:
-                table = self._writer(query).table(merged, self._clock())
-                if table.num_rows:
-                    tables[query.name] = table
-        return tables
-
-    def _writer(self, query: Query) -> ResultWriter:
-        return ResultWriter(query, self._types(), self._numeric)
+        tables = self._backend.close(watermark, self.workload, self._clock())
+        return {name: table for name, table in tables.items() if table.num_rows}
 
 
 def aggregate(workload: Workload | str, table: pa.Table, **options: Any) -> Results:
@@ -410,13 +387,6 @@ def _check_windows(workload: Workload, clock: Clock) -> None:
                 errors.append(query.source.error(reason, query.text.within.span))
     if errors:
         raise WorkloadError(errors)
-
-
-def _values(column: pa.Array) -> list[Any]:
-    """Python values; times as integers, which compare alike at every resolution."""
-    if pa.types.is_temporal(column.type):
-        column = column.cast(pa.int32() if column.type.bit_width == 32 else pa.int64())
-    return column.to_pylist()  # type: ignore[no-any-return]
 
 
 def _pieces(batch: pa.RecordBatch | pa.Table) -> list[pa.RecordBatch]:

@@ -13,6 +13,12 @@ class Numeric(StrEnum):
     EXACT = "exact"
 
 
+class Sharing(StrEnum):
+    DYNAMIC = "dynamic"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
 class Ties(StrEnum):
     STRICT = "strict"
     ARRIVAL = "arrival"

@@ -11,7 +11,16 @@ import pyarrow as pa
 import typer
 
 from hamlet.cli import options
-from hamlet.cli.choices import DataFormat, EngineName, Numeric, OutputFormat, Ties, TimeUnit
+from hamlet.cli.choices import (
+    DataFormat,
+    EngineName,
+    Numeric,
+    OutputFormat,
+    Sharing,
+    Ties,
+    TimeUnit,
+)
+from hamlet.cli.decisions import show_decisions
 from hamlet.cli.help import examples, prose
 from hamlet.cli.notices import Notices
 from hamlet.cli.progress import bars
@@ -105,6 +114,17 @@ def command(
         ),
     ] = Numeric.FLOAT,
     ties: options.Ties = Ties.STRICT,
+    sharing: Annotated[
+        Sharing | None,
+        typer.Option(
+            help="What queries have in common is computed together: [b]dynamic[/b]: where it "
+            "pays, burst by burst, if not given; [b]always[/b]; [b]never[/b]. The results are "
+            "the same."
+        ),
+    ] = None,
+    explain_sharing: Annotated[
+        bool, typer.Option("--explain-sharing", help="Say at the end what was decided.")
+    ] = False,
     engine: Annotated[
         EngineName,
         typer.Option(metavar="local", help="In this process, the only way so far."),
@@ -118,6 +138,7 @@ def command(
     --output, kept in DIR/_dead_letter.
     """
     _check_engine(engine)
+    _check_sharing(sharing, explain_sharing, numeric)
     chosen = _format(format, output)
     queries = read_workload(workload)
     declared = None if schema is None else Schema.from_file(schema)
@@ -127,6 +148,7 @@ def command(
         queries,
         numeric=numeric.value,
         ties=ties.value,
+        sharing=(sharing or Sharing.DYNAMIC).value,
         time_column=time_column,
         type_column=type_column,
         time_unit=time_unit.value,
@@ -149,6 +171,8 @@ def command(
         with bars(notices, total) as watcher:
             summary = run(running, source, results, dead, watcher)
     tell(notices, queries, summary, results.rows, output)
+    if explain_sharing:
+        show_decisions(notices, running.decisions())
 
 
 class CountingSink:
@@ -173,6 +197,15 @@ def _check_engine(engine: EngineName) -> None:
         raise HamletError(
             "--engine ray is not there yet: this version runs in one process",
             "leave --engine out, or say --engine local",
+        )
+
+
+def _check_sharing(sharing: Sharing | None, explain: bool, numeric: Numeric) -> None:
+    given = "--sharing" if sharing is not None else "--explain-sharing" if explain else None
+    if given is not None and numeric is Numeric.EXACT:
+        raise HamletError(
+            f"{given} is for --numeric float: the exact engine evaluates every query by itself",
+            f"leave out {given}, or --numeric exact",
         )
 
 

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from runtime.explain.ways import Chosen, Way
 from runtime.explain.words import joined, shortened
 from runtime.language.query import Query, Workload
 from runtime.template.groups import kleene_parts
 
 
-def why_alone(query: Query, workload: Workload) -> str:
-    """The nearest miss: a query with a Kleene part in common, and what sets it apart."""
+def why_alone(query: Query, workload: Workload, chosen: Mapping[str, Chosen]) -> str:
+    """What cannot be shared in the query itself; or the nearest miss: a query with a Kleene part
+    in common, and what sets it apart."""
     parts = kleene_parts(query.pattern)
     others = [other for other in workload if other.name != query.name]
     if not others:
         return "it is the only query"
     if not parts:
         return "its pattern has no Kleene part"
+    if chosen[query.name].way is Way.EVENTS:
+        return "what is evaluated event by event is not shared"
     alike: dict[tuple[str, str], list[str]] = {}
     for other in others:
         if common := _common(parts, other):
-            alike.setdefault((joined(common), _difference(query, other)), []).append(other.name)
+            difference = _difference(query, other, chosen)
+            alike.setdefault((joined(common), difference), []).append(other.name)
     if not alike:
         return f"no other query has {joined(parts)}"
     return "; ".join(
@@ -36,11 +43,16 @@ def _has(names: list[str]) -> str:
     return "has" if len(names) == 1 else "have"
 
 
-def _difference(query: Query, other: Query) -> str:
+def _difference(query: Query, other: Query, chosen: Mapping[str, Chosen]) -> str:
     if query.partition_by != other.partition_by:
         if not other.partition_by:
             return "without partitions"
         return f"in partitions by {joined(other.partition_by)}"
     if query.semantics is not other.semantics:
         return f"with {other.semantics.value}"
-    return "in windows of " + ("events" if other.window.counted else "time")
+    if query.window.counted != other.window.counted:
+        return "in windows of " + ("events" if other.window.counted else "time")
+    mine, theirs = chosen[query.name].obstacles, chosen[other.name].obstacles
+    if more := [each for each in theirs if each not in mine]:
+        return f"under {joined(more)}"
+    return f"without {joined([each for each in mine if each not in theirs])}"

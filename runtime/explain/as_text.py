@@ -19,8 +19,11 @@ if TYPE_CHECKING:
         TypePlan,
     )
 
-# Until queries are evaluated together, this is what they could share.
-SHARING = "SHARING (what could be; this version evaluates every query by itself)"
+SHARING = "SHARING (with --numeric float; dynamic unless --sharing says otherwise)"
+WAYS = {
+    "bursts": "burst by burst, shared where that pays",
+    "ordered": "event by event, in one ordered index for all of them",
+}
 LABEL = 15
 SHOWN = 8
 TIES = {
@@ -70,6 +73,7 @@ def _facts(plan: QueryPlan) -> Iterator[tuple[str, Iterable[str]]]:
     yield "never", [_negation(negation) for negation in plan.negations]
     yield "granularity", [plan.granularity, plan.why]
     yield "counted once", [_once(plan)]
+    yield "evaluated", [_evaluated(plan), *plan.neighbours]
 
 
 def _partitions(plan: QueryPlan) -> str:
@@ -101,6 +105,12 @@ def _once(plan: QueryPlan) -> str:
     if plan.twice is None:
         return "as it is: a trend fits the pattern in one way only"
     return f"made deterministic: a trend {plan.twice} fits the pattern in two ways"
+
+
+def _evaluated(plan: QueryPlan) -> str:
+    if plan.way == "bursts":
+        return "burst by burst: many events of one type in one step"
+    return f"event by event, for {joined(plan.obstacles)}"
 
 
 def _share_line(plan: QueryPlan, explanation: Explanation) -> str:
@@ -138,6 +148,7 @@ def _group(number: int, group: SharePlan) -> list[str]:
     return [
         f"  {f'group {number}':{LABEL}}{shortened(group.queries, SHOWN)}",
         f"  {'':{LABEL}}{group.semantics}, {split}, panes of {group.pane_text}",
+        f"  {'':{LABEL}}{WAYS[group.way]}",
         *(f"  {'':{LABEL - 2}}{line}" for line in _aligned(parts)),
     ]
 

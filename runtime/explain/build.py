@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from runtime.explain import words
 from runtime.explain.alone import why_alone
@@ -19,30 +19,34 @@ from runtime.explain.explanation import (
 )
 from runtime.explain.kleene import kleene_steps, repeating_steps
 from runtime.explain.negations import negation_plans
+from runtime.explain.ways import Chosen, groups, ways
 from runtime.language import syntax as s
 from runtime.language.query import Query, Workload
 from runtime.template.granularity import granularity
-from runtime.template.groups import ShareGroup, kleene_parts, routing_groups, share_groups
+from runtime.template.groups import ShareGroup, kleene_parts, routing_groups
 from runtime.template.merged import Transition, merge
 
 
 def explain(workload: Workload, ties: str = "strict") -> Explanation:
     """How a workload will be evaluated. `ties` is as for the engine: strict or arrival."""
-    sharing = share_groups(workload)
+    chosen = ways(workload)
+    sharing = groups(workload, chosen)
     alone = {group.queries[0].name for group in sharing if len(group.queries) == 1}
     return Explanation(
         ties=ties,
-        queries=tuple(_query(query, workload, alone) for query in workload),
+        queries=tuple(_query(query, workload, chosen, alone) for query in workload),
         routing=tuple(
             RoutingPlan(group.attributes, _names(group.queries))
             for group in routing_groups(workload)
         ),
-        sharing=tuple(_share(group) for group in sharing),
+        sharing=tuple(_share(group, chosen) for group in sharing),
         template=_template(workload, sharing),
     )
 
 
-def _query(query: Query, workload: Workload, alone: set[str]) -> QueryPlan:
+def _query(
+    query: Query, workload: Workload, chosen: Mapping[str, Chosen], alone: set[str]
+) -> QueryPlan:
     kept = granularity(query)
     own = merge([query])
     before = {t.type: own.predecessors(t.type, query.name) for t in own.types}
@@ -72,13 +76,17 @@ def _query(query: Query, workload: Workload, alone: set[str]) -> QueryPlan:
         deterministic=kept.twice is not None,
         twice=kept.twice,
         kleene=kleene_parts(query.pattern),
-        alone=why_alone(query, workload) if query.name in alone else None,
+        way=chosen[query.name].way.value,
+        obstacles=chosen[query.name].obstacles,
+        neighbours=chosen[query.name].neighbours,
+        alone=why_alone(query, workload, chosen) if query.name in alone else None,
     )
 
 
-def _share(group: ShareGroup) -> SharePlan:
+def _share(group: ShareGroup, chosen: Mapping[str, Chosen]) -> SharePlan:
     return SharePlan(
         queries=_names(group.queries),
+        way=chosen[group.queries[0].name].way.value,
         attributes=group.attributes,
         semantics=group.semantics.value,
         pane=group.pane,

@@ -41,7 +41,10 @@ class Predecessors:
 @dataclass(frozen=True)
 class QueryPlan:
     """One query. `twice` is a trend that has two bindings, if there is one: then the automaton
-    is made deterministic, so that it is counted once. `alone` says why it shares nothing."""
+    is made deterministic, so that it is counted once. `way` is how it is evaluated: in `bursts`
+    of events of one type, by `ordered` indexes, or by `events`; `obstacles` are what keeps it from
+    bursts, and `neighbours` says how each adjacent condition is answered. `alone` says why it
+    shares nothing."""
 
     name: str
     returns: tuple[str, ...]
@@ -68,6 +71,9 @@ class QueryPlan:
     deterministic: bool
     twice: str | None
     kleene: tuple[str, ...]
+    way: str
+    obstacles: tuple[str, ...]
+    neighbours: tuple[str, ...]
     alone: str | None
 
 
@@ -89,9 +95,10 @@ class SharedPart:
 
 @dataclass(frozen=True)
 class SharePlan:
-    """Queries that can be evaluated together; `pane` is in microseconds or events."""
+    """Queries that are evaluated together, in which `way`; `pane` is in microseconds or events."""
 
     queries: tuple[str, ...]
+    way: str
     attributes: tuple[str, ...]
     semantics: str
     pane: int

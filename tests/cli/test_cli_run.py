@@ -378,3 +378,50 @@ def test_nothing_is_left_of_a_run_that_failed(hamlet, folder: Path):
     done = hamlet("run", "ride.sase", "--input", "gone.csv", "--output", "results")
     assert done.exit_code == 1
     assert not (folder / "results").exists()
+
+
+# ---- sharing -------------------------------------------------------------------------------
+
+TWO = """QUERY one RETURN COUNT(*) AS n PATTERN SEQ(Request, Travel+) WITHIN 10 minutes
+QUERY two RETURN COUNT(*) AS n PATTERN SEQ(Travel+, Dropoff) WITHIN 10 minutes
+"""
+
+
+@pytest.mark.parametrize("sharing", ["dynamic", "always", "never"])
+def test_sharing_does_not_change_results(hamlet, folder: Path, sharing: str):
+    (folder / "two.sase").write_text(TWO)
+    given = ("run", "two.sase", "--input", "ride.csv", "--format", "json")
+    assert hamlet(*given, "--sharing", sharing).stdout == hamlet(*given).stdout
+
+
+def test_decisions_are_told_beside_the_results(hamlet, folder: Path):
+    (folder / "two.sase").write_text(TWO)
+    given = ("run", "two.sase", "--input", "ride.csv", "--format", "json")
+    done = hamlet(*given, "--explain-sharing")
+    assert done.exit_code == 0
+    assert done.stdout == hamlet(*given).stdout
+    assert "share group 1 of 1" in done.stderr
+    assert "Travel" in done.stderr
+
+
+def test_decisions_of_a_query_that_cannot_share(hamlet, folder: Path):
+    (folder / "next.sase").write_text(
+        "RETURN COUNT(*) PATTERN Travel+ SEMANTICS contiguous WITHIN 10 minutes"
+    )
+    done = hamlet("run", "next.sase", "--input", "ride.csv", "--explain-sharing")
+    assert "nothing to decide" in done.stderr
+
+
+@pytest.mark.parametrize("option", [("--sharing", "always"), ("--explain-sharing",)])
+def test_exact_numbers_are_not_shared(hamlet, option: tuple[str, ...]):
+    done = hamlet("run", "ride.sase", "--input", "ride.csv", "--numeric", "exact", *option)
+    assert done.exit_code == 1
+    assert f"{option[0]} is for --numeric float" in done.stderr
+    assert "every query by itself" in done.stderr
+
+
+def test_a_wrong_sharing_is_answered_with_the_choices(hamlet):
+    done = hamlet("run", "ride.sase", "--input", "ride.csv", "--sharing", "maybe")
+    assert done.exit_code == 1
+    assert "dynamic" in done.stderr
+    assert "never" in done.stderr

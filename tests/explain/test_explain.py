@@ -77,6 +77,43 @@ def test_a_query_alone_has_a_reason(one: str, its: str, other: str, others: str,
     assert reason in (explain(queries).queries[0].alone or "")
 
 
+WAYS = [
+    ("A+", "", "bursts", ()),
+    ("A+", "SEMANTICS contiguous", "events", ("contiguous",)),
+    ("SEQ(A, NOT B, C)", "", "events", ("NOT",)),
+    ("A+ & SEQ(A, B)", "", "events", ("pairs of trends (&)",)),
+    ("A+", "WHERE LENGTH >= 3", "events", ("LENGTH",)),
+    ("A a+", "WHERE a.x < NEXT(a).x", "ordered", ("a condition on neighbours",)),
+    ("A a+", "WHERE a.x + NEXT(a).x > 1", "events", ("a condition on neighbours",)),
+    ("A a+", "WHERE a.x < NEXT(a).x AND a.y < NEXT(a).y", "events", ("a condition on neighbours",)),
+]
+
+
+@pytest.mark.parametrize(("pattern", "clause", "way", "obstacles"), WAYS)
+def test_how_a_query_is_evaluated(pattern: str, clause: str, way: str, obstacles: tuple[str, ...]):
+    (plan,) = explain(workload(pattern, clauses=f"{clause} WITHIN 1 min")).queries
+    assert (plan.way, plan.obstacles) == (way, obstacles)
+    answered = {"bursts": None, "ordered": "O(log n)", "events": "scan"}[way]
+    assert all(answered in line for line in plan.neighbours)
+
+
+def test_windows_of_events_are_evaluated_event_by_event():
+    (plan,) = explain(workload("A+", clauses="WITHIN 5 events")).queries
+    assert (plan.way, plan.obstacles) == ("events", ("windows of events",))
+
+
+def test_only_queries_that_are_evaluated_alike_share():
+    """A NOT sets the second query apart, although it has B+ too."""
+    found = explain(workload("SEQ(A, B+)", "SEQ(C, B+, NOT D, E)", "SEQ(C, B+)"))
+    assert [group.queries for group in found.sharing] == [("q1", "q3"), ("q2",)]
+    assert found.queries[1].alone == "what is evaluated event by event is not shared"
+    assert "under NOT" in (
+        explain(workload("SEQ(A, B+)", "SEQ(B+, NOT D, E)")).queries[0].alone or ""
+    )
+    shared = {(s.source, s.target): s.shared for s in found.template.steps if s.shared}
+    assert shared == {("B", "B"): ("q1", "q3")}
+
+
 def test_who_shares_is_not_alone():
     plans = explain(parse(TWO)).queries
     assert [plan.alone for plan in plans] == [None, None]
@@ -120,6 +157,7 @@ def test_json_has_stable_keys():
     assert found["sharing"] == [
         {
             "queries": ["q1", "q2"],
+            "way": "bursts",
             "attributes": [],
             "semantics": "skip-till-any-match",
             "pane": 60_000_000,

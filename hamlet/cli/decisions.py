@@ -1,0 +1,48 @@
+"""What was decided in a run: which bursts were shared, and what that was worth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from hamlet.cli.grid import Grid
+from hamlet.cli.notices import Notices
+from runtime.sharing.decisions import KINDS, Decisions
+
+EXAMPLES = 3
+NAMES = ("type", *KINDS, "events", "snapshots", "benefit")
+
+
+def show_decisions(notices: Notices, decided: Iterable[Decisions]) -> None:
+    """A table for each share group, and a few decisions in words."""
+    told = [group for group in decided if group.types]
+    if not told:
+        notices.say("nothing to decide: no burst could be shared")
+    for number, group in enumerate(told, 1):
+        grid = Grid.of(NAMES, _rows(group), set(NAMES[1:]))
+        grid.title = ("decisions", f"share group {number} of {len(told)}, in bursts")
+        for text in grid.texts(terminal=False):
+            for line in text.splitlines():
+                notices.say(line)
+        for example in group.examples[:EXAMPLES]:
+            notices.say(f"  {example.told()}")
+
+
+def _rows(group: Decisions) -> list[tuple[str, ...]]:
+    return [
+        (
+            each.type,
+            *(f"{getattr(each, kind):,}" for kind in KINDS),
+            f"{each.events:,}",
+            f"{each.snapshots:,}",
+            _time(each.benefit),
+        )
+        for each in group.types
+    ]
+
+
+def _time(nanoseconds: float) -> str:
+    """Predicted, so that two digits are enough."""
+    for size, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "us")):
+        if abs(nanoseconds) >= size:
+            return f"{nanoseconds / size:,.1f} {unit}"
+    return f"{nanoseconds:,.0f} ns"

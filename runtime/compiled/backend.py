@@ -1,0 +1,95 @@
+"""The compiled engine behind `Engine`: batches of columns through kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from runtime.checkpoint import Part
+from runtime.compiled.executor import Common, CompiledExecutor
+from runtime.compiled.graphlets.run import Options
+from runtime.compiled.saved import from_bytes, to_bytes
+from runtime.compiled.totals import Block, merge
+from runtime.compiled.writer import FloatWriter
+from runtime.events.clock import Clock
+from runtime.language.query import Query, Workload
+from runtime.sharing.decisions import Decisions
+from runtime.sharing.policy import Policy
+
+
+class CompiledBackend:
+    def __init__(self, options: Options, policy: Policy) -> None:
+        self._common = Common(options, policy)
+        self._executors: dict[tuple[str, ...], CompiledExecutor] = {}
+
+    def bind(self, types: Mapping[str, pa.DataType]) -> None:
+        """`types` are those of the attributes that the workload uses from now on."""
+        self._common.types = {**self._common.types, **types}
+
+    def add(self, queries: tuple[Query, ...], since: int | None) -> None:
+        groups: dict[tuple[str, ...], list[Query]] = {}
+        for query in queries:
+            groups.setdefault(query.partition_by, []).append(query)
+        for attributes, members in groups.items():
+            known = self._executors.get(attributes)
+            if known is None:
+                known = self._executors[attributes] = CompiledExecutor(attributes, self._common)
+            known.add(*members, since=since)
+
+    def remove(self, query: Query) -> None:
+        self._executors[query.partition_by].remove(query.name)
+
+    def execute(self, events: pa.RecordBatch, arrivals: range | None) -> None:
+        instants = None if arrivals is None else np.arange(arrivals.start, arrivals.stop)
+        for executor in self._executors.values():
+            executor.process(events, instants)
+
+    def close(self, watermark: int, workload: Workload, clock: Clock | None) -> dict[str, pa.Table]:
+        blocks: dict[str, list[Block]] = {}
+        for executor in self._executors.values():
+            blocks |= executor.close(watermark)
+        tables = {}
+        for query in workload:
+            if query.name in blocks:
+                merged = merge(blocks[query.name], [lane.fold for lane in query.lanes])
+                tables[query.name] = self._writer(query).table(merged, clock)
+        return tables
+
+    def empty(self, query: Query, clock: Clock | None) -> pa.Table:
+        return self._writer(query).table(None, clock)
+
+    def adopt(self, policy: Policy) -> None:
+        self._common.policy = policy
+        for executor in self._executors.values():
+            executor.adopt(policy)
+
+    @property
+    def executors(self) -> list[CompiledExecutor]:
+        return list(self._executors.values())
+
+    def open_windows(self) -> int:
+        return sum(executor.open_windows() for executor in self._executors.values())
+
+    def decisions(self) -> list[Decisions]:
+        return [run.decisions() for executor in self.executors for run in executor.graphlets()]
+
+    def save(self) -> Iterator[Part]:
+        yield Part("texts", to_bytes({"texts": self._common.texts.all()}), "")
+        for executor in self._executors.values():
+            yield from executor.save()
+
+    def load(self, part: Part) -> None:
+        if part.part == "texts":
+            self._common.texts.ids(from_bytes(part.data)["texts"])
+            return
+        for executor in self._executors.values():
+            executor.load(part)
+
+    def load_first(self, parts: Mapping[str, Any]) -> None:
+        """Nothing must be known before columns are bound."""
+
+    def _writer(self, query: Query) -> FloatWriter:
+        return FloatWriter(query, self._common.types)

@@ -1,0 +1,336 @@
+"""Runs the queries of one routing group on kernels: batches in, totals of closed windows out.
+
+The stream is split once for all queries of the group. Queries whose bursts are operators go into
+graphlet runs, one for each share group; queries under adjacent comparisons into ordered runs, one
+for those with the same windows; every other query has a run of its own. Graphlet runs come and go
+with their queries: a new one takes over, query by query, what the old ones knew. The others
+belong to the queries they began with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from runtime.checkpoint import Part
+from runtime.compiled.batch import Batch
+from runtime.compiled.cells import Ints
+from runtime.compiled.codes import TypeCodes
+from runtime.compiled.general.run import GeneralRun
+from runtime.compiled.graphlets.layout import Layout, takes
+from runtime.compiled.graphlets.run import GraphletRun, Options
+from runtime.compiled.keys import Keys
+from runtime.compiled.ordered.edges import takes as takes_ordered
+from runtime.compiled.ordered.run import OrderedRun, by_window
+from runtime.compiled.saved import from_bytes, to_bytes
+from runtime.compiled.texts import Texts
+from runtime.compiled.ties import Ties
+from runtime.compiled.totals import Block, Closed
+from runtime.language.parser import parse
+from runtime.language.query import Query
+from runtime.sharing.policy import Policy
+from runtime.template.groups import share_groups
+
+Run: TypeAlias = GraphletRun | OrderedRun | GeneralRun
+
+ALWAYS = -(2**63)
+_OWN = ("executor", "keys", "ordered", "ordered state")
+# From how many events on a kernel for just this workload is worth the seconds to compile it.
+LONG_STREAM = 100_000_000
+# Slots are given back when there are many to give: it takes time by the number of all.
+FEW_SLOTS = 1_024
+
+
+@dataclass
+class Common:
+    """What the executors of an engine have in common. `types` grows with the workload."""
+
+    options: Options
+    policy: Policy
+    codes: TypeCodes = field(default_factory=TypeCodes)
+    texts: Texts = field(default_factory=Texts)
+    types: Mapping[str, pa.DataType] = field(default_factory=dict)
+
+
+class CompiledExecutor:
+    def __init__(self, attributes: tuple[str, ...], common: Common) -> None:
+        self._attributes = attributes
+        self._common = common
+        self._keys = Keys({name: common.types.get(name, pa.null()) for name in attributes})
+        self._ties = Ties()
+        self._queries: dict[str, Query] = {}
+        self._since: dict[str, int | None] = {}
+        self._runs: list[Run] = []
+        self._now: int | None = None
+        self._events = 0
+        self._closed: list[Closed] = []
+        self._restoring: OrderedRun | None = None
+
+    # ---- queries come and go ---------------------------------------------------------------
+
+    def add(self, *queries: Query, since: int | None = None) -> None:
+        """A query that joins late reports only windows that start at `since` or after."""
+        for query in queries:
+            if query.name in self._queries:
+                self.remove(query.name)
+            self._queries[query.name] = query
+            self._since[query.name] = since
+            for type_ in sorted(query.types):
+                self._common.codes.code(type_)
+        self._arrange()
+
+    def remove(self, name: str) -> None:
+        del self._queries[name], self._since[name]
+        for run in self._runs:
+            if isinstance(run, OrderedRun) and name in _names_of(run):
+                run.remove(name)
+        self._closed = [closed for closed in self._closed if closed.query != name]
+        self._arrange()
+
+    def adopt(self, policy: Policy) -> None:
+        for run in self.graphlets():
+            run.adopt(policy)
+
+    def graphlets(self) -> list[GraphletRun]:
+        return [run for run in self._runs if isinstance(run, GraphletRun)]
+
+    def _arrange(self) -> None:
+        """Puts every query in its run. Runs that stay as they are keep their state untouched."""
+        sharing, compared, alone = self._sorted()
+        groups = [
+            tuple(queries)
+            for group in share_groups(sharing)
+            for queries in _fitting(group.queries, self._common.options)
+        ]
+        kept: list[Run] = [run for run in self.graphlets() if run.queries in groups]
+        known = [run.queries for run in self.graphlets()]
+        settled = [run for run in self.graphlets() if run not in kept]
+        for run in settled:
+            self._settle(run)
+        kept += [self._graphlet_run(group, settled) for group in groups if group not in known]
+        self._runs = kept + self._arranged(compared, alone)
+
+    def _sorted(self) -> tuple[list[Query], list[Query], list[Query]]:
+        """The queries by the kind of their runs."""
+        sharing, compared, alone = [], [], []
+        for query in self._queries.values():
+            if takes(query):
+                sharing.append(query)
+            elif takes_ordered(query, self._common.types):
+                compared.append(query)
+            else:
+                alone.append(query)
+        return sharing, compared, alone
+
+    def _arranged(self, compared: list[Query], alone: list[Query]) -> list[Run]:
+        kept: list[Run] = []
+        running: set[str] = set()
+        for run in self._runs:
+            names = _names_of(run)
+            if names & self._queries.keys():
+                kept.append(run)
+                running |= names
+        fresh: dict[int | None, list[Query]] = {}
+        for query in compared:
+            if query.name not in running:
+                fresh.setdefault(self._since[query.name], []).append(query)
+        for together in fresh.values():
+            kept += [self._ordered_run(queries) for queries in by_window(together)]
+        kept += [self._general_run(query) for query in alone if query.name not in running]
+        return kept
+
+    def _graphlet_run(self, queries: tuple[Query, ...], old: list[GraphletRun]) -> GraphletRun:
+        since = tuple(_since(self._since[query.name]) for query in queries)
+        common = self._common
+        long = common.options.kernels == "auto" and self._events >= LONG_STREAM
+        run = GraphletRun(queries, since, common.codes, common.options, common.policy, long)
+        for before in old:
+            for query in queries:
+                if query in before.queries:
+                    run.load(query, before.saved(query), self._keys.capacity)
+        return run
+
+    def _general_run(self, query: Query) -> GeneralRun:
+        common, since = self._common, self._since[query.name]
+        return GeneralRun(query, common.types, common.codes, common.texts, since)
+
+    def _ordered_run(self, queries: list[Query]) -> OrderedRun:
+        common, since = self._common, self._since[queries[0].name]
+        sharing = common.options.sharing
+        return OrderedRun(queries, common.types, common.codes, sharing=sharing, since=since)
+
+    def _settle(self, run: GraphletRun) -> None:
+        """Brings a run to where all runs can be brought: up to now, with no burst running."""
+        if self._now is not None:
+            self._closed += [c for c in run.close(self._now) if c.query in self._queries]
+            run.settle()
+
+    # ---- events ----------------------------------------------------------------------------
+
+    def process(self, events: pa.RecordBatch, instants: Ints | None) -> None:
+        """Takes events in order; all events of one instant come in one call. `instants` tell
+        them apart where it is not their times."""
+        if events.num_rows == 0 or not self._runs:
+            return
+        common = self._common
+        batch = Batch.of(events, self._keys, common.codes, common.texts, common.types, instants)
+        capacity = self._keys.capacity
+        groups = self._ties.groups(batch.instants, batch.slots, capacity)
+        for run in self._runs:
+            if isinstance(run, GraphletRun):
+                run.process(batch, groups, capacity)
+            else:
+                run.process(batch)
+        self._now = int(batch.times[-1])
+        before, self._events = self._events, self._events + batch.size
+        if before < LONG_STREAM <= self._events and self._common.options.kernels == "auto":
+            self._compile()
+
+    def _compile(self) -> None:
+        """Moves share groups to kernels that are made for them."""
+        for place, run in enumerate(self._runs):
+            if isinstance(run, GraphletRun) and not run.exact:
+                self._settle(run)
+                self._runs[place] = self._graphlet_run(run.queries, [run])
+
+    def close(self, watermark: int) -> dict[str, list[Block]]:
+        """The windows that end at or before the watermark, and those of events that are full,
+        by query."""
+        closed, self._closed = self._closed, []
+        for run in self._runs:
+            closed += run.close(watermark)
+        blocks: dict[str, list[Block]] = {}
+        for one in closed:
+            query = self._queries[one.query]
+            places = [self._attributes.index(name) for name in query.group_by]
+            blocks.setdefault(one.query, []).append(one.block(self._keys, places))
+        self._release()
+        return blocks
+
+    def _release(self) -> None:
+        """Forgets partitions without open windows."""
+        capacity = self._keys.capacity
+        if self._keys.count < FEW_SLOTS:
+            return
+        live = np.zeros(capacity, np.bool_)
+        for run in self._runs:
+            live |= run.live(capacity)
+        if 2 * int(live.sum()) <= self._keys.count:
+            self._keys.release(~live)
+
+    def open_windows(self) -> int:
+        return sum(run.open_windows() for run in self._runs)
+
+    @property
+    def state_bytes(self) -> int:
+        return self._keys.nbytes + sum(run.state_bytes for run in self.graphlets())
+
+    # ---- checkpoints -----------------------------------------------------------------------
+
+    def save(self) -> Iterator[Part]:
+        about = {"attributes": list(self._attributes), "now": self._now, "since": self._since}
+        yield Part("executor", about, self._name)
+        yield Part("keys", to_bytes(self._keys.save()), self._name)
+        for run in self._runs:
+            if isinstance(run, GraphletRun):
+                self._settle(run)
+                for query in run.queries:
+                    yield Part("graphlets", to_bytes(run.saved(query)), query.name)
+            elif isinstance(run, OrderedRun):
+                ordered: dict[str, Any] = {
+                    "since": run.since,
+                    "queries": [
+                        [query.name, query.source.text, query.name in run.names]
+                        for query in run.began_with
+                    ],
+                }
+                yield Part("ordered", ordered, self._name)
+                yield Part("ordered state", to_bytes(run.save()), self._name)
+            else:
+                yield Part("general", to_bytes(run.save()), run.query.name)
+
+    @property
+    def _name(self) -> str:
+        return ",".join(self._attributes)
+
+    def load(self, part: Part) -> None:
+        data: Any = part.data
+        if part.query == self._name and part.part in _OWN:
+            self._load_own(part)
+        elif part.query in self._queries:
+            arrays = from_bytes(data)
+            query = self._queries[part.query]
+            for run in self._runs:
+                if isinstance(run, GraphletRun) and query in run.queries:
+                    run.load(query, arrays, self._keys.capacity)
+                elif isinstance(run, GeneralRun) and run.query == query:
+                    run.load(arrays, np.arange(self._keys.capacity))
+
+    def _load_own(self, part: Part) -> None:
+        if part.part == "keys":
+            self._keys.load(from_bytes(part.data))
+            return
+        if part.part == "ordered":
+            self._restoring = self._begin_ordered(part.data)
+            return
+        if part.part == "ordered state":
+            if self._restoring is not None:
+                self._restoring.load(from_bytes(part.data), np.arange(self._keys.capacity))
+            return
+        self._now = part.data["now"]
+        for name, since in part.data["since"].items():
+            if name in self._queries:
+                self._since[name] = since
+        self._runs = []
+        self._arrange()
+
+    def _begin_ordered(self, about: dict[str, Any]) -> OrderedRun | None:
+        """An ordered run is laid out for the queries it began with, also those that have gone
+        since; None if none of them is left."""
+        reported = {name for name, _, still in about["queries"] if still}
+        if not reported & self._queries.keys():
+            return None
+        began = [
+            self._queries[name] if still and name in self._queries else parse(text)[name]
+            for name, text, still in about["queries"]
+        ]
+        common = self._common
+        sharing, since = common.options.sharing, about["since"]
+        run = OrderedRun(began, common.types, common.codes, sharing=sharing, since=since)
+        for name, _, still in about["queries"]:
+            if not still or name not in self._queries:
+                run.remove(name)
+        others = [
+            other
+            for other in self._runs
+            if not (isinstance(other, OrderedRun) and other.names & reported)
+        ]
+        self._runs = [*others, run]
+        _, compared, alone = self._sorted()
+        self._runs = [*self.graphlets(), *self._arranged(compared, alone)]
+        return run
+
+
+def _names_of(run: Run) -> set[str]:
+    """The queries of a run that goes with them. Those of a graphlet run can go elsewhere."""
+    if isinstance(run, OrderedRun):
+        return run.names
+    return {run.query.name} if isinstance(run, GeneralRun) else set()
+
+
+def _since(since: int | None) -> int:
+    return ALWAYS if since is None else since
+
+
+def _fitting(queries: tuple[Query, ...], options: Options) -> Iterator[tuple[Query, ...]]:
+    """The share group, cut where one kernel cannot hold it."""
+    if Layout(queries, (ALWAYS,) * len(queries), options.sharing).fits or len(queries) == 1:
+        yield queries
+    else:
+        half = len(queries) // 2
+        yield from _fitting(queries[:half], options)
+        yield from _fitting(queries[half:], options)

@@ -1,0 +1,1 @@
+"""Queries under skip-till-any-match without adjacent conditions: bursts as operators, shared."""

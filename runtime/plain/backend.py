@@ -1,0 +1,110 @@
+"""The exact engine behind `Engine`: rows of Python values through plain executors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import repeat
+from typing import Any
+
+import pyarrow as pa
+
+from runtime.checkpoint import Part
+from runtime.events.clock import Clock
+from runtime.events.order import times_of
+from runtime.events.prepare import TYPE
+from runtime.language.query import Query, Workload
+from runtime.plain.executor import Moment, PlainExecutor
+from runtime.results import Merge, ResultWriter
+from runtime.sharing.decisions import Decisions
+
+
+class PlainBackend:
+    def __init__(self) -> None:
+        # Both only grow: queries that run already keep their places.
+        self._layout: dict[str, int] = {}
+        self._doubles: set[str] = set()
+        self._types: Mapping[str, pa.DataType] = {}
+        self._executors: dict[tuple[str, ...], PlainExecutor] = {}
+
+    def bind(self, types: Mapping[str, pa.DataType]) -> None:
+        """`types` are those of the attributes that the workload uses from now on."""
+        self._types = types
+        for name, type_ in types.items():
+            self._layout.setdefault(name, len(self._layout))
+            if pa.types.is_floating(type_):
+                self._doubles.add(name)
+
+    def add(self, queries: tuple[Query, ...], since: int | None) -> None:
+        for query in queries:
+            known = self._executors.get(query.partition_by)
+            if known is None:
+                known = PlainExecutor((), self._layout, self._doubles)
+                self._executors[query.partition_by] = known
+            known.add(query, since)
+
+    def remove(self, query: Query) -> None:
+        self._executors[query.partition_by].remove(query.name)
+
+    def execute(self, events: pa.RecordBatch, arrivals: range | None) -> None:
+        moments = self._moments(events, arrivals)
+        for executor in self._executors.values():
+            executor.process(moments)
+
+    def close(self, watermark: int, workload: Workload, clock: Clock | None) -> dict[str, pa.Table]:
+        merge = Merge(workload)
+        for executor in self._executors.values():
+            merge.add(executor.close(watermark))
+        merged = {query.name: merge.take(query.name) for query in workload}
+        return {
+            query.name: self._writer(query).table(merged[query.name], clock)
+            for query in workload
+            if merged[query.name]
+        }
+
+    def empty(self, query: Query, clock: Clock | None) -> pa.Table:
+        return self._writer(query).table({}, clock)
+
+    def open_windows(self) -> int:
+        return sum(executor.open_windows() for executor in self._executors.values())
+
+    def decisions(self) -> list[Decisions]:
+        """Every query runs by itself."""
+        return []
+
+    def save(self) -> Iterator[Part]:
+        yield Part("layout", list(self._layout))
+        for executor in self._executors.values():
+            yield from executor.save()
+
+    def load(self, part: Part) -> None:
+        for executor in self._executors.values():
+            executor.load(part)
+
+    def load_first(self, parts: Mapping[str, Any]) -> None:
+        """What must be known before columns are bound: the places of attributes."""
+        self._layout = {name: place for place, name in enumerate(parts["layout"])}
+
+    def _writer(self, query: Query) -> ResultWriter:
+        return ResultWriter(query, self._types, "exact")
+
+    def _moments(self, events: pa.RecordBatch, arrivals: range | None) -> list[Moment]:
+        times = times_of(events).tolist()
+        types = events.column(TYPE).to_pylist()
+        # A place outlives the query that used it.
+        gone = [None] * len(times)
+        columns = [
+            _values(events.column(name)) if name in self._types else gone for name in self._layout
+        ]
+        rows = list(zip(*columns, strict=True)) if columns else [()] * len(times)
+        instants = zip(times, repeat(0) if arrivals is None else arrivals, strict=False)
+        return [
+            Moment(instant, type_, row)
+            for instant, type_, row in zip(instants, types, rows, strict=True)
+        ]
+
+
+def _values(column: pa.Array) -> list[Any]:
+    """Python values; times as integers, which compare alike at every resolution."""
+    if pa.types.is_temporal(column.type):
+        column = column.cast(pa.int32() if column.type.bit_width == 32 else pa.int64())
+    return column.to_pylist()  # type: ignore[no-any-return]
