@@ -21,10 +21,10 @@ demo: setup ## run the ridesharing queries over 20,000 generated events
 	  --input 'generate:ridesharing?events=20000&seed=1' --engine local --limit 5
 
 test: setup ## run the tests, less the slow ones
-	$(BIN)/pytest -n $(WORKERS)
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 test-all: setup ## run all tests
-	$(BIN)/pytest -n $(WORKERS) -m ""
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m ""
 
 lint: setup ## check style, formatting, types and layers
 	$(BIN)/ruff check .

@@ -242,6 +242,15 @@ class Engine:
         """How many windows hold state, over all queries."""
         return self._backend.open_windows()
 
+    def adopt(self, policy: Policy) -> None:
+        """Decides by these coefficients from the next burst on. Results do not depend on them."""
+        if isinstance(self._backend, CompiledBackend):
+            self._backend.adopt(policy)
+
+    def state_bytes(self) -> int:
+        """The memory of partitions and their windows; the exact engine does not count it."""
+        return self._backend.state_bytes()
+
     def decisions(self) -> list[Decisions]:
         """What was decided about sharing, for each share group; nothing by the exact engine."""
         return self._backend.decisions()

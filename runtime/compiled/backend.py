@@ -70,6 +70,9 @@ class CompiledBackend:
     def executors(self) -> list[CompiledExecutor]:
         return list(self._executors.values())
 
+    def state_bytes(self) -> int:
+        return sum(executor.state_bytes for executor in self._executors.values())
+
     def open_windows(self) -> int:
         return sum(executor.open_windows() for executor in self._executors.values())
 

@@ -227,7 +227,8 @@ class CompiledExecutor:
 
     @property
     def state_bytes(self) -> int:
-        return self._keys.nbytes + sum(run.state_bytes for run in self.graphlets())
+        """Of keys and runs; exponents count where a row has needed them."""
+        return self._keys.nbytes + sum(run.state_bytes for run in self._runs)
 
     # ---- checkpoints -----------------------------------------------------------------------
 

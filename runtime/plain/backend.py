@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from runtime.checkpoint import Part
+from runtime.errors import HamletError
 from runtime.events.clock import Clock
 from runtime.events.order import times_of
 from runtime.events.prepare import TYPE
@@ -63,6 +64,9 @@ class PlainBackend:
 
     def empty(self, query: Query, clock: Clock | None) -> pa.Table:
         return self._writer(query).table({}, clock)
+
+    def state_bytes(self) -> int:
+        raise HamletError("the memory of whole numbers of any size is not counted")
 
     def open_windows(self) -> int:
         return sum(executor.open_windows() for executor in self._executors.values())

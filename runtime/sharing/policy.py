@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Policy:
-    """Nanoseconds on this machine. The defaults were measured on a server core; `calibrate`
-    measures the one at hand."""
+    """The defaults are of one server core; another policy can be adopted while running."""
 
     version: int = 0
     event: float = 2.5  #: to add a waiting event to an operator

@@ -99,6 +99,10 @@ class GeneralRun:
         live[self._pools.out[: self._pools.counters[OUT], OUT_SLOT]] = True
         return live[:capacity]
 
+    @property
+    def state_bytes(self) -> int:
+        return sum(array.nbytes for array in self._pools)
+
     def open_windows(self) -> int:
         found = [_numbers(self._pools.slots, self._pools.windows)]
         if not self._plan.counted:

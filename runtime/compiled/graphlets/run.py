@@ -144,7 +144,10 @@ class GraphletRun:
 
     @property
     def state_bytes(self) -> int:
-        return self._rows.nbytes + self._pool.nbytes
+        """Exponents take memory only in rows that have had large numbers."""
+        big = self._rows[: self._used, self._kernel.FLAGS] & k.BIG != 0
+        exponents = int(big.sum()) * self._layout.width * self._ex.itemsize
+        return self._rows.nbytes + self._pool.nbytes + exponents
 
     def decisions(self) -> Decisions:
         work, at = self._work, int(self._work[k.W_DECISIONS])

@@ -235,6 +235,10 @@ class OrderedRun:
             found[np.flatnonzero(self._state.slots[:, 2])] = True
         return found
 
+    @property
+    def state_bytes(self) -> int:
+        return sum(array.nbytes for array in self._state) + self._pool.words.nbytes
+
     def open_windows(self) -> int:
         rows = self._state.rows[: self._state.counters[ROWS_USED]]
         return len(np.unique(rows[rows[:, STATUS] == OPEN, WINDOW_OF])) * (
