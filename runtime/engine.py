@@ -244,8 +244,7 @@ class Engine:
 
     def adopt(self, policy: Policy) -> None:
         """Decides by these coefficients from the next burst on. Results do not depend on them."""
-        if isinstance(self._backend, CompiledBackend):
-            self._backend.adopt(policy)
+        self._backend.adopt(policy)
 
     def state_bytes(self) -> int:
         """The memory of partitions and their windows; the exact engine does not count it."""

@@ -17,6 +17,7 @@ from runtime.language.query import Query, Workload
 from runtime.plain.executor import Moment, PlainExecutor
 from runtime.results import Merge, ResultWriter
 from runtime.sharing.decisions import Decisions
+from runtime.sharing.policy import Policy
 
 
 class PlainBackend:
@@ -64,6 +65,9 @@ class PlainBackend:
 
     def empty(self, query: Query, clock: Clock | None) -> pa.Table:
         return self._writer(query).table({}, clock)
+
+    def adopt(self, policy: Policy) -> None:
+        raise HamletError("the exact engine shares nothing, so it takes no policy")
 
     def state_bytes(self) -> int:
         raise HamletError("the memory of whole numbers of any size is not counted")

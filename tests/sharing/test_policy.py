@@ -1,8 +1,10 @@
 """A policy decides how bursts are computed, never what comes out."""
 
 import pyarrow as pa
+import pytest
 
 from runtime.engine import Engine
+from runtime.errors import HamletError
 from runtime.sharing.policy import Policy
 
 WORKLOAD = "\n".join(
@@ -32,3 +34,8 @@ def test_costly_scans_make_bursts_shared_and_costly_picks_split_them() -> None:
     assert shared[2] == 4
     assert split[1] == 4
     assert split[2] == 0
+
+
+def test_the_exact_engine_takes_no_policy() -> None:
+    with pytest.raises(HamletError, match="shares nothing"):
+        Engine(WORKLOAD, numeric="exact").adopt(Policy())

@@ -28,7 +28,6 @@ PARTS = {
     ">=": AT | ABOVE,
     ">": ABOVE,
 }
-NO_PART = 0
 
 
 @dataclass(frozen=True)
