@@ -21,24 +21,29 @@ from runtime.compiled.batch import Batch
 from runtime.compiled.cells import Ints
 from runtime.compiled.codes import TypeCodes
 from runtime.compiled.general.run import GeneralRun
-from runtime.compiled.graphlets.layout import Layout, takes
+from runtime.compiled.graphlets.layout import Layout
+from runtime.compiled.graphlets.parts import Part as SharedPart
+from runtime.compiled.graphlets.parts import parts_of
 from runtime.compiled.graphlets.run import GraphletRun, Options
+from runtime.compiled.graphlets.takes import takes
 from runtime.compiled.keys import Keys
 from runtime.compiled.ordered.edges import takes as takes_ordered
 from runtime.compiled.ordered.run import OrderedRun, by_window
+from runtime.compiled.ordinals import Numbered, Ordinals
 from runtime.compiled.saved import from_bytes, to_bytes
 from runtime.compiled.texts import Texts
 from runtime.compiled.ties import Ties
 from runtime.compiled.totals import Block, Closed
 from runtime.language.parser import parse
 from runtime.language.query import Query
+from runtime.sharing.plan import Plan
 from runtime.sharing.policy import Policy
-from runtime.template.groups import share_groups
+from runtime.template.groups import planned_groups
 
 Run: TypeAlias = GraphletRun | OrderedRun | GeneralRun
 
 ALWAYS = -(2**63)
-_OWN = ("executor", "keys", "ordered", "ordered state")
+_OWN = ("executor", "keys", "ordinals", "ordered", "ordered state")
 # From how many events on a kernel for just this workload is worth the seconds to compile it.
 LONG_STREAM = 100_000_000
 # Slots are given back when there are many to give: it takes time by the number of all.
@@ -51,6 +56,7 @@ class Common:
 
     options: Options
     policy: Policy
+    plan: Plan = field(default_factory=Plan)
     codes: TypeCodes = field(default_factory=TypeCodes)
     texts: Texts = field(default_factory=Texts)
     types: Mapping[str, pa.DataType] = field(default_factory=dict)
@@ -69,6 +75,7 @@ class CompiledExecutor:
         self._events = 0
         self._closed: list[Closed] = []
         self._restoring: OrderedRun | None = None
+        self._ordinals: dict[int, Ordinals] = {}
 
     # ---- queries come and go ---------------------------------------------------------------
 
@@ -101,24 +108,51 @@ class CompiledExecutor:
     def _arrange(self) -> None:
         """Puts every query in its run. Runs that stay as they are keep their state untouched."""
         sharing, compared, alone = self._sorted()
-        groups = [
-            tuple(queries)
-            for group in share_groups(sharing)
-            for queries in _fitting(group.queries, self._common.options)
-        ]
-        kept: list[Run] = [run for run in self.graphlets() if run.queries in groups]
-        known = [run.queries for run in self.graphlets()]
+        groups = list(self._share_groups(sharing))
+        kept: list[Run] = [run for run in self.graphlets() if (run.queries, run.parts) in groups]
+        known = [(run.queries, run.parts) for run in self.graphlets()]
         settled = [run for run in self.graphlets() if run not in kept]
         for run in settled:
             self._settle(run)
-        kept += [self._graphlet_run(group, settled) for group in groups if group not in known]
+        kept += [self._graphlet_run(*group, settled) for group in groups if group not in known]
         self._runs = kept + self._arranged(compared, alone)
+        counting = {run.counts_from for run in self.graphlets()} - {None}
+        self._ordinals = {
+            since: self._ordinals.get(since) or Ordinals(since)
+            for since in counting
+            if since is not None
+        }
+
+    def _share_groups(
+        self, queries: list[Query]
+    ) -> Iterator[tuple[tuple[Query, ...], tuple[SharedPart, ...]]]:
+        """The queries of each graphlet run, and the longer parts that they share. Where windows
+        count events, queries that began together count together."""
+        options, plan = self._common.options, self._common.plan
+        apart: dict[tuple[bool, int | None], list[Query]] = {}
+        for query in queries:
+            counted = query.window.counted
+            since = self._since[query.name] if counted else None
+            apart.setdefault((counted, since), []).append(query)
+        for together in apart.values():
+            for group in planned_groups(together, plan):
+                for fitting in _fitting(group, options):
+                    never = options.sharing == "never"
+                    yield fitting, () if never else parts_of(plan, fitting)
+
+    def _counts(self, run: GraphletRun) -> Ints | None:
+        if run.counts_from is None:
+            return None
+        return self._ordinals[run.counts_from].counts(self._keys.capacity)
 
     def _sorted(self) -> tuple[list[Query], list[Query], list[Query]]:
         """The queries by the kind of their runs."""
         sharing, compared, alone = [], [], []
+        granularity = self._common.plan.granularity
         for query in self._queries.values():
-            if takes(query):
+            if granularity.get(query.name) == "event":
+                alone.append(query)
+            elif takes(query):
                 sharing.append(query)
             elif takes_ordered(query, self._common.types):
                 compared.append(query)
@@ -143,11 +177,16 @@ class CompiledExecutor:
         kept += [self._general_run(query) for query in alone if query.name not in running]
         return kept
 
-    def _graphlet_run(self, queries: tuple[Query, ...], old: list[GraphletRun]) -> GraphletRun:
+    def _graphlet_run(
+        self,
+        queries: tuple[Query, ...],
+        parts: tuple[SharedPart, ...],
+        old: list[GraphletRun],
+    ) -> GraphletRun:
         since = tuple(_since(self._since[query.name]) for query in queries)
         common = self._common
         long = common.options.kernels == "auto" and self._events >= LONG_STREAM
-        run = GraphletRun(queries, since, common.codes, common.options, common.policy, long)
+        run = GraphletRun(queries, since, common.codes, common.options, common.policy, long, parts)
         for before in old:
             for query in queries:
                 if query in before.queries:
@@ -166,7 +205,8 @@ class CompiledExecutor:
     def _settle(self, run: GraphletRun) -> None:
         """Brings a run to where all runs can be brought: up to now, with no burst running."""
         if self._now is not None:
-            self._closed += [c for c in run.close(self._now) if c.query in self._queries]
+            closed = run.close(self._now, self._counts(run))
+            self._closed += [c for c in closed if c.query in self._queries]
             run.settle()
 
     # ---- events ----------------------------------------------------------------------------
@@ -180,9 +220,13 @@ class CompiledExecutor:
         batch = Batch.of(events, self._keys, common.codes, common.texts, common.types, instants)
         capacity = self._keys.capacity
         groups = self._ties.groups(batch.instants, batch.slots, capacity)
+        numbered: dict[int | None, Numbered] = {
+            since: ordinals.take(batch.times, batch.slots, capacity)
+            for since, ordinals in self._ordinals.items()
+        }
         for run in self._runs:
             if isinstance(run, GraphletRun):
-                run.process(batch, groups, capacity)
+                run.process(batch, groups, capacity, numbered.get(run.counts_from))
             else:
                 run.process(batch)
         self._now = int(batch.times[-1])
@@ -195,14 +239,17 @@ class CompiledExecutor:
         for place, run in enumerate(self._runs):
             if isinstance(run, GraphletRun) and not run.exact:
                 self._settle(run)
-                self._runs[place] = self._graphlet_run(run.queries, [run])
+                self._runs[place] = self._graphlet_run(run.queries, run.parts, [run])
 
     def close(self, watermark: int) -> dict[str, list[Block]]:
         """The windows that end at or before the watermark, and those of events that are full,
         by query."""
         closed, self._closed = self._closed, []
         for run in self._runs:
-            closed += run.close(watermark)
+            if isinstance(run, GraphletRun):
+                closed += run.close(watermark, self._counts(run))
+            else:
+                closed += run.close(watermark)
         blocks: dict[str, list[Block]] = {}
         for one in closed:
             query = self._queries[one.query]
@@ -217,8 +264,8 @@ class CompiledExecutor:
         if self._keys.count < FEW_SLOTS:
             return
         live = np.zeros(capacity, np.bool_)
-        for run in self._runs:
-            live |= run.live(capacity)
+        for holder in (*self._runs, *self._ordinals.values()):
+            live |= holder.live(capacity)
         if 2 * int(live.sum()) <= self._keys.count:
             self._keys.release(~live)
 
@@ -236,6 +283,8 @@ class CompiledExecutor:
         about = {"attributes": list(self._attributes), "now": self._now, "since": self._since}
         yield Part("executor", about, self._name)
         yield Part("keys", to_bytes(self._keys.save()), self._name)
+        counts = {str(since): each.counts(0) for since, each in self._ordinals.items()}
+        yield Part("ordinals", to_bytes(counts), self._name)
         for run in self._runs:
             if isinstance(run, GraphletRun):
                 self._settle(run)
@@ -274,6 +323,11 @@ class CompiledExecutor:
     def _load_own(self, part: Part) -> None:
         if part.part == "keys":
             self._keys.load(from_bytes(part.data))
+            return
+        if part.part == "ordinals":
+            for since, counts in from_bytes(part.data).items():
+                if int(since) in self._ordinals:
+                    self._ordinals[int(since)].load(counts)
             return
         if part.part == "ordered":
             self._restoring = self._begin_ordered(part.data)

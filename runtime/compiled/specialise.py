@@ -1,63 +1,75 @@
 """Kernels made to the shape of a workload.
 
-A kernel is a module whose upper-case names marked `# shape` are constants. A copy with other
-values is written to the cache folder and imported from there, so that numba compiles it once for
-each shape and machine: the second start finds it compiled. Only whole numbers and truth values
-go into the copy.
+A kernel is a folder of modules. The upper-case names marked `# shape` in one of them are
+constants. A copy with other values, perhaps with some modules written anew, goes to the cache
+folder and is imported from there, so that numba compiles it once for each shape and machine: the
+second start finds it compiled. Only whole numbers and truth values go into the copy.
 """
 
 from __future__ import annotations
 
 import hashlib
+import importlib
 import importlib.util
 import inspect
 import os
 import re
+import shutil
 import sys
 import tempfile
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import TypeAlias
 
 import numba
 
-from runtime.compiled import extended, prefetch
+from runtime.compiled import extended, prefetch, ticks
 
 _SHAPE = re.compile(r"^([A-Z]+) = \S+(  # shape.*)$", re.MULTILINE)
-_STRAIGHT = re.compile(r"^# straight-line code from here.*?^# to here$", re.MULTILINE | re.DOTALL)
 
 
-Shape: TypeAlias = tuple[tuple[str, int], ...]
+class Kernel:
+    """`shape` are the constants of the module `words`; `written` are modules by their files."""
+
+    def __init__(
+        self, folder: Path, words: str, shape: Mapping[str, int], written: Mapping[str, str]
+    ) -> None:
+        self._folder = folder
+        self._words = words
+        self._shape = shape
+        self._written = written
+
+    def load(self, module: str = "") -> ModuleType:
+        """The kernel, or one of its modules. Its functions compile when they are first called."""
+        if not self._path.exists():
+            _write(self._path, self._files)
+        kernel = _load(self._path)
+        return importlib.import_module(f"{kernel.__name__}.{module}") if module else kernel
+
+    def is_compiled(self, module: str, function: str) -> bool:
+        """Whether the kernel was compiled on this machine before."""
+        return any((self._path / "__pycache__").glob(f"{module}.{function}-*.nbi"))
+
+    @cached_property
+    def _path(self) -> Path:
+        inside = "".join(inspect.getsource(module) for module in (extended, prefetch, ticks))
+        whole = "".join(f"{name}\n{source}" for name, source in sorted(self._files.items()))
+        digest = hashlib.sha256(f"{whole}{inside}{numba.__version__}".encode()).hexdigest()[:16]
+        return cache_folder() / f"{self._folder.parent.name}_{digest}"
+
+    @cached_property
+    def _files(self) -> dict[str, str]:
+        files = dict(_sources(self._folder))
+        files[self._words] = _SHAPE.sub(
+            lambda m: f"{m[1]} = {self._shape[m[1]]!r}{m[2]}", files[self._words]
+        )
+        return {**files, **self._written}
 
 
 @cache
-def specialised(kernel: Path, shape: Shape, straight: str = "") -> ModuleType:
-    """The kernel with these constants, and perhaps with straight-line code in its marked place.
-    Its functions compile when they are first called."""
-    source = _source(kernel, shape, straight)
-    path = _path(kernel, source)
-    if not path.exists():
-        _write(path, source)
-    return _load(path)
-
-
-def is_compiled(kernel: Path, shape: Shape, straight: str = "") -> bool:
-    """Whether such a kernel was compiled on this machine before."""
-    path = _path(kernel, _source(kernel, shape, straight))
-    return any((path.parent / "__pycache__").glob(f"{path.stem}.run-*.nbi"))
-
-
-def _source(kernel: Path, shape: Shape, straight: str) -> str:
-    values = dict(shape)
-    source = _SHAPE.sub(lambda m: f"{m[1]} = {values[m[1]]!r}{m[2]}", kernel.read_text("utf-8"))
-    return _STRAIGHT.sub(lambda m: straight, source) if straight else source
-
-
-def _path(kernel: Path, source: str) -> Path:
-    inside = "".join(inspect.getsource(module) for module in (extended, prefetch))
-    digest = hashlib.sha256(f"{source}{inside}{numba.__version__}".encode()).hexdigest()[:16]
-    return cache_folder() / f"{kernel.stem}_{digest}.py"
+def _sources(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text("utf-8") for path in sorted(folder.glob("*.py"))}
 
 
 def cache_folder() -> Path:
@@ -78,16 +90,26 @@ def _temporary() -> Path:
     return Path(tempfile.mkdtemp(prefix="hamlet-kernels-"))
 
 
-def _write(path: Path, source: str) -> None:
+def _write(path: Path, files: Mapping[str, str]) -> None:
     """Whole or not at all, since others may start at the same time."""
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
-        file.write(source)
-    os.replace(file.name, path)
+    made = Path(tempfile.mkdtemp(dir=path.parent))
+    for name, source in files.items():
+        (made / name).write_text(source, encoding="utf-8")
+    made.chmod(0o755)
+    try:
+        os.rename(made, path)
+    except OSError:  # somebody else was first
+        shutil.rmtree(made)
+        if not path.exists():
+            raise
 
 
+@cache
 def _load(path: Path) -> ModuleType:
     name = f"hamlet_kernels_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
+    spec = importlib.util.spec_from_file_location(
+        name, path / "__init__.py", submodule_search_locations=[str(path)]
+    )
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

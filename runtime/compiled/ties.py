@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,11 @@ class Groups:
 
     group: npt.NDArray[np.int8]
     follower: Small
+
+    @cached_property
+    def longest(self) -> int:
+        """The events of the largest group."""
+        return int(_longest(self.group, self.follower)) if len(self.follower) else 1
 
 
 class Ties:
@@ -51,10 +57,11 @@ class Ties:
 
 @njit(cache=True, nogil=True)
 def _any_equal(instants: Ints) -> bool:
-    for i in range(1, len(instants)):  # noqa: SIM110 - numba compiles a loop, no generator
-        if instants[i] == instants[i - 1]:
-            return True
-    return False
+    """Looks at all of them, since a loop without a way out becomes vector code."""
+    equal = 0
+    for i in range(np.uintp(1), np.uintp(len(instants))):
+        equal += instants[i] == instants[i - np.uintp(1)]
+    return equal > 0
 
 
 @njit(cache=True, nogil=True)
@@ -82,3 +89,16 @@ def _link(
         stamp[s] = run
         tail[s] = i
     return run
+
+
+@njit(cache=True, nogil=True)
+def _longest(group: npt.NDArray[np.int8], follower: Small) -> int:
+    longest = 1
+    for first in range(len(follower)):
+        if group[first] > 0:
+            size, i = 1, follower[first]
+            while i >= 0:
+                size += 1
+                i = follower[i]
+            longest = max(longest, size)
+    return longest

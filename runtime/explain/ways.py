@@ -13,7 +13,7 @@ from enum import Enum
 
 import pyarrow as pa
 
-from runtime.compiled.graphlets import layout as graphlets
+from runtime.compiled.graphlets import takes as graphlets
 from runtime.compiled.ordered import edges as ordered
 from runtime.events.kinds import Kind
 from runtime.explain.words import condition, joined
@@ -80,8 +80,6 @@ def _obstacles(query: Query) -> Iterable[str]:
         yield "NOT"
     if query.least_length > 1:
         yield "LENGTH"
-    if query.window.counted:
-        yield "windows of events"
     if query.semantics is Semantics.ANY and not query.conjunctive and needs_subsets(query):
         yield "trends that fit in two ways"
     yield from dict.fromkeys(

@@ -14,10 +14,9 @@ class Policy:
     """The defaults are of one server core; another policy can be adopted while running."""
 
     version: int = 0
-    event: float = 2.5  #: to add a waiting event to an operator
-    pick: float = 2.0  #: to note that a condition picked an event
+    scan: float = 0.6  #: to scan one event of a burst for one query or class
+    operator: float = 12.0  #: to begin the operator of a query or class
+    pick: float = 0.2  #: to note what one condition picked of an event
     compare: float = 0.4  #: to compare what two conditions picked
-    operator: float = 8.0  #: to begin the operator of a class
     apply: float = 12.0  #: to apply an operator to one vector of a query
-    scan: float = 1.2  #: for a query alone to look at a waiting event
     cross: float = 8.0  #: to carry one number of a window over a pane

@@ -9,6 +9,7 @@ from math import gcd
 
 from runtime.language import syntax as s
 from runtime.language.query import Query, Semantics
+from runtime.sharing.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,19 @@ def share_groups(queries: Iterable[Query]) -> list[ShareGroup]:
                 shared = shareable(linked)
                 groups.append(ShareGroup(routing.attributes, semantics, tuple(linked), shared))
     return groups
+
+
+def planned_groups(queries: Iterable[Query], plan: Plan) -> list[tuple[Query, ...]]:
+    """As `share_groups`, with the groups of a plan, and those joined that share longer parts."""
+    queries = list(queries)
+    named = [[q for q in queries if q.name in group] for group in plan.groups]
+    free = [q for q in queries if not any(q in group for group in named)]
+    groups = [*named, *(list(group.queries) for group in share_groups(free))]
+    for part in plan.shared:
+        joined = [group for group in groups if any(q.name in part.queries for q in group)]
+        groups = [group for group in groups if group not in joined]
+        groups.append([q for group in joined for q in group])
+    return [tuple(group) for group in groups if group]
 
 
 def kleene_parts(pattern: s.Pattern) -> tuple[str, ...]:

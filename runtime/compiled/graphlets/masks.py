@@ -11,7 +11,8 @@ from numba import njit
 
 from runtime.compiled.batch import Batch, Small
 from runtime.compiled.cells import Doubles, Ints, Mask
-from runtime.compiled.graphlets.layout import Condition, Layout
+from runtime.compiled.graphlets.layout import Layout
+from runtime.compiled.graphlets.takes import Condition
 from runtime.language import syntax as s
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +12,16 @@ import numpy.typing as npt
 from runtime.compiled.batch import Batch
 from runtime.compiled.cells import Ints, Mask
 from runtime.compiled.codes import TypeCodes
-from runtime.compiled.graphlets import kernel as k
+from runtime.compiled.general.handles import handle_of
+from runtime.compiled.graphlets.forms import Form
+from runtime.compiled.graphlets.kernel import words as k
 from runtime.compiled.graphlets.layout import Layout
 from runtime.compiled.graphlets.masks import masks_of
+from runtime.compiled.graphlets.parts import Part
 from runtime.compiled.graphlets.sizes import block_size, mins_of, open_windows, sums_of
+from runtime.compiled.graphlets.tables import tables
 from runtime.compiled.numbers import Numbers
+from runtime.compiled.ordinals import Numbered
 from runtime.compiled.ties import Groups
 from runtime.compiled.totals import Closed, Extremes, LaneColumn
 from runtime.language.query import Fold, Query
@@ -26,7 +31,7 @@ from runtime.sharing.policy import Policy
 SHARING = {"never": k.NEVER, "always": k.ALWAYS, "dynamic": k.DYNAMIC}
 STRATEGY = {"auto": 0, "vectors": k.VECTORS, "panes": k.PANES}
 LOG_SIZE = 256
-SAMPLE = 4096
+SAMPLE = 256  # a power of two
 FIRST_ROWS, FIRST_RESULTS, FIRST_BLOCKS = 64, 1024, 64
 FOREVER = 2**63 - 1
 
@@ -41,6 +46,21 @@ class Options:
     kernels: str = "auto"
 
 
+class State(NamedTuple):
+    """What a kernel works on; see `kernel/__init__.py`."""
+
+    ri: npt.NDArray[np.int64]
+    rf: npt.NDArray[np.float64]
+    ex: npt.NDArray[np.int32]
+    tab: npt.NDArray[np.int64]
+    wi: npt.NDArray[np.int64]
+    wf: npt.NDArray[np.float64]
+    pi: npt.NDArray[np.int64]
+    pf: npt.NDArray[np.float64]
+    oi: npt.NDArray[np.int64]
+    of: npt.NDArray[np.float64]
+
+
 class GraphletRun:
     def __init__(
         self,
@@ -50,18 +70,20 @@ class GraphletRun:
         options: Options,
         policy: Policy,
         exact: bool = False,
+        parts: tuple[Part, ...] = (),
     ) -> None:
-        self._layout = _layout(queries, since, options, exact)
+        self._layout = _layout(queries, since, options, exact, parts)
         self._options = options
         self._codes = codes
         self._kernel = self._layout.kernel
-        self._tab = self._layout.tables()
+        self._places = self._layout.places
+        self._tab = tables(self._layout)
         self._rows = np.zeros((0, self._layout.width), np.int64)
         self._ex = np.zeros((0, self._layout.width), np.int32)
         self._used = 0
         self._swept: int | None = None
         self._pool = np.zeros(0, np.int64)
-        self._out = np.zeros(FIRST_RESULTS * self._kernel.OUT_SIZE, np.int64)
+        self._out = np.zeros(FIRST_RESULTS * self._places.OUT_SIZE, np.int64)
         self._work = self._new_work()
         self.adopt(policy)
 
@@ -72,21 +94,29 @@ class GraphletRun:
         return self._layout.queries
 
     @property
+    def parts(self) -> tuple[Part, ...]:
+        return self._layout.parts
+
+    @property
     def exact(self) -> bool:
         return self._layout.exact
+
+    @property
+    def counts_from(self) -> int | None:
+        """The time from which windows count events, if they do."""
+        return self._layout.since[0] if self._layout.counted else None
 
     def adopt(self, policy: Policy) -> None:
         """Takes the coefficients of the cost model from here on."""
         self.policy = policy
+        self._work[k.W_VERSION] = policy.version
         at = k.W_POLICY
-        self._work.view(np.float64)[at : at + 7] = [
-            policy.event,
+        self._work.view(np.float64)[at : at + k.POLICY_SIZE] = [
             policy.pick,
+            policy.compare,
             policy.operator,
-            policy.apply,
             policy.scan,
             self._pane_threshold(policy),
-            policy.compare,
         ]
 
     def _pane_threshold(self, policy: Policy) -> float:
@@ -94,44 +124,56 @@ class GraphletRun:
         each burst costs more than stepping the columns and crossing the pane once."""
         steps = crossing = 0.0
         layout = self._layout
-        for form, members in enumerate(layout.forms):
-            if layout.columns_at[form]:
-                query = layout.form(form)
-                states, windows = len(query.template.positions), open_windows(query)
-                steps += len(members) * (windows - (states + 1))
-                crossing += len(members) * windows * states * (states + 1) / 2 * policy.cross
+        for number, form in enumerate(layout.forms):
+            if layout.columns_at[number]:
+                steps += form.side * (form.vectors - (form.states + 1))
+                across = form.states * (form.states + 1) / 2
+                crossing += form.side * form.vectors * across * policy.cross
         return crossing / (steps * policy.apply) if steps else float("inf")
 
     # ---- events ----------------------------------------------------------------------------
 
-    def process(self, batch: Batch, groups: Groups, capacity: int) -> None:
+    def process(
+        self, batch: Batch, groups: Groups, capacity: int, numbered: Numbered | None
+    ) -> None:
+        """`numbered` are the batch's events where windows count events."""
         self._reserve(capacity)
         layout = self._layout
         local = layout.local(self._codes)[batch.type_codes]
-        masks = masks_of(layout, batch, local) if self._kernel.BUFFERS else _NO_MASKS
+        masks = masks_of(layout, batch, local) if self._places.BUFFERS else _NO_MASKS
         values = _stacked([batch.number(name) for name in layout.attributes], np.float64)
         keys = _stacked([_order(batch, *extreme) for extreme in layout.ordered], np.int64)
-        events = (batch.times, local, batch.type_places, batch.slots, values, keys, masks)
-        done = 0
+        done, times = 0, batch.times
+        if numbered is not None:
+            done, times = numbered
+            # A group of equal time may close windows of as many panes as it reaches over.
+            self._work[k.W_ROOM] = self._room * (2 + groups.longest // layout.pane)
+            self._grow_results()
+        events = (times, local, batch.type_places, batch.slots, values, keys, masks)
         while done < batch.size:
-            done = self._kernel.run(
-                done, *events, groups.group, groups.follower, *self._state(), *self._results()
-            )
+            done = self._kernel.run(done, *events, groups.group, groups.follower, self._state())
             if done < batch.size:
                 self._grow_results()
                 self._grow_pool()
 
-    def close(self, watermark: int) -> list[Closed]:
-        time = min(watermark, FOREVER)
-        pane = time // self._layout.pane
-        if self._swept is None or pane > self._swept:
-            self._swept = pane
-            done = 0
-            while done < self._used:
-                done = self._kernel.sweep(done, time, self._used, *self._state(), *self._results())
-                if done < self._used:
-                    self._grow_results()
+    def close(self, watermark: int, counts: Ints | None) -> list[Closed]:
+        """`counts` are the events of each slot so far, where windows count events."""
+        if counts is not None:
+            self._sweep(self._kernel.sweep_counted, counts)
+        else:
+            time = min(watermark, FOREVER)
+            pane = time // self._layout.pane
+            if self._swept is None or pane > self._swept:
+                self._swept = pane
+                self._sweep(self._kernel.sweep, time)
         return list(self._take())
+
+    def _sweep(self, sweep: Any, until: Any) -> None:
+        done = 0
+        while done < self._used:
+            done = sweep(done, until, self._used, self._state())
+            if done < self._used:
+                self._grow_results()
 
     def live(self, capacity: int) -> Mask:
         alive = np.zeros(capacity, np.bool_)
@@ -145,7 +187,7 @@ class GraphletRun:
     @property
     def state_bytes(self) -> int:
         """Exponents take memory only in rows that have had large numbers."""
-        big = self._rows[: self._used, self._kernel.FLAGS] & k.BIG != 0
+        big = self._rows[: self._used, self._places.FLAGS] & k.BIG != 0
         exponents = int(big.sum()) * self._layout.width * self._ex.itemsize
         return self._rows.nbytes + self._pool.nbytes + exponents
 
@@ -161,31 +203,35 @@ class GraphletRun:
 
     def settle(self) -> None:
         """Ends all bursts, so that only the numbers of windows are left."""
-        self._kernel.settle_all(self._used, *self._state())
+        self._kernel.settle_all(self._used, self._state())
 
     def _born(self) -> Ints:
         return np.flatnonzero(self._rows[: self._used, k.END] != k.UNBORN)
 
     def _give_birth(self, rows: Ints) -> None:
         """As the first event of a partition does."""
-        kernel = self._kernel
+        places = self._places
         self._rows[rows, k.TYPE] = k.NO_TYPE
-        self._rows[rows, kernel.MIN_AT : kernel.MIN_AT + kernel.MINS] = k.NEUTRAL
+        self._rows[rows, places.MIN_AT : places.MIN_AT + places.MINS] = k.NEUTRAL
         for query in self.queries:
             words = self._layout.words(query)
             self._rows[rows, words] = _no_trends(query)
+        first = len(self._layout.forms)
+        for number, form in enumerate(self._layout.all_forms[first:], first):
+            at = self._layout.windows_at[number]
+            self._rows[rows, at : at + form.block] = _identity(form)
 
     def _placed(self, rows: Ints) -> tuple[Ints, Ints]:
         """A time in the pane where each row stands, and one in the pane of its last event."""
-        last = self._kernel.LAST if self._kernel.SLIDING else k.END
+        last = self._places.LAST if self._places.SLIDING else k.END
         pane = self._layout.pane
         return self._rows[rows, k.END] - pane, self._rows[rows, last] - pane
 
     def _place(self, rows: Ints, at: Ints, last: Ints) -> None:
         pane = self._layout.pane
         self._rows[rows, k.END] = (at // pane + 1) * pane
-        if self._kernel.SLIDING:
-            self._rows[rows, self._kernel.LAST] = (last // pane + 1) * pane
+        if self._places.SLIDING:
+            self._rows[rows, self._places.LAST] = (last // pane + 1) * pane
 
     # ---- checkpoints -----------------------------------------------------------------------
 
@@ -221,35 +267,57 @@ class GraphletRun:
         self._rows[born, words] = saved["numbers"].reshape(shape)
         self._ex[born, words] = saved["exponents"].reshape(shape)
         big = self._ex[born, words].any(axis=1)
-        self._rows[born, self._kernel.FLAGS] |= big.astype(np.int64) * k.BIG
+        self._rows[born, self._places.FLAGS] |= big.astype(np.int64) * k.BIG
 
     # ---- inside ----------------------------------------------------------------------------
 
-    def _state(self) -> Iterator[npt.NDArray[Any]]:
-        yield from (self._rows, self._rows.view(np.float64), self._ex, self._tab)
-        yield from (self._work, self._work.view(np.float64))
-        yield from (self._pool, self._pool.view(np.float64))
+    def _state(self) -> State:
+        rows, work, pool, out = self._rows, self._work, self._pool, self._out
+        return handle_of(
+            State(
+                ri=rows,
+                rf=rows.view(np.float64),
+                ex=self._ex,
+                tab=self._tab,
+                wi=work,
+                wf=work.view(np.float64),
+                pi=pool,
+                pf=pool.view(np.float64),
+                oi=out,
+                of=out.view(np.float64),
+            )
+        )
 
-    def _results(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        return self._out, self._out.view(np.float64)
+    @property
+    def _room(self) -> int:
+        """How many results a row has at the most when it leaves a pane."""
+        return sum(open_windows(query) for query in self.queries)
 
     def _new_work(self) -> Ints:
         layout = self._layout
-        log = self._kernel.W_END + k.D_SIZE * len(layout.types)
-        before = log + k.L_SIZE * LOG_SIZE
+        end = int(self._places.W_END)
+        log = end + k.D_SIZE * len(layout.types)
+        merged = log + k.L_SIZE * LOG_SIZE
+        before = merged + len(layout.queries)
         grown = before + 2 * layout.width
-        widest = max(len(members) for members in layout.forms)
-        work = np.zeros(grown + (4 + layout.shape["LANES"]) * widest, np.int64)
+        work = np.zeros(grown + _scratch(layout), np.int64)
         work[k.W_FREE] = -1
         work[k.W_PANE] = layout.pane
         work[k.W_SHARING] = SHARING[self._options.sharing]
         work[k.W_STRATEGY] = STRATEGY[self._options.strategy]
-        work[k.W_ROOM] = sum(open_windows(query) for query in layout.queries)
+        work[k.W_ROOM] = self._room
         work[k.W_LONGEST] = max(query.window.within for query in layout.queries)
-        work[k.W_SAMPLE] = SAMPLE
-        work[k.W_DECISIONS], work[k.W_LOG], work[k.W_LOG_SIZE] = self._kernel.W_END, log, LOG_SIZE
+        work[k.W_SAMPLE] = SAMPLE - 1
+        work[k.W_DECISIONS], work[k.W_LOG], work[k.W_LOG_SIZE] = end, log, LOG_SIZE
+        work[k.W_MERGED] = merged
         work[k.W_BEFORE], work[k.W_BEFORE_E] = before, before + layout.width
         work[k.W_GROWN] = grown
+        self._merged = slice(merged, before)
+        work[self._merged] = [
+            k.OWN_ROWS if layout.queries[number].group_by else k.NO_ROW
+            for members in layout.members
+            for number in members
+        ]
         return work
 
     def _reserve(self, capacity: int) -> None:
@@ -264,15 +332,15 @@ class GraphletRun:
             self._ex = _longer(self._ex, size)
 
     def _grow_results(self) -> None:
-        need = int(self._work[k.W_RESULTS] + self._work[k.W_ROOM] + 2) * self._kernel.OUT_SIZE
+        need = int(self._work[k.W_RESULTS] + self._work[k.W_ROOM] + 2) * self._places.OUT_SIZE
         if need > len(self._out):
             self._out = _longer(self._out, max(2 * len(self._out), need))
 
     def _grow_pool(self) -> None:
         """More blocks for waiting events, chained to the free ones by their first words."""
-        if self._work[k.W_LEFT] or not self._kernel.BUFFERS:
+        if self._work[k.W_LEFT] or not self._places.BUFFERS:
             return
-        block = k.BURST * self._kernel.WAIT_SIZE
+        block = int(self._places.BLOCK_SIZE)
         have = len(self._pool) // block
         size = max(2 * have, FIRST_BLOCKS)
         self._pool = _longer(self._pool, size * block)
@@ -282,8 +350,10 @@ class GraphletRun:
 
     def _take(self) -> Iterator[Closed]:
         """The results since the last call."""
-        size = self._kernel.OUT_SIZE
+        size = self._places.OUT_SIZE
         count, self._work[k.W_RESULTS] = int(self._work[k.W_RESULTS]), 0
+        merged = self._work[self._merged]
+        merged[merged != k.OWN_ROWS] = k.NO_ROW
         found = self._out[: count * size].reshape(count, size)
         if len(self.queries) == 1:
             parts = [found]
@@ -299,7 +369,7 @@ class GraphletRun:
     def _closed(self, query: Query, rows: npt.NDArray[np.int64]) -> Closed:
         def numbers(j: int) -> Numbers:
             at = k.OUT_NUMBERS + 2 * j
-            mantissa = np.ascontiguousarray(rows[:, at]).view(np.float64)
+            mantissa = rows[:, at].copy().view(np.float64)  # the rows will be used again
             return Numbers(mantissa, rows[:, at + 1].astype(np.int32))
 
         lanes: list[LaneColumn] = []
@@ -309,25 +379,48 @@ class GraphletRun:
                 sums += 1
                 lanes.append(numbers(sums))
             else:
-                least = np.ascontiguousarray(rows[:, self._kernel.OUT_MINS + mins])
+                least = rows[:, self._places.OUT_MINS + mins].copy()
                 mins += 1
                 order = ~least if lane.fold is Fold.MAX else least
                 lanes.append(Extremes(order, least != k.NEUTRAL))
         slots = rows[:, 2].astype(np.int32)
-        return Closed(query.name, np.ascontiguousarray(rows[:, 1]), slots, numbers(0), lanes)
+        return Closed(query.name, rows[:, 1].copy(), slots, numbers(0), lanes)
 
 
 def _layout(
-    queries: tuple[Query, ...], since: tuple[int, ...], options: Options, exact: bool
+    queries: tuple[Query, ...],
+    since: tuple[int, ...],
+    options: Options,
+    exact: bool,
+    parts: tuple[Part, ...],
 ) -> Layout:
-    exact_layout = Layout(queries, since, options.sharing, exact=True)
+    parts = () if options.sharing == "never" else parts
+    exact_layout = Layout(queries, since, options.sharing, exact=True, parts=parts)
     if (
         exact
         or options.kernels == "exact"
         or (options.kernels == "auto" and exact_layout.is_compiled)
     ):
         return exact_layout
-    return Layout(queries, since, options.sharing)
+    return Layout(queries, since, options.sharing, parts=parts)
+
+
+def _scratch(layout: Layout) -> int:
+    """The words of scratch for what queries side by side grow to, or bring to a longer part."""
+    widest = max(form.side for form in layout.all_forms)
+    words = (4 + layout.shape["LANES"]) * widest
+    lanes = 1 + layout.shape["LANES"] + layout.shape["MINS"]
+    states = max((form.states for form in layout.all_forms[len(layout.forms) :]), default=0)
+    return max(words, 2 * states * lanes * (widest + 1))
+
+
+def _identity(form: Form) -> Ints:
+    """The words of a longer part before any event."""
+    words = np.zeros((form.states, 1 + len(form.sums) + len(form.mins), form.side), np.int64)
+    words[:, 1 + len(form.sums) :] = k.NEUTRAL
+    for column in range(form.side):
+        words[column, 0, column] = np.float64(1.0).view(np.int64)
+    return words.reshape(-1)
 
 
 _NO_MASKS = np.zeros(0, np.int64)

@@ -1,0 +1,61 @@
+"""A burst's operator applied to all vectors of some queries."""
+
+from __future__ import annotations
+
+from .many import aligned, wide
+from .one import aligned_one, extended, plain
+from .vectors import start_of, vectors
+from .words import (
+    BIG,
+    E_FORM,
+    E_LANES,
+    E_LOOP,
+    EXACT_POWER,
+    F_BLOCK,
+    F_LANES,
+    FLAGS,
+    LIMIT,
+    POWERS,
+    W_PARTS,
+    compiled,
+)
+
+
+@compiled
+def apply(h, s, e, place, queries, count):
+    """Applies the operator in scratch to every vector of some of an entry's queries.
+
+    With `u` what the burst's first event would extend, the burst makes g*u new partial trends:
+    g is 2**c - 1 where the state loops, c where it does not."""
+    ri, tab = h.ri, h.tab
+    f = tab[e + E_FORM]
+    at, number, idle = vectors(h, s, f)
+    for v in range(number):
+        base = at + v * tab[f + F_BLOCK] + place
+        start = start_of(v, idle)
+        if ri[s, FLAGS] & BIG == 0 and count <= EXACT_POWER:
+            if queries == 1:
+                if plain(h, s, e, f, count, base, start):
+                    continue
+            elif wide(h, s, e, f, queries, count, base, start):
+                continue
+        ri[s, FLAGS] |= BIG
+        far = count > EXACT_POWER or not moderate(h, e, f, count)
+        if far:
+            for i in range(queries):
+                extended(h, s, e, f, count, base + i, start)
+        elif queries == 1:
+            aligned_one(h, s, e, f, count, base, start)
+        else:
+            aligned(h, s, e, f, queries, count, base, start)
+
+
+@compiled
+def moderate(h, e, f, count):
+    """Whether the operator times any mantissa is still a double."""
+    tab, wf = h.tab, h.wf
+    scale = POWERS[count - 1] if tab[e + E_LOOP] != 0 else 1.0
+    for j in range(tab[f + F_LANES]):
+        if not abs(scale * wf[W_PARTS + tab[e + E_LANES + j]]) < LIMIT:
+            return False
+    return True

@@ -1,0 +1,65 @@
+"""The end of a burst."""
+
+from __future__ import annotations
+
+from .decisions import carried_out, decided
+from .operators import entries
+from .parts import touch
+from .steps import apply_agreed
+from .waiting import flush_waiting
+from .words import (
+    ACC,
+    ATTRS,
+    BUFFERS,
+    C_OPERATOR,
+    C_SCAN,
+    COUNT,
+    MIN_AT,
+    MINS,
+    NEUTRAL,
+    PARTS,
+    TYPE,
+    W_POLICY,
+    WAITING,
+    compiled,
+    inlined,
+)
+
+
+@inlined
+def flush(h, s):
+    """Ends the burst of a row: its operator is applied to the snapshot of every query."""
+    ri, rf = h.ri, h.rf
+    t = ri[s, TYPE]
+    count = ri[s, COUNT]
+    if BUFFERS and ri[s, WAITING] > 0:
+        if PARTS:
+            touch(h, s, t)
+        flush_waiting(h, s, t)
+    elif count > 0:
+        if PARTS:
+            touch(h, s, t)
+        _, _, queries = entries(h, t)
+        if queries > 1:
+            shared_by(h, s, t, count, queries)
+        else:
+            apply_agreed(h, s, t, count)
+    else:
+        return
+    ri[s, COUNT] = 0
+    for j in range(2 * ATTRS):
+        rf[s, ACC + j] = 0.0
+    for j in range(MINS):
+        ri[s, MIN_AT + j] = NEUTRAL
+
+
+@compiled
+def shared_by(h, s, t, count, queries):
+    """A burst on which all queries agree is always shared (theorem 4.1): it brings no snapshots
+    but those at its beginning."""
+    wf = h.wf
+    saved = (queries - 1) * (wf[W_POLICY + C_OPERATOR] + count * wf[W_POLICY + C_SCAN])
+    place = decided(h, s, t, True, count, 0, queries, saved)
+    apply_agreed(h, s, t, count)
+    if place >= 0:
+        carried_out(h, place)

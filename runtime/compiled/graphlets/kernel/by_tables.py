@@ -1,0 +1,83 @@
+"""Events and bursts by the tables, for any workload."""
+
+from __future__ import annotations
+
+from .apply import apply
+from .one import extended
+from .operators import attributes, entries, extremes, operator_of_agreed, operator_of_event
+from .words import (
+    ACC,
+    BIG,
+    COUNT,
+    E_BIT,
+    E_FORM,
+    E_PLACE,
+    E_QUERIES,
+    E_SIZE,
+    FLAGS,
+    MIN_AT,
+    T_ENTRIES,
+    T_WIDE,
+    compiled,
+    inlined,
+)
+
+
+@inlined
+def take(h, s, i, t, values, keys):
+    """Adds an event to the burst that runs."""
+    ri, rf, tab = h.ri, h.rf, h.tab
+    ri[s, COUNT] += 1
+    first, number = attributes(h, t)
+    for j in range(number):
+        x = values[tab[first + j], i]
+        if x == x:
+            rf[s, ACC + 2 * j] += x
+        else:
+            rf[s, ACC + 2 * j + 1] += 1.0
+    first, number = extremes(h, t)
+    for j in range(number):
+        key = keys[tab[first + j], i]
+        if key < ri[s, MIN_AT + j]:
+            ri[s, MIN_AT + j] = key
+
+
+@compiled
+def apply_agreed(h, s, t, count):
+    """Applies the operator of the agreed events to all entries of a type."""
+    tab = h.tab
+    operator_of_agreed(h, s, t, count)
+    for e in range(tab[tab[T_WIDE] + 2 * t], tab[tab[T_WIDE] + 2 * t + 1], E_SIZE):
+        apply(h, s, e, tab[e + E_PLACE], tab[e + E_QUERIES], count)
+
+
+@compiled
+def enter(h, s, i, t, mask, values, keys):
+    """Applies one event to the entries whose conditions picked it."""
+    tab = h.tab
+    operator_of_event(h, i, t, values, keys)
+    begin, end, _ = entries(h, t)
+    for e in range(begin, end, E_SIZE):
+        if mask >> tab[e + E_BIT] & 1:
+            apply(h, s, e, tab[e + E_PLACE], tab[e + E_QUERIES], 1)
+
+
+@compiled
+def apply_entry(h, s, t, n, count, base, start):
+    """What a burst does to the n-th entry, with exponents."""
+    operator_of_agreed(h, s, t, count)
+    extend(h, s, n, count, base, start)
+
+
+@compiled
+def enter_entry(h, s, t, n, i, values, keys, base, start):
+    """What one event does to the n-th entry, with exponents."""
+    operator_of_event(h, i, t, values, keys)
+    extend(h, s, n, 1, base, start)
+
+
+@inlined
+def extend(h, s, n, count, base, start):
+    h.ri[s, FLAGS] |= BIG
+    e = h.tab[T_ENTRIES] + n * E_SIZE
+    extended(h, s, e, h.tab[e + E_FORM], count, base, start)

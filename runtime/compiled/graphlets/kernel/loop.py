@@ -1,0 +1,93 @@
+"""The loop over events: every one belongs to the burst of its partition, or ends it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from runtime.compiled.prefetch import AHEAD, prefetch
+
+from .bursts import flush
+from .steps import at_once, enter, take
+from .ties import together
+from .waiting import snapshot, wait
+from .windows import roll
+from .words import (
+    ALWAYS,
+    BUFFERS,
+    BURST,
+    END,
+    EVENTS,
+    LAST,
+    NEVER,
+    OUT_SIZE,
+    SLIDING,
+    T_FULL,
+    TYPE,
+    W_LEFT,
+    W_PANE,
+    W_RESULTS,
+    W_ROOM,
+    W_SHARING,
+    WAITING,
+    entry,
+)
+
+
+@entry
+def run(first, times, local, types, slots, values, keys, masks, group, follower, h):
+    """Takes events from row `first` on. Gives the row to go on from when the room for results or
+    waiting events has to grow first."""
+    ri, tab, wi = h.ri, h.tab, h.wi
+    full = tab[T_FULL]
+    pane, sharing = wi[W_PANE], wi[W_SHARING]
+    results = len(h.oi) // OUT_SIZE - wi[W_ROOM]
+    for i in range(first, len(times)):
+        if i + AHEAD < len(times):
+            ahead = np.int64(slots[i + AHEAD])
+            prefetch(ri, ahead, 0)
+            prefetch(ri, ahead, 8)
+        t = local[types[i]]
+        if group[i] < 0 or (t < 0 and group[i] == 0):
+            continue
+        s = np.uintp(slots[i])
+        mask = masks[i] if BUFFERS else np.int64(1)
+        if mask == 0 and group[i] == 0:
+            continue
+        differs = BUFFERS and t >= 0 and (mask != tab[full + t] or sharing == NEVER)
+        over = times[i] >= ri[s, END]
+        if (
+            ri[s, TYPE] != t
+            or over
+            or group[i] > 0
+            or (differs and (sharing == ALWAYS or ri[s, WAITING] == BURST))
+        ):
+            # The one place where bursts end, so that all of it is compiled into this loop.
+            flush(h, s)
+            if (over or group[i] > 0) and wi[W_RESULTS] > results:
+                return i
+            if over:
+                roll(h, s, times[i])
+                ri[s, END] = (times[i] // pane + 1) * pane
+            if group[i] > 0:
+                together(h, s, i, times, local, types, values, keys, masks, follower)
+                continue
+            if at_once(t):
+                enter(h, s, i, t, mask, values, keys)
+                if SLIDING:
+                    ri[s, EVENTS] += 1
+                    ri[s, LAST] = ri[s, END]
+                continue
+            ri[s, TYPE] = t
+        if SLIDING:
+            ri[s, EVENTS] += 1
+            ri[s, LAST] = ri[s, END]
+        if differs:
+            if sharing == ALWAYS:
+                snapshot(h, s, i, t, mask, values, keys)
+            else:
+                if wi[W_LEFT] == 0 and ri[s, WAITING] == 0:
+                    return i
+                wait(h, s, i, t, mask, values, keys)
+            continue
+        take(h, s, i, t, values, keys)
+    return len(times)

@@ -1,0 +1,334 @@
+"""Windows close when time passes their ends; panes are crossed as operators."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from runtime.compiled.extended import add
+
+from .bursts import flush
+from .numbers import accumulate
+from .parts import identity, settle_parts
+from .vectors import idle_window
+from .words import (
+    BIG,
+    C_PANE,
+    END,
+    EVENTS,
+    F_BLOCK,
+    F_COLUMNS,
+    F_FIRST,
+    F_LANES,
+    F_LASTS,
+    F_LASTS_END,
+    F_MINS,
+    F_OPEN,
+    F_QUERIES,
+    F_SIZE,
+    F_SLIDE,
+    F_STATES,
+    F_WINDOWS,
+    F_WITHIN,
+    FLAGS,
+    LAST,
+    MIN_AT,
+    MINS,
+    NEUTRAL,
+    NO_TYPE,
+    OUT_MINS,
+    OUT_NUMBERS,
+    OUT_SIZE,
+    OWN_ROWS,
+    P_SIZE,
+    PANE_MODE,
+    PANES,
+    PARTS,
+    SLIDING,
+    STATES_AT,
+    T_FORM,
+    T_FORMS,
+    T_NUMBERS,
+    T_PART,
+    T_PARTS,
+    T_SINCE,
+    TYPE,
+    UNBORN,
+    VECTORS,
+    W_BEFORE,
+    W_BEFORE_E,
+    W_LONGEST,
+    W_MERGED,
+    W_PANE,
+    W_POLICY,
+    W_RESULTS,
+    W_ROOM,
+    W_STRATEGY,
+    compiled,
+    entry,
+    inlined,
+)
+
+
+@compiled
+def roll(h, s, time):
+    """Leaves a row's pane: what ended at or before `time` is reported and forgotten."""
+    ri, tab = h.ri, h.tab
+    if ri[s, END] == UNBORN:
+        birth(h, s)
+        return
+    first, last = forms(h)
+    if PARTS:
+        settle_parts(h, s, ri[s, FLAGS])
+    cross_panes(h, s)
+    end = ri[s, END]
+    for f in range(first, last, F_SIZE):
+        within, slide = tab[f + F_WITHIN], tab[f + F_SLIDE]
+        k = (end - 1 - within) // slide + 1
+        newest = (end - 1) // slide
+        while k <= newest and k * slide + within <= time:
+            base = tab[f + F_WINDOWS] + (k % tab[f + F_OPEN]) * tab[f + F_BLOCK]
+            for i in range(tab[f + F_QUERIES]):
+                finish(h, s, f, i, k, base + i)
+            clear(h, s, f, base)
+            k += 1
+    if SLIDING:
+        settle(h, s)
+    else:
+        ri[s, FLAGS] &= ~BIG
+
+
+@inlined
+def forms(h):
+    """Where the forms begin and end."""
+    tab = h.tab
+    return tab[T_FORM], tab[T_FORM] + tab[T_FORMS] * F_SIZE
+
+
+@compiled
+def birth(h, s):
+    ri, tab = h.ri, h.tab
+    ri[s, TYPE] = NO_TYPE
+    for j in range(MINS):
+        ri[s, MIN_AT + j] = NEUTRAL
+    if PARTS:
+        for p in range(tab[T_PARTS]):
+            identity(h, s, tab[T_PART] + p * P_SIZE)
+    if MINS:
+        first, last = forms(h)
+        for f in range(first, last, F_SIZE):
+            for v in range(tab[f + F_OPEN]):
+                no_minima(h, s, f, tab[f + F_WINDOWS] + v * tab[f + F_BLOCK])
+
+
+@compiled
+def no_minima(h, s, f, base):
+    ri, tab = h.ri, h.tab
+    lanes, mins, side = tab[f + F_LANES], tab[f + F_MINS], tab[f + F_QUERIES]
+    for state in range(tab[f + F_STATES]):
+        at = base + (state * (1 + lanes + mins) + 1 + lanes) * side
+        for w in range(at, at + mins * side):
+            ri[s, w] = NEUTRAL
+
+
+@compiled
+def clear(h, s, f, base):
+    ri, rf, ex, tab = h.ri, h.rf, h.ex, h.tab
+    for w in range(base, base + tab[f + F_BLOCK]):
+        rf[s, w] = 0.0
+    if ri[s, FLAGS] & BIG:
+        for w in range(base, base + tab[f + F_BLOCK]):
+            ex[s, w] = 0
+    if MINS:
+        no_minima(h, s, f, base)
+
+
+@compiled
+def finish(h, s, f, i, k, base):
+    """Reports a window of a query: what has come to the last states, if any trend has."""
+    ri, rf, ex, tab, oi, of = h.ri, h.rf, h.ex, h.tab, h.oi, h.of
+    found = 0.0
+    for p in range(tab[f + F_LASTS], tab[f + F_LASTS_END]):
+        found = max(found, rf[s, base + tab[p]])
+    query = tab[f + F_FIRST] + i
+    if found == 0.0 or k * tab[f + F_SLIDE] < tab[tab[T_SINCE] + query]:
+        return
+    lanes, mins, side = tab[f + F_LANES], tab[f + F_MINS], tab[f + F_QUERIES]
+    out = row_for(h, query, k, s) * OUT_SIZE
+    for p in range(tab[f + F_LASTS], tab[f + F_LASTS_END]):
+        at = base + tab[p]
+        if rf[s, at] == 0.0:
+            continue
+        for j in range(1 + lanes):
+            n = out + OUT_NUMBERS + 2 * j
+            m, e = add(of[n], oi[n + 1], rf[s, at + j * side], np.int64(ex[s, at + j * side]))
+            of[n] = m
+            oi[n + 1] = e
+        for j in range(mins):
+            n = out + OUT_MINS + j
+            oi[n] = min(oi[n], ri[s, at + (1 + lanes + j) * side])
+
+
+@compiled
+def row_for(h, query, k, s):
+    """Where a query's window is reported: a new row, or, where the query has no groups, the last
+    one of the same window."""
+    tab, wi, oi = h.tab, h.wi, h.oi
+    merged = wi[W_MERGED] + query
+    last = wi[merged]
+    if last >= 0 and oi[last * OUT_SIZE + 1] == k:
+        return last
+    row = wi[W_RESULTS]
+    wi[W_RESULTS] += 1
+    if last != OWN_ROWS:
+        wi[merged] = row
+    out = row * OUT_SIZE
+    oi[out] = tab[tab[T_NUMBERS] + query]
+    oi[out + 1] = k
+    oi[out + 2] = s
+    for w in range(out + OUT_NUMBERS, out + OUT_MINS):
+        oi[w] = 0
+    for w in range(out + OUT_MINS, out + OUT_SIZE):
+        oi[w] = NEUTRAL
+    return row
+
+
+@compiled
+def settle(h, s):
+    """For the pane to come: is the row still big, and are its windows better stepped one by one
+    or by one operator for the pane? The last pane tells how much to expect."""
+    ri, ex, tab, wi, wf = h.ri, h.ex, h.tab, h.wi, h.wf
+    flags = ri[s, FLAGS] & ~PANE_MODE
+    if flags & BIG:
+        flags &= ~BIG
+        for w in range(STATES_AT, ex.shape[1]):
+            if ex[s, w] != 0:
+                flags |= BIG
+    strategy = wi[W_STRATEGY]
+    if strategy == PANES or (strategy != VECTORS and ri[s, EVENTS] > wf[W_POLICY + C_PANE]):
+        flags |= PANE_MODE
+        first, last = forms(h)
+        for f in range(first, last, F_SIZE):
+            if tab[f + F_COLUMNS] > 0:
+                basis(h, s, f)
+    ri[s, FLAGS] = flags
+    ri[s, EVENTS] = 0
+
+
+@compiled
+def basis(h, s, f):
+    """Column 0 begins with nothing, column p + 1 with one partial trend in state p."""
+    rf, ex, tab = h.rf, h.ex, h.tab
+    size, states, side = tab[f + F_BLOCK], tab[f + F_STATES], tab[f + F_QUERIES]
+    for w in range(tab[f + F_COLUMNS], tab[f + F_COLUMNS] + (states + 1) * size):
+        rf[s, w] = 0.0
+        ex[s, w] = 0
+    for v in range(states + 1):
+        base = tab[f + F_COLUMNS] + v * size
+        if v > 0:
+            one = base + (v - 1) * (size // states)
+            for w in range(one, one + side):
+                rf[s, w] = 1.0
+        if MINS:
+            no_minima(h, s, f, base)
+
+
+@compiled
+def cross_panes(h, s):
+    """Applies the pane's operator, if there is one, to every open window."""
+    ri, tab = h.ri, h.tab
+    if SLIDING and ri[s, FLAGS] & PANE_MODE:
+        first, last = forms(h)
+        for f in range(first, last, F_SIZE):
+            if tab[f + F_COLUMNS] > 0:
+                idle = idle_window(h, ri[s, END], f)
+                for v in range(tab[f + F_OPEN]):
+                    if v != idle:
+                        base = tab[f + F_WINDOWS] + v * tab[f + F_BLOCK]
+                        cross_pane(h, s, f, base)
+
+
+@compiled
+def cross_pane(h, s, f, base):
+    """Applies the pane's operator to one window."""
+    ri, rf, ex, tab, wi, wf = h.ri, h.rf, h.ex, h.tab, h.wi, h.wf
+    size, lanes, mins, side = (
+        tab[f + F_BLOCK], tab[f + F_LANES], tab[f + F_MINS], tab[f + F_QUERIES])  # fmt: skip
+    step = (1 + lanes + mins) * side
+    columns = tab[f + F_COLUMNS]
+    old, old_e = wi[W_BEFORE], wi[W_BEFORE_E]
+    for w in range(size):
+        wi[old + w] = ri[s, base + w]
+        wi[old_e + w] = ex[s, base + w]
+        ri[s, base + w] = ri[s, columns + w]
+        ex[s, base + w] = ex[s, columns + w]
+    for p in range(0, size, step):
+        column = columns + (p // step + 1) * size
+        for t in range(0, size, step):
+            for i in range(side):
+                m, e = wf[old + p + i], wi[old_e + p + i]
+                there, here = column + t + i, base + t + i
+                fm, fe = rf[s, there], np.int64(ex[s, there])
+                if m == 0.0 or fm == 0.0:
+                    continue
+                accumulate(h, s, here, fm, fe, m, e)
+                for j in range(side, (1 + lanes) * side, side):
+                    am, ae = wf[old + p + i + j], wi[old_e + p + i + j]
+                    accumulate(h, s, here + j, fm, fe, am, ae)
+                    am, ae = rf[s, there + j], np.int64(ex[s, there + j])
+                    accumulate(h, s, here + j, am, ae, m, e)
+                for j in range((1 + lanes) * side, step, side):
+                    low = min(wi[old + p + i + j], ri[s, there + j])
+                    ri[s, here + j] = min(ri[s, here + j], low)
+
+
+@entry
+def sweep(first, time, used, h):
+    """Closes in every row what ends at or before `time`. Rows without open windows are unborn
+    again. Gives the row to go on from when the room for results has to grow."""
+    for row in range(first, used):
+        if not close(h, np.uintp(row), time):
+            return row
+    return used
+
+
+@entry
+def sweep_counted(first, counts, used, h):
+    """As `sweep`, where windows count the events of their partitions."""
+    for row in range(first, used):
+        if not close(h, np.uintp(row), counts[row]):
+            return row
+    return used
+
+
+@compiled
+def close(h, s, time):
+    """False if the room for results has to grow first."""
+    ri, wi = h.ri, h.wi
+    pane = wi[W_PANE]
+    if ri[s, END] == UNBORN or time < ri[s, END]:
+        return True
+    if (wi[W_RESULTS] + wi[W_ROOM] + 1) * OUT_SIZE > len(h.oi):
+        return False
+    flush(h, s)
+    roll(h, s, time)
+    if not SLIDING or time - wi[W_LONGEST] >= ri[s, LAST] - pane:
+        ri[s, END] = UNBORN
+        ri[s, FLAGS] = 0
+    else:
+        ri[s, END] = (time // pane + 1) * pane
+    return True
+
+
+@entry
+def settle_all(used, h):
+    """Brings every row to where only its windows count: no burst runs, no pane is open."""
+    ri = h.ri
+    for row in range(used):
+        s = np.uintp(row)
+        if ri[s, END] == UNBORN:
+            continue
+        flush(h, s)
+        if PARTS:
+            settle_parts(h, s, ri[s, FLAGS])
+        cross_panes(h, s)
+        ri[s, FLAGS] &= ~PANE_MODE

@@ -1,0 +1,108 @@
+"""Where everything lies: the words of a row, of the tables, of settings and of results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from runtime.compiled.extended import LARGE
+
+ATTRS = 2  # shape: summed attributes of a type, at most
+MINS = 2  # shape: minima and maxima of a type or a query, at most
+LANES = 4  # shape: sums that a query carries besides its count, at most
+BUFFERS = True  # shape: whether events may wait for the end of their burst
+SLIDING = True  # shape: whether some windows overlap
+PARTS = True  # shape: whether queries share parts longer than one type
+
+# No array is made in here, so none has to be counted: that alone halves the time.
+_OPTIONS: dict[str, Any] = {
+    "cache": True,
+    "nogil": True,
+    "error_model": "numpy",
+    "_nrt": False,
+}
+_njit: Any = njit
+# What Python calls.
+entry = _njit(**_OPTIONS)
+# Without the code that would let Python call them, the others are compiled in less time.
+compiled = _njit(**_OPTIONS, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+inlined = _njit(**_OPTIONS, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
+# Sums that may be taken in any order, so that they become vector code.
+summing = _njit(
+    **_OPTIONS, no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"reassoc", "nsz"}
+)
+
+# Words of a row's head, those that every event touches first.
+END, TYPE, COUNT, ACC = 0, 1, 2, 3
+MIN_AT = ACC + 2 * ATTRS
+FLAGS = MIN_AT + MINS
+WAITING, BLOCK = FLAGS + BUFFERS, FLAGS + 2 * BUFFERS
+EVENTS, LAST = BLOCK + SLIDING, BLOCK + 2 * SLIDING
+STATES_AT = LAST + 1
+# From PENDING on, a flag for each longer part that has been stepped since it was last settled.
+BIG, PANE_MODE, WAS_SHARED, WAS_SPLIT, PENDING = 1, 2, 4, 8, 16
+
+# `tab`: where its tables begin, then the tables.
+(T_TYPES, T_FORMS, T_FULL, T_ATTRS, T_MINS, T_BITS, T_ENTRIES, T_FORM, T_PREDS, T_LASTS, T_SINCE,
+ T_NUMBERS, T_WIDE, T_PARTS, T_PART, T_TOUCHED, T_STEPPED, T_TIED, T_RUNS) = range(19)  # fmt: skip
+T_SIZE = 24
+# An entry: a state of queries side by side (from the first on, so many) that events of a type
+# enter. Sorted by type, then by the bit of the condition. The wide entries of a type are as if all
+# its conditions were one: they are for bursts on which all queries agree. E_PREVIOUS and E_NEXT are
+# the entries of the bits before and after that lie side by side with it, or 0.
+(E_STATE, E_LOOP, E_FIRST, E_BIT, E_FORM, E_PREDS, E_PREDS_END, E_PLACE, E_QUERIES, E_PREVIOUS,
+ E_NEXT, E_LANES) = range(12)  # fmt: skip
+E_MINS = E_LANES + LANES
+E_SIZE = E_MINS + MINS
+(F_WINDOWS, F_COLUMNS, F_OPEN, F_STATES, F_LANES, F_MINS, F_WITHIN, F_SLIDE, F_LASTS, F_LASTS_END,
+ F_BLOCK, F_EVEN, F_QUERIES, F_FIRST) = range(14)  # fmt: skip
+F_SIZE = 14
+# A longer part: its form, its states and how many of them are inside, and its runs of queries that
+# lie side by side. A run has for each column whether trends start there and the states that feed
+# it, then the lanes and minima of the part that its own ones take from.
+P_FORM, P_STATES, P_INSIDE, P_RUNS, P_RUNS_END = range(5)
+P_SIZE = 5
+R_FORM, R_PLACE, R_QUERIES, R_COLUMNS = range(4)
+
+# `wi` and `wf`: settings and counters, scratch, counters of decisions by type, the log.
+(W_RESULTS, W_FREE, W_LEFT, W_PANE, W_SHARING, W_ROOM, W_STRATEGY, W_LONGEST, W_SAMPLE, W_LOGGED,
+ W_DECISIONS, W_LOG, W_LOG_SIZE, W_BEFORE, W_BEFORE_E, W_GROWN, W_MERGED,
+ W_VERSION) = range(18)  # fmt: skip
+W_POLICY, W_PARTS = 20, 32
+W_LEAST = W_PARTS + 2 + 2 * ATTRS
+W_PICKS = W_LEAST + MINS
+W_CLASS = W_PICKS + 64
+W_END = W_CLASS + 64
+# Of a type's decisions: how many of each kind come first; of those that were timed, how many and
+# their nanoseconds, shared and split.
+D_EVENTS, D_SNAPSHOTS, D_ALL, D_BENEFIT, D_SHARED, D_SHARED_NS, D_SPLIT, D_SPLIT_NS = range(4, 12)
+D_SIZE = 12
+(L_TYPE, L_KIND, L_EVENTS, L_SNAPSHOTS, L_CLASSES, L_QUERIES, L_BENEFIT, L_NUMBER, L_NS,
+ L_VERSION) = range(10)  # fmt: skip
+L_SIZE = 10
+
+# What a lane takes from a burst: nothing, its events, or (2 + 2a, 3 + 2a) the sum and the number
+# of the values of an attribute.
+NOTHING, EVENTS_OF = 0, 1
+NEVER, ALWAYS, DYNAMIC = 0, 1, 2
+VECTORS, PANES = 1, 2
+SHARED, SPLIT, MERGED, CONTINUED = 0, 1, 2, 3
+C_PICK, C_COMPARE, C_OPERATOR, C_SCAN, C_PANE = range(5)
+POLICY_SIZE = 5
+
+NO_TYPE = -1
+UNBORN = -(2**63)  # the END of a row without open windows
+NEUTRAL = 2**63 - 1
+LIMIT = LARGE * 2.0**-12  # plain doubles stay below, so that sums of some of them do too
+EXACT_POWER = 400  # the largest burst whose 2**c is multiplied without an exponent
+POWERS = 2.0 ** np.arange(EXACT_POWER + 1)
+BITS_SIZE = 66  # where the entries of each bit begin, where the last ones end, all their queries
+BURST = 64  # the most events that wait: which of them were picked are the bits of a word
+BLOCK_SIZE = BURST * (1 + ATTRS + MINS)
+OUT_NUMBERS = 3  # query, window and slot come first
+OUT_MINS = OUT_NUMBERS + 2 * (1 + LANES)
+OUT_SIZE = OUT_MINS + MINS
+# Where the last result of a query lies that has no GROUP-BY; its partitions add up in there.
+NO_ROW, OWN_ROWS = -1, -2

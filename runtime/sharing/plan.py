@@ -1,0 +1,151 @@
+"""The static plan: what may be shared at all, above the decisions that are made burst by burst.
+
+A plan is a value. Planners make one, a person can write one, and the engine honours it: results do
+not depend on it. What a plan does not mention is left to the engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeAlias
+
+from runtime.errors import HamletError, did_you_mean
+from runtime.language.query import Query
+
+Transition: TypeAlias = tuple[str, str]
+
+WINDOWS = ("auto", "vectors", "panes")
+GRANULARITY = ("type", "event")
+
+
+@dataclass(frozen=True)
+class SharedPart:
+    """Transitions between event types that some queries share as one operator, such as P to T and
+    T to P of `SEQ(P, T)+`, or A to B and B to C of `SEQ(A, B, C)`.
+
+    `snapshots` are the types at which queries enter the part: there each of them brings a value
+    of its own. None: those at which the patterns say so."""
+
+    queries: tuple[str, ...]
+    transitions: tuple[Transition, ...]
+    snapshots: tuple[str, ...] | None = None
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        return tuple(sorted({type_ for transition in self.transitions for type_ in transition}))
+
+    def __str__(self) -> str:
+        return ", ".join(f"{one} to {other}" for one, other in self.transitions)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`groups` are queries that share bursts and keep their states together; a query that is named
+    in none shares with whom it can. `granularity` is "type" (whole bursts) or "event" (one by one,
+    by itself) for a query. `windows` is how overlapping windows are kept: "vectors" (each its
+    own), "panes" (one operator for all of them), or "auto", pane by pane."""
+
+    version: int = 0
+    shared: tuple[SharedPart, ...] = ()
+    groups: tuple[tuple[str, ...], ...] = ()
+    granularity: Mapping[str, str] = field(default_factory=dict)
+    windows: str = "auto"
+
+    @classmethod
+    def read(cls, data: object) -> Plan:
+        """From what a YAML or JSON file holds."""
+        known = [f.name for f in fields(cls)]
+        given = _mapping(data, "a plan", known)
+        shared = tuple(_part(each) for each in _list(given.get("shared", []), "shared"))
+        groups = tuple(_names(each, "groups") for each in _list(given.get("groups", []), "groups"))
+        plan = cls(
+            version=given.get("version", 0),
+            shared=shared,
+            groups=groups,
+            granularity=dict(_mapping(given.get("granularity", {}), "granularity")),
+            windows=given.get("windows", "auto"),
+        )
+        if not isinstance(plan.version, int):
+            raise HamletError(f"the plan's version is {plan.version!r}, but must be a whole number")
+        _choice("windows", plan.windows, WINDOWS)
+        for name, value in plan.granularity.items():
+            _choice(f"the granularity of `{name}`", value, GRANULARITY)
+        return plan
+
+    def check(self, queries: Sequence[Query]) -> None:
+        """Refuses names that the workload does not have, and queries in two groups."""
+        names = [query.name for query in queries]
+        grouped = [name for group in self.groups for name in group]
+        mentioned = [name for part in self.shared for name in part.queries]
+        for name in (*grouped, *mentioned, *self.granularity):
+            if name not in names:
+                raise HamletError(
+                    f"the plan names `{name}`, which is no query", did_you_mean(name, names)
+                )
+        for name in grouped:
+            if grouped.count(name) > 1:
+                raise HamletError(f"the plan has `{name}` in two groups")
+
+    def without(self, name: str) -> Plan:
+        """What is left of the plan without a query."""
+        return Plan(
+            self.version,
+            tuple(
+                SharedPart(rest, part.transitions, part.snapshots)
+                for part in self.shared
+                if len(rest := tuple(q for q in part.queries if q != name)) > 1
+            ),
+            tuple(
+                rest
+                for group in self.groups
+                if (rest := tuple(each for each in group if each != name))
+            ),
+            {query: value for query, value in self.granularity.items() if query != name},
+            self.windows,
+        )
+
+
+def _part(data: object) -> SharedPart:
+    given = _mapping(data, "a shared part", [f.name for f in fields(SharedPart)])
+    missing = [name for name in ("queries", "transitions") if name not in given]
+    if missing:
+        raise HamletError(f"a shared part of the plan has no `{missing[0]}`")
+    transitions = []
+    for each in _list(given["transitions"], "transitions"):
+        pair = _names(each, "transitions")
+        if len(pair) != 2:
+            raise HamletError(
+                f"the transition {each!r} is not a pair", "write [P, T] for the step from P to T"
+            )
+        transitions.append((pair[0], pair[1]))
+    snapshots = given.get("snapshots")
+    return SharedPart(
+        _names(given["queries"], "queries"),
+        tuple(transitions),
+        None if snapshots is None else _names(snapshots, "snapshots"),
+    )
+
+
+def _mapping(data: object, what: str, known: Sequence[str] | None = None) -> Mapping[str, Any]:
+    if not isinstance(data, Mapping):
+        raise HamletError(f"{what} of the plan must be a mapping, but is {data!r}")
+    for name in data:
+        if known is not None and name not in known:
+            raise HamletError(f"{what} has no `{name}`", did_you_mean(str(name), known))
+    return data
+
+
+def _list(data: object, what: str) -> list[Any]:
+    if not isinstance(data, list | tuple):
+        raise HamletError(f"`{what}` of the plan must be a list, but is {data!r}")
+    return list(data)
+
+
+def _names(data: object, what: str) -> tuple[str, ...]:
+    return tuple(str(name) for name in _list(data, what))
+
+
+def _choice(what: str, value: object, choices: Sequence[str]) -> None:
+    if value not in choices:
+        raise HamletError(f"{what} is {value!r}, but must be one of {', '.join(choices)}")
