@@ -40,14 +40,14 @@ class Cells:
             return cls(np.zeros(len(column), np.bool_), np.zeros(len(column), np.bool_))
         if pt.is_temporal(data_type) and data_type.bit_width <= 64:
             return cls(
-                _numbers(column, _WIDTHS[data_type.bit_width]).astype(np.int64), _valid(column)
+                words_of(column, _WIDTHS[data_type.bit_width]).astype(np.int64), _valid(column)
             )
         column = plain(column)
         if pt.is_boolean(column.type):
             filled = column.fill_null(False) if column.null_count else column
             return cls(filled.to_numpy(zero_copy_only=False), _valid(column))
         if pt.is_integer(column.type) or pt.is_floating(column.type):
-            return cls(_numbers(column, column.type.to_pandas_dtype()), _valid(column))
+            return cls(words_of(column, column.type.to_pandas_dtype()), _valid(column))
         return cls(column, _valid(column))
 
     @property
@@ -90,7 +90,8 @@ def _fold(bits: Ints) -> Ints:
     return folded
 
 
-def _numbers(column: pa.Array, dtype: Any) -> npt.NDArray[Any]:
+def words_of(column: pa.Array, dtype: Any) -> npt.NDArray[Any]:
+    """What lies in the column, of this width, also under a null."""
     data = column.buffers()[1]
     if data is None or len(column) == 0:
         return np.zeros(len(column), dtype)

@@ -35,7 +35,7 @@ from runtime.compiled.texts import Texts
 from runtime.compiled.ties import Ties
 from runtime.compiled.totals import Block, Closed
 from runtime.language.parser import parse
-from runtime.language.query import Query
+from runtime.language.query import Query, Window
 from runtime.sharing.plan import Plan
 from runtime.sharing.policy import Policy
 from runtime.template.groups import planned_groups
@@ -74,6 +74,9 @@ class CompiledExecutor:
         self._now: int | None = None
         self._events = 0
         self._closed: list[Closed] = []
+        # The last windows that had ended, and how many partitions were kept, at the last release.
+        self._ended: dict[Window, int] = {}
+        self._kept = 0
         self._restoring: OrderedRun | None = None
         self._ordinals: dict[int, Ordinals] = {}
 
@@ -255,19 +258,26 @@ class CompiledExecutor:
             query = self._queries[one.query]
             places = [self._attributes.index(name) for name in query.group_by]
             blocks.setdefault(one.query, []).append(one.block(self._keys, places))
-        self._release()
+        self._release(watermark)
         return blocks
 
-    def _release(self) -> None:
-        """Forgets partitions without open windows."""
-        capacity = self._keys.capacity
-        if self._keys.count < FEW_SLOTS:
+    def _release(self, watermark: int) -> None:
+        """Forgets partitions without open windows. They become many where windows have ended, or
+        among as many that are new."""
+        count = self._keys.count
+        if count < FEW_SLOTS:
             return
-        live = np.zeros(capacity, np.bool_)
+        windows = {query.window for query in self._queries.values()}
+        ended = {each: (watermark - each.within) // each.slide for each in windows}
+        counted = any(each.counted for each in windows)
+        if ended == self._ended and count < 2 * self._kept and not counted:
+            return
+        live = np.zeros(self._keys.capacity, np.bool_)
         for holder in (*self._runs, *self._ordinals.values()):
-            live |= holder.live(capacity)
-        if 2 * int(live.sum()) <= self._keys.count:
+            live |= holder.live(len(live))
+        if 2 * np.count_nonzero(live) <= count:
             self._keys.release(~live)
+        self._ended, self._kept = ended, self._keys.count
 
     def open_windows(self) -> int:
         return sum(run.open_windows() for run in self._runs)

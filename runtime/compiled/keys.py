@@ -68,14 +68,20 @@ class Keys:
         rows[:, -1] = nulls
         return self._table.find(rows, None)
 
+    @property
+    def width(self) -> int:
+        """How many attributes a key has."""
+        return len(self._encoders)
+
     def columns(self, slots: Slots | Ints) -> list[pa.Array]:
         """The values of the keys of these slots, a column for each attribute."""
-        found = []
-        for i, encoder in enumerate(self._encoders.values()):
-            valid = ~self._null(slots, i)
-            codes = self._table.keys[slots, i]
-            found.append(encoder.values(codes, None if valid.all() else valid))
-        return found
+        return [self.column(slots, place) for place in range(self.width)]
+
+    def column(self, slots: Slots | Ints, place: int) -> pa.Array:
+        """The values of one attribute."""
+        null = self._null(slots, place)
+        valid = ~null if null is not None and null.any() else None
+        return list(self._encoders.values())[place].values(self._table.keys[slots, place], valid)
 
     def release(self, dead: Mask) -> None:
         """Forgets the keys of these slots, which are given to other keys from now on. This takes
@@ -101,18 +107,20 @@ class Keys:
                 encoder.texts.ids(saved[f"texts{i}"])
         self._table.load(saved)
 
-    def _null(self, slots: Slots | Ints | slice, column: int) -> Mask:
-        if len(self._encoders) > 1:
+    def _null(self, slots: Slots | Ints, column: int) -> Mask | None:
+        """Which of these slots have null in a column; None if no key has."""
+        if self.width > 1:
             nulls: Mask = (self._table.keys[slots, -1] >> column) & 1 == 1
             return nulls
-        here: Mask = np.arange(self.capacity)[slots] == self._table.null
+        here: Mask | None = slots == self._table.null if self._table.null >= 0 else None
         return here
 
     def _forget(self, column: int, encoder: _Encoder) -> None:
         """Drops texts that no living key has, once they are most of all texts."""
         if encoder.texts is None:
             return
-        holds = self._table.alive & ~self._null(slice(None), column)
+        null = self._null(np.arange(self.capacity), column)
+        holds = self._table.alive if null is None else self._table.alive & ~null
         codes = self._table.keys[holds, column]
         used = np.zeros(encoder.texts.size, np.bool_)
         used[codes] = True
@@ -148,13 +156,13 @@ class _Encoder:
         if pt.is_null(self._plain):
             return pa.nulls(len(codes))
         if self.texts is None:
-            return _numbers(codes, valid, self._plain).cast(self.type)
+            return _as(_numbers(codes, valid, self._plain), self.type)
         if valid is None:
             there = self.texts.binary(codes)
         else:
             places = pa.array(np.cumsum(valid) - 1, mask=~valid)
             there = self.texts.binary(codes[valid]).take(places)
-        return _from_bytes(there, self._plain).cast(self.type)
+        return _as(_from_bytes(there, self._plain), self.type)
 
 
 def _is_number(data_type: pa.DataType) -> bool:
@@ -168,7 +176,7 @@ def _is_number(data_type: pa.DataType) -> bool:
 def _numbers(codes: Ints, valid: Mask | None, data_type: pa.DataType) -> pa.Array:
     mask = None if valid is None else ~valid
     if pt.is_floating(data_type):
-        return pa.array(codes.view(np.float64), mask=mask).cast(data_type)
+        return _as(pa.array(codes.view(np.float64), mask=mask), data_type)
     if pt.is_uint64(data_type):
         return pa.array(codes.view(np.uint64), mask=mask)
     if pt.is_boolean(data_type):
@@ -176,7 +184,11 @@ def _numbers(codes: Ints, valid: Mask | None, data_type: pa.DataType) -> pa.Arra
     if pt.is_temporal(data_type):
         bits = np.int32 if data_type.bit_width == 32 else np.int64
         return pa.array(codes.astype(bits), mask=mask).view(data_type)
-    return pa.array(codes, mask=mask).cast(data_type)
+    return _as(pa.array(codes, mask=mask), data_type)
+
+
+def _as(column: pa.Array, data_type: pa.DataType) -> pa.Array:
+    return column if column.type == data_type else column.cast(data_type)
 
 
 def _as_bytes(column: pa.Array) -> pa.Array:

@@ -19,12 +19,11 @@ def numbers_of(block: Block, measure: Measure) -> tuple[Numbers, Mask | None]:
     if measure.function not in ("SUM", "AVG"):
         return first, None
     divisor = _sums(block, measure.lanes[1])
-    there = divisor.mantissa != 0
-    valid = None if there.all() else there
+    valid = None if divisor.mantissa.all() else divisor.mantissa != 0
     if measure.function == "SUM":
         return first, valid
     # An average lies among its values, so it fits a double.
-    return Numbers.of(np.nan_to_num(first.over(divisor))), valid
+    return Numbers.of(np.nan_to_num(first.over(divisor), copy=False)), valid
 
 
 def extreme_of(block: Block, measure: Measure, data_type: pa.DataType) -> pa.Array:
@@ -34,7 +33,8 @@ def extreme_of(block: Block, measure: Measure, data_type: pa.DataType) -> pa.Arr
     if pa.types.is_null(data_type):
         return pa.nulls(len(block))
     values = from_whole_order(lane.order, data_type)
-    return pa.array(values, mask=~lane.valid).cast(data_type)
+    null = None if lane.valid.all() else ~lane.valid
+    return pa.array(values, mask=null).cast(data_type)
 
 
 def _sums(block: Block, place: int) -> Numbers:

@@ -33,6 +33,8 @@ class Numbers:
         """Doubles as such numbers."""
         doubles = np.asarray(values, np.float64)
         large = np.abs(doubles) >= 2.0**STEP
+        if not large.any():
+            return cls(doubles, np.zeros(len(doubles), np.int32))
         return cls(np.where(large, doubles * 2.0**-STEP, doubles), large.astype(np.int32))
 
     @classmethod
@@ -47,6 +49,11 @@ class Numbers:
     def __len__(self) -> int:
         return len(self.mantissa)
 
+    @property
+    def large(self) -> bool:
+        """Whether any number is beyond what a mantissa holds; without one, none is infinite."""
+        return bool(self.exponent.any())
+
     def take(self, rows: npt.NDArray[np.intp] | Mask) -> Numbers:
         return Numbers(self.mantissa[rows], self.exponent[rows])
 
@@ -58,7 +65,7 @@ class Numbers:
 
     def doubles(self) -> Doubles:
         """Infinite beyond the range of doubles."""
-        if not self.exponent.any():
+        if not self.large:
             return self.mantissa
         with np.errstate(over="ignore"):
             doubles: Doubles = np.ldexp(self.mantissa, STEP * np.minimum(self.exponent, _FAR))
@@ -82,8 +89,14 @@ class Numbers:
 def _add_groups(
     groups: Ints, mantissa: Doubles, exponent: Exponents, totals: Doubles, scales: Exponents
 ) -> None:
+    # Rows of one group mostly follow each other: their sum need not go through memory.
+    last, m, e = -1, 0.0, np.int32(0)
     for row in range(len(groups)):
         group = groups[row]
-        m, e = add(totals[group], scales[group], mantissa[row], exponent[row])
-        totals[group] = m
-        scales[group] = e
+        if group != last:
+            if last >= 0:
+                totals[last], scales[last] = m, e
+            last, m, e = group, totals[group], scales[group]
+        m, e = add(m, e, mantissa[row], exponent[row])
+    if last >= 0:
+        totals[last], scales[last] = m, e

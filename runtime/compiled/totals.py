@@ -19,6 +19,7 @@ from numba import njit
 from runtime.compiled.cells import Ints, Mask
 from runtime.compiled.keys import Keys
 from runtime.compiled.numbers import Numbers
+from runtime.compiled.ordering import Ordering
 from runtime.language.query import Fold
 
 Slots: TypeAlias = npt.NDArray[np.int32]
@@ -65,20 +66,22 @@ class Closed:
 
     def block(self, keys: Keys, places: Sequence[int]) -> Block:
         """With the values of the group attributes, which have these places among the keys'."""
-        columns = keys.columns(self.slots) if places else []
-        groups = [columns[place] for place in places]
-        return Block(self.query, self.windows, groups, self.count, self.lanes)
+        groups = [keys.column(self.slots, place) for place in places]
+        distinct = len(places) == keys.width
+        return Block(self.query, self.windows, groups, self.count, self.lanes, distinct)
 
 
 @dataclass(frozen=True)
 class Block:
-    """As `Closed`, with the values of GROUP-BY for slots, so that it can leave its process."""
+    """As `Closed`, with the values of GROUP-BY for slots, so that it can leave its process.
+    `distinct`: every partition is a group of its own, so no window and group is there twice."""
 
     query: str
     windows: Ints
     groups: list[pa.Array]
     count: Numbers
     lanes: list[LaneColumn]
+    distinct: bool = False
 
     def __len__(self) -> int:
         return len(self.windows)
@@ -86,26 +89,27 @@ class Block:
     def take(self, rows: npt.NDArray[np.intp]) -> Block:
         groups = [column.take(pa.array(rows)) for column in self.groups]
         lanes = [lane.take(rows) for lane in self.lanes]
-        return Block(self.query, self.windows[rows], groups, self.count.take(rows), lanes)
+        count = self.count.take(rows)
+        return Block(self.query, self.windows[rows], groups, count, lanes, self.distinct)
 
 
 def merge(blocks: Sequence[Block], folds: Sequence[Fold]) -> Block:
     """One row for each window and group, over all blocks of one query (at least one)."""
     block = _concat(blocks)
-    types = {str(i): column.type for i, column in enumerate(block.groups)}
-    keys = Keys({"window": pa.int64(), **types})
-    groups = keys.slots_of([pa.array(block.windows), *block.groups]).astype(np.int64)
-    if keys.count == len(block):
+    if block.distinct:
+        return block
+    groups, firsts = Ordering(block.windows, block.groups).numbers()
+    if len(firsts) == len(block):
         return block
     lanes = [
-        lane.grouped(groups, keys.count)
+        lane.grouped(groups, len(firsts))
         if isinstance(lane, Numbers)
-        else lane.grouped(groups, keys.count, fold)
+        else lane.grouped(groups, len(firsts), fold)
         for lane, fold in zip(block.lanes, folds, strict=True)
     ]
-    windows, *values = keys.columns(np.arange(keys.count))
-    count = block.count.grouped(groups, keys.count)
-    return Block(block.query, windows.to_numpy(), values, count, lanes)
+    values = [column.take(pa.array(firsts)) for column in block.groups]
+    count = block.count.grouped(groups, len(firsts))
+    return Block(block.query, block.windows[firsts], values, count, lanes, distinct=True)
 
 
 def _concat(blocks: Sequence[Block]) -> Block:

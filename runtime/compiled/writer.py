@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from runtime.compiled.cells import Ints, Mask
 from runtime.compiled.having import Having
 from runtime.compiled.measures import extreme_of, numbers_of
 from runtime.compiled.numbers import Numbers
+from runtime.compiled.ordering import Ordering, taken
 from runtime.compiled.totals import Block, Extremes, LaneColumn
 from runtime.events.clock import Clock
 from runtime.language.query import Fold, OutputColumn, Query
@@ -42,12 +41,15 @@ class FloatWriter:
         """The rows that meet HAVING, in order of window, then group, null first."""
         block = self.empty() if merged is None else merged
         if self._having is not None and len(block):
-            block = block.take(np.flatnonzero(self._having.keeps(block)))
-        block = block.take(_order(block))
-        fields: dict[str, pa.Array] = self._bounds(block.windows, clock)
+            kept = self._having.keeps(block)
+            block = block if kept.all() else block.take(np.flatnonzero(kept))
+        fields: dict[str, pa.Array] = {}
         for column in self._query.columns:
             fields |= self._column(column, block)
-        return pa.table(fields)
+        order = Ordering(block.windows, block.groups).order()
+        windows = block.windows if order is None else block.windows[order]
+        fields = {name: taken(column, order) for name, column in fields.items()}
+        return pa.table({**self._bounds(windows, clock), **fields})
 
     def _type(self, attribute: str | None) -> pa.DataType:
         return self._types.get(attribute, pa.null()) if attribute is not None else pa.int64()
@@ -78,26 +80,11 @@ class FloatWriter:
 
 def _doubles(name: str, numbers: Numbers, valid: Mask | None) -> dict[str, pa.Array]:
     """Doubles; where one is beyond their range, a second column has its logarithm."""
-    rounded = numbers.doubles()
     null = None if valid is None else ~valid
+    rounded = numbers.doubles()
     columns = {name: pa.array(rounded, mask=null)}
-    beyond = np.isinf(rounded) if valid is None else np.isinf(rounded) & valid
-    if beyond.any():
-        columns[f"{name}_log2"] = pa.array(numbers.log2(), mask=~beyond)
+    if numbers.large:
+        beyond = np.isinf(rounded) if valid is None else np.isinf(rounded) & valid
+        if beyond.any():
+            columns[f"{name}_log2"] = pa.array(numbers.log2(), mask=~beyond)
     return columns
-
-
-def _order(block: Block) -> npt.NDArray[np.intp]:
-    """Arrow orders text by its bytes, which in UTF-8 is the order of code points. Where to put
-    nulls is said in other words by every other version of it, so a column of its own does."""
-    if not block.groups:
-        return np.argsort(block.windows, kind="stable")
-    columns = [pa.array(block.windows)]
-    for group in block.groups:
-        columns += [group.is_valid(), group] if group.null_count else [group]
-    names = [str(i) for i in range(len(columns))]
-    keys = [(name, "ascending") for name in names]
-    order: npt.NDArray[np.intp] = pc.sort_indices(
-        pa.table(columns, names), sort_keys=keys
-    ).to_numpy()
-    return order

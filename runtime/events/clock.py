@@ -78,13 +78,13 @@ class Clock:
         return self._read(array)
 
     def to_arrow(self, micros: npt.ArrayLike) -> pa.Array:
-        """Times as they leave. One beyond the range of their type is null."""
+        """Times as they leave, all in 64 bits. One beyond the range of their type is null."""
         values = np.asarray(micros, dtype=np.int64)
         factor, finer = self._step()
         if not finer:
-            return pa.array(values // factor).cast(self.type)
+            return pa.array(values if factor == 1 else values // factor).view(self.type)
         beyond = np.abs(values) > np.iinfo(np.int64).max // factor
-        return pa.array(np.where(beyond, 0, values) * factor, mask=beyond).cast(self.type)
+        return pa.array(np.where(beyond, 0, values) * factor, mask=beyond).view(self.type)
 
     def check_window(self, within: int, slide: int) -> str | None:
         """Why the boundaries of such windows cannot be written in the type of the times."""

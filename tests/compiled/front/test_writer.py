@@ -2,6 +2,7 @@
 
 import math
 import random
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -112,7 +113,20 @@ class Outcome:
     def blocks(self, parts: int) -> list:
         places = [self.query.partition_by.index(name) for name in self.query.group_by]
         cuts = np.array_split(np.arange(len(self.windows)), parts)
-        return [self._closed(cut.tolist()).block(self.keys, places) for cut in cuts]
+        closed = [self._closed(rows) for cut in cuts for rows in self._once(cut.tolist())]
+        return [each.block(self.keys, places) for each in closed]
+
+    def _once(self, rows: list[int]) -> list[list[int]]:
+        """The rows in lists that have every window and partition once, as closed windows do."""
+        lists: list[list[int]] = []
+        seen: Counter[tuple[int, int]] = Counter()
+        for row in rows:
+            place = self.windows[row], int(self.slots[row])
+            if seen[place] == len(lists):
+                lists.append([])
+            lists[seen[place]].append(row)
+            seen[place] += 1
+        return lists
 
     def _closed(self, rows: list[int]) -> Closed:
         lanes = []
@@ -181,6 +195,41 @@ def test_no_rows(known):
         types, clock = (TYPES, Clock(pa.timestamp("ms"))) if known else ({}, None)
         expected = ResultWriter(query, types, "float").table({}, clock)
         assert FloatWriter(query, types).table(None, clock).equals(expected)
+
+
+@pytest.mark.parametrize("by", [["g"], ["h"], ["g", "h"], ["h", "g"], []])
+def test_only_what_is_there_twice_is_added_up(by):
+    grouped = f" GROUP-BY {', '.join(by)}" if by else ""
+    query = parse(f"RETURN COUNT(*) PATTERN A+{grouped} WITHIN 1 second").queries[0]
+    keys = Keys({"g": pa.string(), "h": pa.int64()})
+    columns = [pa.array(["b", "a", "b", None]), pa.array([1, 1, 2, 2])]
+    slots = keys.slots(pa.record_batch(columns, ["g", "h"]))
+    one = Closed(query.name, np.zeros(4, np.int64), slots, Numbers.of([1.0, 2.0, 4.0, 8.0]), [])
+    places = [["g", "h"].index(name) for name in by]
+    for times in (1, 2):
+        expected: Counter[tuple] = Counter()
+        for g, h, count in zip(*(c.to_pylist() for c in columns), [1, 2, 4, 8], strict=True):
+            expected[tuple({"g": g, "h": h}[name] for name in by)] += times * count
+        merged = merge([one.block(keys, places)] * times, [])
+        found = FloatWriter(query, TYPES).table(merged, Clock(pa.timestamp("us")))
+        rows = sorted(expected.items(), key=lambda row: [(v is not None, v) for v in row[0]])
+        assert found["COUNT(*)"].to_pylist() == [count for _, count in rows]
+
+
+def test_a_table_keeps_nothing_of_the_run():
+    query = parse("RETURN COUNT(*), MIN(A.x) PATTERN A+ WITHIN 1 second").queries[0]
+    out = np.array([5.0, 6.0])
+    for rows in (slice(0, 1), slice(0, 2)):
+        count = Numbers(out[rows], np.zeros(len(out[rows]), np.int32))
+        least = Extremes(out.view(np.int64)[rows], np.array([True, False])[rows])
+        windows = np.arange(len(out[rows]))
+        closed = Closed(query.name, windows, np.zeros(len(windows), np.int32), count, [least])
+        table = FloatWriter(query, TYPES).table(
+            merge([closed.block(Keys({}), [])], [Fold.MIN]), Clock(pa.int64(), "us")
+        )
+        before = table.to_pylist()
+        out += 1
+        assert table.to_pylist() == before
 
 
 HUGE = Numbers(np.array([1.0, 3.0, 2.0]), np.array([9, 9, 10], np.int32))
