@@ -20,8 +20,9 @@ from runtime.checkpoint import Part
 from runtime.compiled.batch import Batch
 from runtime.compiled.cells import Ints
 from runtime.compiled.codes import TypeCodes
+from runtime.compiled.fitting import ALWAYS, fitting
 from runtime.compiled.general.run import GeneralRun
-from runtime.compiled.graphlets.layout import Layout, takes
+from runtime.compiled.graphlets.layout import takes
 from runtime.compiled.graphlets.run import GraphletRun, Options
 from runtime.compiled.keys import Keys
 from runtime.compiled.ordered.edges import takes as takes_ordered
@@ -37,7 +38,6 @@ from runtime.template.groups import share_groups
 
 Run: TypeAlias = GraphletRun | OrderedRun | GeneralRun
 
-ALWAYS = -(2**63)
 _OWN = ("executor", "keys", "ordered", "ordered state")
 # From how many events on a kernel for just this workload is worth the seconds to compile it.
 LONG_STREAM = 100_000_000
@@ -104,7 +104,7 @@ class CompiledExecutor:
         groups = [
             tuple(queries)
             for group in share_groups(sharing)
-            for queries in _fitting(group.queries, self._common.options)
+            for queries in fitting(group.queries, self._common.options.sharing)
         ]
         kept: list[Run] = [run for run in self.graphlets() if run.queries in groups]
         known = [run.queries for run in self.graphlets()]
@@ -325,13 +325,3 @@ def _names_of(run: Run) -> set[str]:
 
 def _since(since: int | None) -> int:
     return ALWAYS if since is None else since
-
-
-def _fitting(queries: tuple[Query, ...], options: Options) -> Iterator[tuple[Query, ...]]:
-    """The share group, cut where one kernel cannot hold it."""
-    if Layout(queries, (ALWAYS,) * len(queries), options.sharing).fits or len(queries) == 1:
-        yield queries
-    else:
-        half = len(queries) // 2
-        yield from _fitting(queries[:half], options)
-        yield from _fitting(queries[half:], options)
