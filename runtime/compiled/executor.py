@@ -32,7 +32,7 @@ from runtime.compiled.texts import Texts
 from runtime.compiled.ties import Ties
 from runtime.compiled.totals import Block, Closed
 from runtime.language.parser import parse
-from runtime.language.query import Query
+from runtime.language.query import Fold, Query
 from runtime.sharing.policy import Policy
 from runtime.template.groups import share_groups
 
@@ -118,13 +118,22 @@ class CompiledExecutor:
         """The queries by the kind of their runs."""
         sharing, compared, alone = [], [], []
         for query in self._queries.values():
-            if takes(query):
+            if self._needs_every_word(query):
+                alone.append(query)
+            elif takes(query):
                 sharing.append(query)
             elif takes_ordered(query, self._common.types):
                 compared.append(query)
             else:
                 alone.append(query)
         return sharing, compared, alone
+
+    def _needs_every_word(self, query: Query) -> bool:
+        """The quicker runs let the extreme words stand for no value in MIN and MAX, and the least
+        of the unsigned words is 0."""
+        types = self._common.types
+        extremes = [lane.attribute for lane in query.lanes if lane.fold is not Fold.SUM]
+        return any(types.get(name or "") == pa.uint64() for name in extremes)
 
     def _arranged(self, compared: list[Query], alone: list[Query]) -> list[Run]:
         kept: list[Run] = []
