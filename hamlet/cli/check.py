@@ -7,10 +7,6 @@ import typer
 from hamlet.cli import options
 from hamlet.cli.grid import Grid, show
 from hamlet.cli.help import examples, prose
-from hamlet.cli.workload import read_workload
-from runtime.events import Schema
-from runtime.explain import explain
-from runtime.language.against_schema import check_schema
 
 EXAMPLES = examples(
     ("hamlet check queries.sase", "syntax, names, windows"),
@@ -33,6 +29,12 @@ def command(
 
     Exits with 1 if there is one.
     """
+    from hamlet.cli.workload import read_workload
+    from runtime.events import Schema
+    from runtime.explain import words
+    from runtime.language.against_schema import check_schema
+    from runtime.language.syntax import describe
+
     queries = read_workload(workload)
     if schema is not None:
         check_schema(queries, Schema.from_file(schema))
@@ -40,8 +42,13 @@ def command(
         return
     names = ("query", "pattern", "windows", "partitions")
     rows = [
-        (plan.name, plan.pattern, plan.window, ", ".join(plan.partition_by) or "-")
-        for plan in explain(queries).queries
+        (
+            query.name,
+            describe(query.pattern),
+            words.window(query.window),
+            ", ".join(query.partition_by) or "-",
+        )
+        for query in queries
     ]
     show(Grid.of(names, rows, right=set()))
     count = len(rows)

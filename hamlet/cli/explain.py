@@ -10,9 +10,6 @@ import typer
 from hamlet.cli import options
 from hamlet.cli.choices import ExplainFormat, Ties
 from hamlet.cli.help import examples, prose
-from hamlet.cli.workload import read_workload, write_text
-from hamlet.files.stdout import Stdout
-from runtime.explain import explain
 
 EXAMPLES = examples(
     ("hamlet explain queries.sase", "as text"),
@@ -41,6 +38,10 @@ def command(
 
     That is: what each of them keeps, which of them belong together, and the merged template.
     """
+    from hamlet.cli.workload import read_workload, write_text
+    from hamlet.files.stdout import Stdout
+    from runtime.explain import explain
+
     explanation = explain(read_workload(workload), ties.value)
     chosen = format or _by_name(output)
     text = {

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import pyarrow as pa
 import typer
 
 from hamlet.cli import options
 from hamlet.cli.choices import DataFormat
-from hamlet.cli.events_out import write_events
 from hamlet.cli.grid import Grid, show
 from hamlet.cli.help import examples, prose
 from hamlet.cli.notices import Notices, many
-from hamlet.cli.progress import Bars, bars
 from runtime.errors import InputError
-from runtime.generate import generate, schema, streams
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from hamlet.cli.progress import Bars
 
 STDOUT = "-"
 EXAMPLES = examples(
@@ -70,6 +71,10 @@ def command(
 
     The same parameters give the same events, and a longer stream starts with the shorter one.
     """
+    from hamlet.cli.events_out import write_events
+    from hamlet.cli.progress import bars
+    from runtime.generate import generate, schema, streams
+
     if list_streams:
         _list()
         return
@@ -140,6 +145,8 @@ def _shares(given: list[str]) -> dict[str, float]:
 
 
 def _list() -> None:
+    from runtime.generate import streams
+
     names = ("name", "events", "partitions", "groups", "a minute", "burst")
     rows = [
         (

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from rich.console import Group
+from rich.live import Live
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -17,12 +19,20 @@ from rich.progress import (
 
 from hamlet.cli.notices import Notices
 
+COMPILING = "compiling kernels for this workload (once on this machine)"
+
 
 class Bars:
-    """Reading, of which the end is not known, then matching."""
+    """Reading, of which the end is not known, then matching; below, whether kernels compile."""
 
-    def __init__(self, progress: Progress | None, total: int | None = None) -> None:
+    def __init__(
+        self,
+        progress: Progress | None,
+        total: int | None = None,
+        status: Progress | None = None,
+    ) -> None:
         self._progress = progress
+        self._status = status
         self._total = total
         self._reading: TaskID | None = None
         self._matching: TaskID | None = None
@@ -43,6 +53,13 @@ class Bars:
                 self._progress.update(self._reading, visible=False)
         self._progress.advance(self._matching, rows)
 
+    def compiling(self, now: bool) -> None:
+        if self._status is None:
+            return
+        if not self._status.task_ids:
+            self._status.add_task(COMPILING, total=None)
+        self._status.update(self._status.task_ids[0], visible=now)
+
 
 @contextmanager
 def bars(notices: Notices, total: int | None = None) -> Iterator[Bars]:
@@ -58,5 +75,8 @@ def bars(notices: Notices, total: int | None = None) -> Iterator[Bars]:
         TextColumn("events"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=notices.console, transient=True) as progress:
-        yield Bars(progress, total)
+    progress = Progress(*columns, console=notices.console)
+    status = Progress(SpinnerColumn(), TextColumn("{task.description}"), console=notices.console)
+    shown = Group(progress, status)
+    with Live(shown, console=notices.console, refresh_per_second=10, transient=True):
+        yield Bars(progress, total, status)

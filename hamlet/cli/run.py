@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
-import pyarrow as pa
 import typer
 
 from hamlet.cli import options
@@ -20,21 +18,9 @@ from hamlet.cli.choices import (
     Ties,
     TimeUnit,
 )
-from hamlet.cli.decisions import show_decisions
 from hamlet.cli.help import examples, prose
 from hamlet.cli.notices import Notices
-from hamlet.cli.progress import bars
-from hamlet.cli.source import Generated, open_source
-from hamlet.cli.summary import tell
-from hamlet.cli.tables import TableSink
-from hamlet.cli.workload import read_workload
-from hamlet.files import DEAD_LETTER, ResultWriter, SideWriter
-from hamlet.run import Sink, run
-from runtime.engine import Engine, Results
 from runtime.errors import HamletError, InputError
-from runtime.events import Schema
-from runtime.language.against_schema import check_schema
-from runtime.language.query import Workload
 
 INPUT, RESULTS = "Input", "Results"
 EXAMPLES = examples(
@@ -140,6 +126,19 @@ def command(
     _check_engine(engine)
     _check_sharing(sharing, explain_sharing, numeric)
     chosen = _format(format, output)
+    # Only now: the engine takes a while to load, and `hamlet --help` does without it.
+    from hamlet.cli.compiling import watch_compiler
+    from hamlet.cli.decisions import show_decisions
+    from hamlet.cli.outputs import CountingSink, open_dead, open_sink
+    from hamlet.cli.progress import bars
+    from hamlet.cli.source import Generated, open_source
+    from hamlet.cli.summary import tell
+    from hamlet.cli.workload import read_workload
+    from hamlet.run import run
+    from runtime.engine import Engine
+    from runtime.events import Schema
+    from runtime.language.against_schema import check_schema
+
     queries = read_workload(workload)
     declared = None if schema is None else Schema.from_file(schema)
     if declared is not None:
@@ -165,31 +164,14 @@ def command(
                 declared=declared,
             )
         )
-        results = CountingSink(_sink(stack, queries, output, chosen, limit))
-        dead = _dead(stack, output, chosen)
+        results = CountingSink(open_sink(stack, queries, output, chosen, limit))
+        dead = open_dead(stack, output, chosen)
         total = source.events if isinstance(source, Generated) else None
-        with bars(notices, total) as watcher:
+        with bars(notices, total) as watcher, watch_compiler(watcher.compiling):
             summary = run(running, source, results, dead, watcher)
     tell(notices, queries, summary, results.rows, output)
     if explain_sharing:
         show_decisions(notices, running.decisions())
-
-
-class CountingSink:
-    """Counts the rows of each query on their way."""
-
-    def __init__(self, inner: Sink) -> None:
-        self._inner = inner
-        self.rows: dict[str, int] = {}
-
-    @property
-    def broken(self) -> bool:
-        return self._inner.broken
-
-    def write(self, results: Results) -> None:
-        for name, table in results.items():
-            self.rows[name] = self.rows.get(name, 0) + table.num_rows
-        self._inner.write(results)
 
 
 def _check_engine(engine: EngineName) -> None:
@@ -215,25 +197,3 @@ def _format(wanted: OutputFormat | None, output: Path | None) -> OutputFormat:
     if wanted is OutputFormat.TABLE and output is not None:
         raise InputError("a table is for reading, not for a file", "--format parquet, csv or json")
     return wanted
-
-
-def _sink(
-    stack: ExitStack, queries: Workload, output: Path | None, format: OutputFormat, limit: int
-) -> Sink:
-    if format is OutputFormat.TABLE:
-        tables = TableSink(queries, limit)
-        stack.push(lambda kind, error, trace: tables.close() if error is None else None)
-        return tables
-    if format is OutputFormat.PARQUET and output is None and len(queries) > 1:
-        message = f"standard output takes one query as Parquet, and there are {len(queries)}"
-        raise InputError(message, "name a folder with --output")
-    return stack.enter_context(ResultWriter(output, format.value))
-
-
-def _dead(
-    stack: ExitStack, output: Path | None, format: OutputFormat
-) -> Callable[[pa.Table], None]:
-    """Without an output folder, bad rows are only counted."""
-    if output is None:
-        return lambda rows: None
-    return stack.enter_context(SideWriter(output, DEAD_LETTER, format.value)).write

@@ -20,8 +20,8 @@ from runtime.checkpoint import Part
 from runtime.compiled.batch import Batch
 from runtime.compiled.cells import Ints
 from runtime.compiled.codes import TypeCodes
+from runtime.compiled.fitting import ALWAYS, fitting
 from runtime.compiled.general.run import GeneralRun
-from runtime.compiled.graphlets.layout import Layout
 from runtime.compiled.graphlets.parts import Part as SharedPart
 from runtime.compiled.graphlets.parts import parts_of
 from runtime.compiled.graphlets.run import GraphletRun, Options
@@ -35,14 +35,13 @@ from runtime.compiled.texts import Texts
 from runtime.compiled.ties import Ties
 from runtime.compiled.totals import Block, Closed
 from runtime.language.parser import parse
-from runtime.language.query import Query, Window
+from runtime.language.query import Fold, Query, Window
 from runtime.sharing.plan import Plan
 from runtime.sharing.policy import Policy
 from runtime.template.groups import planned_groups
 
 Run: TypeAlias = GraphletRun | OrderedRun | GeneralRun
 
-ALWAYS = -(2**63)
 _OWN = ("executor", "keys", "ordinals", "ordered", "ordered state")
 # From how many events on a kernel for just this workload is worth the seconds to compile it.
 LONG_STREAM = 100_000_000
@@ -139,9 +138,9 @@ class CompiledExecutor:
             apart.setdefault((counted, since), []).append(query)
         for together in apart.values():
             for group in planned_groups(together, plan):
-                for fitting in _fitting(group, options):
+                for fit in fitting(group, options.sharing):
                     never = options.sharing == "never"
-                    yield fitting, () if never else parts_of(plan, fitting)
+                    yield fit, () if never else parts_of(plan, fit)
 
     def _counts(self, run: GraphletRun) -> Ints | None:
         if run.counts_from is None:
@@ -153,7 +152,7 @@ class CompiledExecutor:
         sharing, compared, alone = [], [], []
         granularity = self._common.plan.granularity
         for query in self._queries.values():
-            if granularity.get(query.name) == "event":
+            if granularity.get(query.name) == "event" or self._needs_every_word(query):
                 alone.append(query)
             elif takes(query):
                 sharing.append(query)
@@ -162,6 +161,13 @@ class CompiledExecutor:
             else:
                 alone.append(query)
         return sharing, compared, alone
+
+    def _needs_every_word(self, query: Query) -> bool:
+        """The quicker runs let the extreme words stand for no value in MIN and MAX, and the least
+        of the unsigned words is 0."""
+        types = self._common.types
+        extremes = [lane.attribute for lane in query.lanes if lane.fold is not Fold.SUM]
+        return any(types.get(name or "") == pa.uint64() for name in extremes)
 
     def _arranged(self, compared: list[Query], alone: list[Query]) -> list[Run]:
         kept: list[Run] = []
@@ -389,13 +395,3 @@ def _names_of(run: Run) -> set[str]:
 
 def _since(since: int | None) -> int:
     return ALWAYS if since is None else since
-
-
-def _fitting(queries: tuple[Query, ...], options: Options) -> Iterator[tuple[Query, ...]]:
-    """The share group, cut where one kernel cannot hold it."""
-    if Layout(queries, (ALWAYS,) * len(queries), options.sharing).fits or len(queries) == 1:
-        yield queries
-    else:
-        half = len(queries) // 2
-        yield from _fitting(queries[:half], options)
-        yield from _fitting(queries[half:], options)

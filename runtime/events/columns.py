@@ -10,11 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from runtime.events.kinds import is_encoded, is_text
+from runtime.events.kinds import Kind, is_encoded, is_text, kind_of
 
 Column: TypeAlias = "pa.Array | pa.ChunkedArray"
 Mask: TypeAlias = npt.NDArray[np.bool_]
 Micros: TypeAlias = npt.NDArray[np.int64]
+
+_BYTES = (pt.is_large_binary, pt.is_binary_view, pt.is_fixed_size_binary)
 
 
 def plain_type(data_type: pa.DataType) -> pa.DataType:
@@ -25,13 +27,24 @@ def plain_type(data_type: pa.DataType) -> pa.DataType:
         return plain_type(data_type.value_type)
     if is_text(data_type):
         return pa.string()
-    if pt.is_large_binary(data_type) or pt.is_binary_view(data_type):
+    if any(test(data_type) for test in _BYTES):
         return pa.binary()
     if pt.is_integer(data_type):  # uint64 alone does not fit into int64
         return pa.uint64() if pt.is_uint64(data_type) else pa.int64()
     if pt.is_floating(data_type) or pt.is_decimal(data_type):
         return pa.float64()
     return data_type
+
+
+def comparable(one: pa.DataType, other: pa.DataType) -> bool:
+    """Whether values of both can be compared. Times are compared as whole numbers of their unit,
+    so they need the same one; nulls are compared with everything."""
+    one, other = plain_type(one), plain_type(other)
+    if pt.is_timestamp(one) and pt.is_timestamp(other):
+        return one.unit == other.unit and (one.tz is None) == (other.tz is None)
+    kind = kind_of(one)
+    alike = one == other if kind is Kind.ANY else kind is kind_of(other)
+    return alike or pt.is_null(one) or pt.is_null(other)
 
 
 def plain(column: Column) -> pa.Array:

@@ -39,7 +39,7 @@ def fits(data_type: pa.DataType, use: Kind) -> bool:
     if is_encoded(data_type):
         return fits(data_type.value_type, use)
     if use is Kind.ANY:
-        return not pt.is_nested(data_type)
+        return not (pt.is_nested(data_type) or pt.is_interval(data_type))
     return kind_of(data_type) is use
 
 

@@ -1,6 +1,13 @@
 """How a workload will be evaluated, and why: as text, as JSON, as a drawing."""
 
-from runtime.explain.build import explain
 from runtime.explain.explanation import Explanation
+from runtime.language.query import Workload
 
 __all__ = ["Explanation", "explain"]
+
+
+def explain(workload: Workload, ties: str = "strict") -> Explanation:
+    """How a workload will be evaluated. `ties` is as for the engine: strict or arrival."""
+    from runtime.explain import build  # asks the engine, which takes a while to load
+
+    return build.explain(workload, ties)

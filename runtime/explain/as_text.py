@@ -149,8 +149,15 @@ def _group(number: int, group: SharePlan) -> list[str]:
         f"  {f'group {number}':{LABEL}}{shortened(group.queries, SHOWN)}",
         f"  {'':{LABEL}}{group.semantics}, {split}, panes of {group.pane_text}",
         f"  {'':{LABEL}}{WAYS[group.way]}",
+        *(f"  {'':{LABEL}}{line}" for line in _cut(group)),
         *(f"  {'':{LABEL - 2}}{line}" for line in _aligned(parts)),
     ]
+
+
+def _cut(group: SharePlan) -> Iterator[str]:
+    if len(group.parts) > 1:
+        too_many = f"more conditions on {joined(group.crowded)} than a kernel can tell apart"
+        yield f"cut into {len(group.parts)} parts that share each for itself: {too_many}"
 
 
 def _types(explanation: Explanation) -> list[str]:

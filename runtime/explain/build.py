@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from runtime.compiled.fitting import crowded, fitting
 from runtime.explain import words
 from runtime.explain.alone import why_alone
 from runtime.explain.explanation import (
@@ -19,7 +20,7 @@ from runtime.explain.explanation import (
 )
 from runtime.explain.kleene import kleene_steps, repeating_steps
 from runtime.explain.negations import negation_plans
-from runtime.explain.ways import Chosen, groups, ways
+from runtime.explain.ways import Chosen, Way, groups, ways
 from runtime.language import syntax as s
 from runtime.language.query import Query, Workload
 from runtime.template.granularity import granularity
@@ -84,15 +85,19 @@ def _query(
 
 
 def _share(group: ShareGroup, chosen: Mapping[str, Chosen]) -> SharePlan:
+    way = chosen[group.queries[0].name].way
+    parts = fitting(group.queries) if way is Way.BURSTS else [group.queries]
     return SharePlan(
         queries=_names(group.queries),
-        way=chosen[group.queries[0].name].way.value,
+        way=way.value,
         attributes=group.attributes,
         semantics=group.semantics.value,
         pane=group.pane,
         pane_text=words.duration(group.pane, group.counted),
         counted=group.counted,
         kleene=tuple(SharedPart(part.text, part.queries) for part in group.kleene),
+        parts=tuple(_names(part) for part in parts),
+        crowded=crowded(group.queries) if way is Way.BURSTS else (),
     )
 
 

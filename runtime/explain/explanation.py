@@ -95,7 +95,9 @@ class SharedPart:
 
 @dataclass(frozen=True)
 class SharePlan:
-    """Queries that are evaluated together, in which `way`; `pane` is in microseconds or events."""
+    """Queries that are evaluated together, in which `way`; `pane` is in microseconds or events.
+    Where the types in `crowded` have too many conditions for one kernel, the group is cut into
+    `parts`, and only queries of one part share."""
 
     queries: tuple[str, ...]
     way: str
@@ -105,6 +107,8 @@ class SharePlan:
     pane_text: str
     counted: bool
     kleene: tuple[SharedPart, ...]
+    parts: tuple[tuple[str, ...], ...]
+    crowded: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from runtime.errors import QueryError, WorkloadError, did_you_mean
-from runtime.events.kinds import Kind, fits, kind_of
+from runtime.events.kinds import Kind, fits
 from runtime.events.schema import Schema
-from runtime.language.expressions import SPOKEN
+from runtime.language.compared import unlike
+from runtime.language.expressions import SPOKEN, spoken
 from runtime.language.query import Mention, Query, Workload
 
 
 def check_schema(workload: Workload, schema: Schema) -> None:
-    """Raises `WorkloadError` with every type and attribute that the input does not have."""
+    """Raises `WorkloadError` with every type and attribute that the input does not have, or has as
+    something else than the query needs."""
     errors = [error for query in workload for error in _errors(query, schema)]
     if errors:
         raise WorkloadError(errors)
@@ -28,7 +30,7 @@ def _errors(query: Query, schema: Schema) -> list[QueryError]:
         error = _missing(mention, query, schema) or _unfit(mention, query, schema)
         if error is not None:
             found.append(error)
-    return found
+    return [*found, *unlike(query, schema)]
 
 
 def _missing(mention: Mention, query: Query, schema: Schema) -> QueryError | None:
@@ -51,8 +53,6 @@ def _unfit(mention: Mention, query: Query, schema: Schema) -> QueryError | None:
     data_type = schema.data_type(mention.attribute)
     if data_type is None or fits(data_type, mention.kind):
         return None
-    kind = kind_of(data_type)
-    is_ = f"of type {data_type}" if kind is Kind.ANY else SPOKEN[kind]
     needed = "a single value" if mention.kind is Kind.ANY else SPOKEN[mention.kind]
-    message = f"`{mention.attribute}` is {is_}, but {needed} is needed here"
+    message = f"`{mention.attribute}` is {spoken(data_type)}, but {needed} is needed here"
     return query.source.error(message, mention.span)

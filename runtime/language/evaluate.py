@@ -76,7 +76,12 @@ def compile_expression(
 def _compare(test: Callable[[Any, Any], bool], left: Function, right: Function) -> Function:
     def function(a: Row, b: Row) -> bool | None:
         x, y = left(a, b), right(a, b)
-        return None if x is None or y is None else test(x, y)
+        if x is None or y is None:
+            return None
+        try:
+            return test(x, y)
+        except TypeError:  # a column of nulls that turned out to be of another kind
+            return False
 
     return function
 

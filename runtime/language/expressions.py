@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pyarrow as pa
+
+from runtime.events import kinds
 from runtime.events.kinds import Kind
 from runtime.language import syntax as s
 from runtime.language.report import Report
@@ -23,6 +26,12 @@ def kind_of(expression: s.Expression) -> Kind:
             return Kind.NUMBER
         case _:
             return Kind.ANY
+
+
+def spoken(data_type: pa.DataType) -> str:
+    """What a column of this type holds, in words."""
+    kind = kinds.kind_of(data_type)
+    return f"of type {data_type}" if kind is Kind.ANY else SPOKEN[kind]
 
 
 class KindChecker:

@@ -49,7 +49,7 @@ def test_failure_of_ours(hamlet, monkeypatch: pytest.MonkeyPatch):
     def broken(*_: object) -> None:
         raise RuntimeError("a bug\nof two lines")
 
-    monkeypatch.setattr("hamlet.cli.check.read_workload", broken)
+    monkeypatch.setattr("hamlet.cli.workload.read_workload", broken)
     done = hamlet("check", "ride.sase")
     assert done.exit_code == 2
     first, second = done.stderr.splitlines()
@@ -61,7 +61,7 @@ def test_debug_shows_the_traceback(hamlet, monkeypatch: pytest.MonkeyPatch):
     def broken(*_: object) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr("hamlet.cli.check.read_workload", broken)
+    monkeypatch.setattr("hamlet.cli.workload.read_workload", broken)
     done = hamlet("check", "ride.sase", "--debug")
     assert done.exit_code == 2
     assert "Traceback" in done.stderr
@@ -106,6 +106,26 @@ def test_the_entry_point_loads_next_to_nothing(root: Path):
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "unneeded"),
+    [("'--help'", "'numba', 'pyarrow', 'numpy', 'lark'"), ("'check', 'ride.sase'", "'numba'")],
+)
+def test_what_needs_no_engine_loads_none(folder: Path, root: Path, arguments: str, unneeded: str):
+    """Or the shortest commands would take as long to start as a run."""
+    code = f"""if True:
+        import sys
+        from hamlet.cli import app
+        try:
+            app([{arguments}])
+        finally:
+            print({{{unneeded}}} & set(sys.modules), file=sys.stderr)
+    """
+    command = [sys.executable, "-c", code]
+    env = {**os.environ, "PYTHONPATH": str(root)}
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=True)
+    assert done.stderr == "set()\n"
 
 
 def test_interrupted_generate(process, folder: Path):

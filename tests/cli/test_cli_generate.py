@@ -97,7 +97,7 @@ def test_a_file_appears_only_when_it_is_whole(hamlet, folder: Path, monkeypatch)
         yield from generate("stock", events=10)
         raise RuntimeError("half way")
 
-    monkeypatch.setattr("hamlet.cli.generate.generate", failing)
+    monkeypatch.setattr("runtime.generate.generate", failing)
     before = sorted(folder.iterdir())
     assert hamlet("generate", "stock", "--output", "s.csv").exit_code == 2
     assert sorted(folder.iterdir()) == before

@@ -73,3 +73,16 @@ def test_sums_of_integers_are_text_and_sums_of_doubles_are_rounded_once() -> Non
     assert only(query, many(3, [1e16, 1.0, -1e16]), numeric="exact")["total"] == 1.0
     tenths = only(query, many(10, [0.1] * 10), numeric="exact")
     assert tenths["total"] == float(10 * Fraction(0.1))
+
+
+@pytest.mark.parametrize("value", [0, 1, 2**63, 2**64 - 1])
+@pytest.mark.parametrize("where", ["", "WHERE A.x <= NEXT(A).x", "WHERE LENGTH >= 2"])
+@pytest.mark.parametrize("numeric", ["float", "exact"])
+def test_extremes_of_unsigned_numbers(value: int, where: str, numeric: str) -> None:
+    columns = {"x": pa.array([value] * 3, pa.uint64()), "y": pa.nulls(3, pa.uint64())}
+    table = pa.table({"time": [1, 2, 3], "type": ["A"] * 3, **columns})
+    outputs = "MIN(A.x) AS low, MAX(A.x) AS high, MIN(A.y) AS none, MAX(A.y) AS neither"
+    query = f"QUERY q RETURN {outputs} PATTERN A+ {where} WITHIN 9 s"
+    row = aggregate(query, table, numeric=numeric)["q"].to_pylist()[0]
+    assert (row["low"], row["high"]) == (value, value)
+    assert (row["none"], row["neither"]) == (None, None)

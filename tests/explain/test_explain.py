@@ -44,6 +44,23 @@ def test_ties_by_arrival_are_said():
     assert "as they arrived" in explain(parse(TWO), ties="arrival").text().splitlines()[0]
 
 
+@pytest.mark.parametrize(("count", "parts"), [(64, 1), (65, 2), (200, 4)])
+def test_a_group_with_too_many_conditions_is_cut(count: int, parts: int):
+    """As the engine cuts it: 64 conditions on a type, a bit of a word each."""
+    queries = parse(
+        "\n".join(
+            f"RETURN COUNT(*) PATTERN SEQ(A, B+) WHERE B.x > {n} WITHIN 1 min" for n in range(count)
+        )
+    )
+    said = explain(queries)
+    assert len(said.sharing) == 1
+    assert [len(part) for part in said.sharing[0].parts] == [count // parts] * (parts - 1) + [
+        count - count // parts * (parts - 1)
+    ]
+    line = f"cut into {parts} parts that share each for itself: more conditions on B than a kernel"
+    assert (line in said.text()) == (parts > 1)
+
+
 def test_conditions_are_written_as_they_can_be_read_again():
     written = (
         "(a.x = 1 OR a.y IS NOT NULL) AND NOT (a.x > 2 AND a.y < 3) AND a.x BETWEEN -1 AND 5"
@@ -164,6 +181,8 @@ def test_json_has_stable_keys():
             "pane_text": "1 minute",
             "counted": False,
             "kleene": [{"pattern": "B+", "queries": ["q1", "q2"]}],
+            "parts": [["q1", "q2"]],
+            "crowded": [],
         }
     ]
     assert found["queries"][0]["predecessors"] == [{"type": "B", "before": ["A", "B"]}]
