@@ -23,6 +23,7 @@ import pyarrow.compute as pc
 from runtime import checkpoint
 from runtime.checkpoint import Header, Part, columns_and_clock, columns_with_clock
 from runtime.compiled.backend import CompiledBackend
+from runtime.compiled.graphlets.parts import check_plan
 from runtime.compiled.graphlets.run import Options
 from runtime.errors import HamletError, WorkloadError
 from runtime.events.clock import Clock
@@ -36,6 +37,7 @@ from runtime.language.query import Query, Workload
 from runtime.plain.backend import PlainBackend
 from runtime.plain.executor import FOREVER
 from runtime.sharing.decisions import Decisions
+from runtime.sharing.plan import Plan
 from runtime.sharing.policy import Policy
 
 Results: TypeAlias = dict[str, pa.Table]
@@ -57,6 +59,7 @@ class Engine:
         ties: str = "strict",
         sharing: str = "dynamic",
         kernels: str = "auto",
+        plan: Plan | None = None,
         lateness: int | None = None,
         time_column: str = "time",
         type_column: str = "type",
@@ -88,7 +91,10 @@ class Engine:
         self._arrivals = 0
         self._backend: PlainBackend | CompiledBackend = PlainBackend()
         if numeric == "float":
-            self._backend = CompiledBackend(Options(sharing, kernels=kernels), Policy())
+            options = Options(sharing, kernels=kernels)
+            self._backend = CompiledBackend(options, Policy(), plan or Plan())
+        if plan is not None:
+            self._check_plan(plan)
         self._dead: list[pa.Table] = []
         self._late: list[pa.RecordBatch] = []
 
@@ -245,6 +251,17 @@ class Engine:
     def adopt(self, policy: Policy) -> None:
         """Decides by these coefficients from the next burst on. Results do not depend on them."""
         self._backend.adopt(policy)
+
+    def follow(self, plan: Plan) -> None:
+        """Shares by another plan from here on. Results do not depend on it."""
+        self._check_plan(plan)
+        assert isinstance(self._backend, CompiledBackend)
+        self._backend.follow(plan)
+
+    def _check_plan(self, plan: Plan) -> None:
+        if self._numeric != "float":
+            raise HamletError("the exact engine shares nothing, so it takes no plan")
+        check_plan(plan, self.workload.queries)
 
     def state_bytes(self) -> int:
         """The memory of partitions and their windows; the exact engine does not count it."""

@@ -14,15 +14,17 @@ from runtime.compiled.graphlets.run import Options
 from runtime.compiled.saved import from_bytes, to_bytes
 from runtime.compiled.totals import Block, merge
 from runtime.compiled.writer import FloatWriter
+from runtime.errors import HamletError
 from runtime.events.clock import Clock
 from runtime.language.query import Query, Workload
 from runtime.sharing.decisions import Decisions
+from runtime.sharing.plan import Plan
 from runtime.sharing.policy import Policy
 
 
 class CompiledBackend:
-    def __init__(self, options: Options, policy: Policy) -> None:
-        self._common = Common(options, policy)
+    def __init__(self, options: Options, policy: Policy, plan: Plan) -> None:
+        self._common = Common(options, policy, plan)
         self._executors: dict[tuple[str, ...], CompiledExecutor] = {}
 
     def bind(self, types: Mapping[str, pa.DataType]) -> None:
@@ -40,6 +42,7 @@ class CompiledBackend:
             known.add(*members, since=since)
 
     def remove(self, query: Query) -> None:
+        self._common.plan = self._common.plan.without(query.name)
         self._executors[query.partition_by].remove(query.name)
 
     def execute(self, events: pa.RecordBatch, arrivals: range | None) -> None:
@@ -65,6 +68,14 @@ class CompiledBackend:
         self._common.policy = policy
         for executor in self._executors.values():
             executor.adopt(policy)
+
+    def follow(self, plan: Plan) -> None:
+        before = self._common.plan.granularity
+        if self._executors and dict(plan.granularity) != dict(before):
+            raise HamletError("the granularity of a query cannot change while it runs")
+        self._common.plan = plan
+        for executor in self._executors.values():
+            executor.follow_plan()
 
     @property
     def executors(self) -> list[CompiledExecutor]:

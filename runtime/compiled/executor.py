@@ -104,6 +104,12 @@ class CompiledExecutor:
         for run in self.graphlets():
             run.adopt(policy)
 
+    def follow_plan(self) -> None:
+        """The plan has changed: other queries share, or other parts."""
+        self._arrange()
+        for run in self.graphlets():
+            run.keep_windows(self._common.plan.windows)
+
     def graphlets(self) -> list[GraphletRun]:
         return [run for run in self._runs if isinstance(run, GraphletRun)]
 
@@ -196,6 +202,7 @@ class CompiledExecutor:
         common = self._common
         long = common.options.kernels == "auto" and self._events >= LONG_STREAM
         run = GraphletRun(queries, since, common.codes, common.options, common.policy, long, parts)
+        run.keep_windows(common.plan.windows)
         for before in old:
             for query in queries:
                 if query in before.queries:

@@ -39,6 +39,8 @@ WINDOWS = (
     *((60, 60), (120, 120), (60, 20), (40, 10), (30, 15), (20, 10), (40, 3)),
     *((12, 12), (12, 4), (6, 6), (8, 2), (9, 6), (15, 5), (7, 3)),
 )
+#: Windows of events: a group of equal time may reach over several of them.
+COUNTED = ((12, 12), (12, 4), (5, 5), (7, 3), (6, 2), (3, 3), (1, 1), (4, 3), (20, 5))
 KLEENE: tuple[Pattern, ...] = (
     Plus(Leaf("B")),
     Plus(Leaf("B")),
@@ -97,15 +99,17 @@ def draw_aggregates(tape: Tape, pattern: Pattern) -> tuple[Aggregate, ...]:
     return tuple(dict.fromkeys(drawn))
 
 
-def draw_query(tape: Tape, part: Pattern, frame: Query) -> Query:
+def draw_query(tape: Tape, part: Pattern, frame: Query, counted: int) -> Query:
+    """`counted`: the chance of a window of events, in percent."""
     pattern = draw_pattern(tape, part)
-    within, slide = tape.one_of(*WINDOWS)
+    of_events = tape.chance(counted)
+    within, slide = tape.one_of(*(COUNTED if of_events else WINDOWS))
     groups = tuple(GroupItem(name) for name in frame.group_by)
     return replace(
         frame,
         pattern=pattern,
         returns=groups + draw_aggregates(tape, pattern),
-        window=Window(within, slide),
+        window=Window(within, slide, "events" if of_events else "time"),
         local=draw_conditions(tape, pattern),
     )
 
@@ -136,7 +140,9 @@ def make_group(data: bytes) -> Case:
     frame = Query(part, group_by=group_by, equivalence=equivalence)
     count = head.number(2, MOST_QUERIES)
     tapes = [tape.piece(QUERY_BYTES) for _ in range(MOST_QUERIES)]
-    queries = [draw_query(each, part, frame) for each in tapes[:count]]
+    # Such windows want every partition to be a group of its own.
+    counted = head.one_of(0, 50, 100) if set(equivalence) <= set(group_by) else 0
+    queries = [draw_query(each, part, frame, counted) for each in tapes[:count]]
     types = sorted({leaf.type for query in queries for leaf in leaves(query.pattern)})
     types += [leaf.type for leaf in leaves(part)] * 2
     columns = {"x": head.one_of("int", "double"), "y": head.one_of("double", "int")}

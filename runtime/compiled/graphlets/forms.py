@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from runtime.compiled.graphlets.parts import Part
 from runtime.compiled.graphlets.sizes import mins_of, open_windows, sums_of
@@ -70,6 +71,16 @@ class Form:
             1,
             inside + len(part.entered),
         )
+
+    @cached_property
+    def active(self) -> frozenset[int]:
+        """The states whose sums some event before or in them adds to; those of others are zero."""
+        found = {position for lane in self.sums for position in lane.positions}
+        while True:
+            more = {q for q, before in enumerate(self.before) if found & set(before)} - found
+            if not more:
+                return frozenset(found)
+            found |= more
 
     @property
     def states(self) -> int:

@@ -72,6 +72,25 @@ class Part:
         return lanes.index(mine) if mine.positions else -1
 
 
+def check_plan(plan: Plan, queries: Sequence[Query]) -> None:
+    """Refuses a plan that these queries cannot follow, with the reason."""
+    plan.check(queries)
+    for query in queries:
+        if plan.granularity.get(query.name) == "type" and not takes(query):
+            raise HamletError(
+                f"`{query.name}` cannot be evaluated by whole bursts, as the plan says",
+                "`hamlet explain` says what it has that keeps it from that",
+            )
+    for group in (*plan.groups, *(part.queries for part in plan.shared)):
+        members = [query for query in queries if query.name in group]
+        if len({(q.partition_by, q.window.counted) for q in members}) > 1:
+            raise HamletError(
+                f"the plan lets {_listed(group)} share, but their partitions or windows are of "
+                "different kinds"
+            )
+    parts_of(plan, queries)
+
+
 def parts_of(plan: Plan, queries: Iterable[Query]) -> tuple[Part, ...]:
     """The parts of a plan that these queries share, at least two of them each."""
     found: list[Part] = []

@@ -42,7 +42,6 @@ class Options:
     this workload, "auto" the latter where it is compiled already or the stream is long."""
 
     sharing: str = "dynamic"
-    strategy: str = "auto"
     kernels: str = "auto"
 
 
@@ -118,6 +117,10 @@ class GraphletRun:
             policy.scan,
             self._pane_threshold(policy),
         ]
+
+    def keep_windows(self, strategy: str) -> None:
+        """How overlapping windows are kept from the next pane on; see `Plan.windows`."""
+        self._work[k.W_STRATEGY] = STRATEGY[strategy]
 
     def _pane_threshold(self, policy: Policy) -> float:
         """From how many events on a pane is better one operator: where stepping every window for
@@ -304,7 +307,6 @@ class GraphletRun:
         work[k.W_FREE] = -1
         work[k.W_PANE] = layout.pane
         work[k.W_SHARING] = SHARING[self._options.sharing]
-        work[k.W_STRATEGY] = STRATEGY[self._options.strategy]
         work[k.W_ROOM] = self._room
         work[k.W_LONGEST] = max(query.window.within for query in layout.queries)
         work[k.W_SAMPLE] = SAMPLE - 1

@@ -139,7 +139,9 @@ class _Operator(ABC):
         self._form = form
         self._first = entry.position in form.first
         self._loop = entry.position in form.loops
-        self._preds = [p * form.state_size for p in form.before[entry.position]]
+        before = form.before[entry.position]
+        self._preds = [p * form.state_size for p in before]
+        self._active_preds = [p * form.state_size for p in before if p in form.active]
         self._at = entry.position * form.state_size
         self._sliding = bool(layout.shape["SLIDING"])
 
@@ -166,7 +168,7 @@ class _Operator(ABC):
         yield "if u != 0.0:"
         yield f"    total = n + {product}u"
         fits = ["total < LIMIT"]
-        lanes = self._form.sums
+        lanes = self._form.sums if self._entry.position in self._form.active else ()
         for j, lane in enumerate(lanes, 1):
             part = self._part(self._layout.sum_part(self._entry.type, self._entry.position, lane))
             yield f"    a{j} = rf[s, {self._word(self._at + j)}]"
@@ -178,7 +180,7 @@ class _Operator(ABC):
         yield f"        rf[s, {self._word(self._at)}] = total"
         for j, _ in enumerate(lanes, 1):
             yield f"        rf[s, {self._word(self._at + j)}] = a{j}"
-        yield from ("        " + line for line in self._minima(1 + len(lanes)))
+        yield from ("        " + line for line in self._minima(1 + len(self._form.sums)))
         yield "    else:"
         yield f"        {self._too_large()}"
 
@@ -192,7 +194,8 @@ class _Operator(ABC):
         """What the first event would extend, in a lane (the count at offset 0)."""
         terms = [own] if self._loop else []
         terms += ["start"] if start else []
-        terms += [f"rf[s, {self._word(p + lane)}]" for p in self._preds]
+        preds = self._preds if lane == 0 else self._active_preds
+        terms += [f"rf[s, {self._word(p + lane)}]" for p in preds]
         return " + ".join(terms) or "0.0"
 
     def _minima(self, lanes: int) -> Iterator[str]:

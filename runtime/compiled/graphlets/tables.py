@@ -107,8 +107,10 @@ class _Tables:
         return self._add(k.T_ENTRIES, words)[0]
 
     def _preds(self, entry: Entry) -> list[int]:
+        """The states before, first those whose sums are always zero."""
         form = self._layout.all_forms[entry.form]
-        return [p * form.state_size for p in form.before[entry.position]]
+        before = sorted(form.before[entry.position], key=lambda p: p in form.active)
+        return [p * form.state_size for p in before]
 
     def _entry(self, entry: Entry, preds: tuple[int, int], sides: tuple[int, int]) -> list[int]:
         layout, p = self._layout, entry.position
@@ -125,6 +127,8 @@ class _Tables:
             entry.place,
             entry.queries,
             *sides,
+            len(lanes) if p in form.active else 0,
+            preds[1] - sum(before in form.active for before in form.before[p]),
             *_padded([lanes], layout.shape["LANES"], 0),
             *_padded([mins], layout.shape["MINS"]),
         ]

@@ -10,6 +10,9 @@ from .words import (
     E_FORM,
     E_LANES,
     E_LOOP,
+    E_PLACE,
+    E_QUERIES,
+    E_SIZE,
     EXACT_POWER,
     F_BLOCK,
     F_LANES,
@@ -23,31 +26,47 @@ from .words import (
 
 @compiled
 def apply(h, s, e, place, queries, count):
-    """Applies the operator in scratch to every vector of some of an entry's queries.
-
-    With `u` what the burst's first event would extend, the burst makes g*u new partial trends:
-    g is 2**c - 1 where the state loops, c where it does not."""
-    ri, tab = h.ri, h.tab
+    """Applies the operator in scratch to every vector of some of an entry's queries."""
+    tab = h.tab
     f = tab[e + E_FORM]
     at, number, idle = vectors(h, s, f)
     for v in range(number):
         base = at + v * tab[f + F_BLOCK] + place
-        start = start_of(v, idle)
-        if ri[s, FLAGS] & BIG == 0 and count <= EXACT_POWER:
-            if queries == 1:
-                if plain(h, s, e, f, count, base, start):
-                    continue
-            elif wide(h, s, e, f, queries, count, base, start):
-                continue
-        ri[s, FLAGS] |= BIG
-        far = count > EXACT_POWER or not moderate(h, e, f, count)
-        if far:
-            for i in range(queries):
-                extended(h, s, e, f, count, base + i, start)
-        elif queries == 1:
-            aligned_one(h, s, e, f, count, base, start)
-        else:
-            aligned(h, s, e, f, queries, count, base, start)
+        apply_vector(h, s, e, f, queries, count, base, start_of(v, idle))
+
+
+@compiled
+def apply_alike(h, s, first, last, count):
+    """Applies it to all queries of entries that differ only in their places."""
+    ri, tab = h.ri, h.tab
+    f = tab[first + E_FORM]
+    at, number, idle = vectors(h, s, f)
+    for v in range(number):
+        vector, start = at + v * tab[f + F_BLOCK], start_of(v, idle)
+        small = ri[s, FLAGS] & BIG == 0 and count <= EXACT_POWER
+        for e in range(first, last, E_SIZE):
+            base, queries = vector + tab[e + E_PLACE], tab[e + E_QUERIES]
+            if not small or queries > 1 or not plain(h, s, first, f, count, base, start):
+                apply_vector(h, s, e, f, queries, count, base, start)
+
+
+@compiled
+def apply_vector(h, s, e, f, queries, count, base, start):
+    ri = h.ri
+    if ri[s, FLAGS] & BIG == 0 and count <= EXACT_POWER:
+        if queries == 1:
+            if plain(h, s, e, f, count, base, start):
+                return
+        elif wide(h, s, e, f, queries, count, base, start):
+            return
+    ri[s, FLAGS] |= BIG
+    if count > EXACT_POWER or not moderate(h, e, f, count):
+        for i in range(queries):
+            extended(h, s, e, f, count, base + i, start)
+    elif queries == 1:
+        aligned_one(h, s, e, f, count, base, start)
+    else:
+        aligned(h, s, e, f, queries, count, base, start)
 
 
 @compiled

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .apply import apply
+from .apply import apply, apply_alike
 from .one import extended
 from .operators import attributes, entries, extremes, operator_of_agreed, operator_of_event
 from .words import (
@@ -14,6 +14,7 @@ from .words import (
     E_PLACE,
     E_QUERIES,
     E_SIZE,
+    E_STATE,
     FLAGS,
     MIN_AT,
     T_ENTRIES,
@@ -47,8 +48,17 @@ def apply_agreed(h, s, t, count):
     """Applies the operator of the agreed events to all entries of a type."""
     tab = h.tab
     operator_of_agreed(h, s, t, count)
-    for e in range(tab[tab[T_WIDE] + 2 * t], tab[tab[T_WIDE] + 2 * t + 1], E_SIZE):
-        apply(h, s, e, tab[e + E_PLACE], tab[e + E_QUERIES], count)
+    first, end = tab[tab[T_WIDE] + 2 * t], tab[tab[T_WIDE] + 2 * t + 1]
+    while first < end:
+        last = first + E_SIZE
+        while (
+            last < end
+            and tab[last + E_FORM] == tab[first + E_FORM]
+            and tab[last + E_STATE] == tab[first + E_STATE]
+        ):
+            last += E_SIZE
+        apply_alike(h, s, first, last, count)
+        first = last
 
 
 @compiled

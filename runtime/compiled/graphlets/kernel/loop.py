@@ -41,12 +41,15 @@ def run(first, times, local, types, slots, values, keys, masks, group, follower,
     full = tab[T_FULL]
     pane, sharing = wi[W_PANE], wi[W_SHARING]
     results = len(h.oi) // OUT_SIZE - wi[W_ROOM]
-    for i in range(first, len(times)):
-        if i + AHEAD < len(times):
-            ahead = np.int64(slots[i + AHEAD])
+    # Places are unsigned, which spares the question whether they count from the end.
+    far = np.uintp(AHEAD)
+    size = np.uintp(len(times))
+    for i in range(np.uintp(first), size):
+        if i + far < size:
+            ahead = np.int64(slots[i + far])
             prefetch(ri, ahead, 0)
             prefetch(ri, ahead, 8)
-        t = local[types[i]]
+        t = local[np.uintp(types[i])]
         if group[i] < 0 or (t < 0 and group[i] == 0):
             continue
         s = np.uintp(slots[i])
@@ -64,12 +67,12 @@ def run(first, times, local, types, slots, values, keys, masks, group, follower,
             # The one place where bursts end, so that all of it is compiled into this loop.
             flush(h, s)
             if (over or group[i] > 0) and wi[W_RESULTS] > results:
-                return i
+                return np.int64(i)
             if over:
                 roll(h, s, times[i])
                 ri[s, END] = (times[i] // pane + 1) * pane
             if group[i] > 0:
-                together(h, s, i, times, local, types, values, keys, masks, follower)
+                together(h, s, np.int64(i), times, local, types, values, keys, masks, follower)
                 continue
             if at_once(t):
                 enter(h, s, i, t, mask, values, keys)
@@ -86,7 +89,7 @@ def run(first, times, local, types, slots, values, keys, masks, group, follower,
                 snapshot(h, s, i, t, mask, values, keys)
             else:
                 if wi[W_LEFT] == 0 and ri[s, WAITING] == 0:
-                    return i
+                    return np.int64(i)
                 wait(h, s, i, t, mask, values, keys)
             continue
         take(h, s, i, t, values, keys)

@@ -7,13 +7,14 @@ import numpy as np
 
 from .one import align, keep, minima
 from .words import (
+    E_ACTIVE,
     E_FIRST,
     E_LANES,
+    E_LIVE,
     E_LOOP,
     E_PREDS,
     E_PREDS_END,
     E_STATE,
-    F_LANES,
     F_QUERIES,
     LIMIT,
     MINS,
@@ -31,7 +32,7 @@ def wide(h, s, e, f, queries, count, base, start):
     Places are unsigned, which spares the question whether they count from the end and lets these
     loops run over several words at once."""
     rf, tab, wi, wf = h.rf, h.tab, h.wi, h.wf
-    lanes = np.uintp(tab[f + F_LANES])
+    lanes = np.uintp(tab[e + E_ACTIVE])
     side, n = np.uintp(tab[f + F_QUERIES]), np.uintp(queries)
     first = np.uintp(base)
     at = first + np.uintp(tab[e + E_STATE])
@@ -66,7 +67,7 @@ def wide(h, s, e, f, queries, count, base, start):
         part = scale * wf[W_PARTS + tab[e + E_LANES + j]]
         for i in range(n):
             wf[to + i] = own * rf[s, lane + i]
-        for p in range(begin, end):
+        for p in range(tab[e + E_LIVE], end):
             before = first + np.uintp(tab[p]) + (j + np.uintp(1)) * side
             for i in range(n):
                 wf[to + i] += rf[s, before + i]
@@ -90,7 +91,7 @@ def aligned(h, s, e, f, queries, count, base, start):
     """As `wide`, with exponents: terms are brought to the largest exponent among them and added
     as doubles."""
     rf, ex, tab, wi, wf = h.rf, h.ex, h.tab, h.wi, h.wf
-    lanes = np.uintp(tab[f + F_LANES])
+    lanes = np.uintp(tab[e + E_ACTIVE])
     side, n = np.uintp(tab[f + F_QUERIES]), np.uintp(queries)
     first = np.uintp(base)
     at = first + np.uintp(tab[e + E_STATE])
@@ -123,13 +124,13 @@ def aligned(h, s, e, f, queries, count, base, start):
         offset = (j + np.uintp(1)) * side
         lane = at + offset
         part = scale * wf[W_PARTS + tab[e + E_LANES + j]]
-        largest(h, s, lane, first, offset, begin, end, n, mosts)
+        largest(h, s, lane, first, offset, tab[e + E_LIVE], end, n, mosts)
         for i in range(n):
             wi[mosts + i] = max(wi[mosts + i], wi[tops + i])
             a = rf[s, lane + i] * align(wi[mosts + i] - ex[s, lane + i])
             more = part * (wf[us + i] * align(wi[mosts + i] - wi[tops + i]))
             wf[ns + i] = a + own * g * a + more
-        for p in range(begin, end):
+        for p in range(tab[e + E_LIVE], end):
             before = first + np.uintp(tab[p]) + offset
             for i in range(n):
                 wf[ns + i] += g * (rf[s, before + i] * align(wi[mosts + i] - ex[s, before + i]))

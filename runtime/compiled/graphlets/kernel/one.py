@@ -12,8 +12,10 @@ import numpy as np
 from runtime.compiled.extended import LARGE, SMALL, add, mul, normal, power
 
 from .words import (
+    E_ACTIVE,
     E_FIRST,
     E_LANES,
+    E_LIVE,
     E_LOOP,
     E_MINS,
     E_PREDS,
@@ -38,7 +40,7 @@ def plain(h, s, e, f, count, base, start):
     """One vector of one query in doubles; False, and nothing done, where a number would get too
     large."""
     rf, tab, wi, wf = h.rf, h.tab, h.wi, h.wf
-    lanes, side = tab[f + F_LANES], tab[f + F_QUERIES]
+    lanes, side = tab[e + E_ACTIVE], tab[f + F_QUERIES]
     at = base + tab[e + E_STATE]
     loop = tab[e + E_LOOP] != 0
     n = rf[s, at]
@@ -60,7 +62,7 @@ def plain(h, s, e, f, count, base, start):
     for j in range(lanes):
         a = rf[s, at + (1 + j) * side]
         w = a if loop else 0.0
-        for p in range(begin, end):
+        for p in range(tab[e + E_LIVE], end):
             w += rf[s, base + tab[p] + (1 + j) * side]
         a += g * w + scale * wf[W_PARTS + tab[e + E_LANES + j]] * u
         fits = fits and abs(a) < LIMIT
@@ -117,7 +119,7 @@ def aligned_one(h, s, e, f, count, base, start):
     """As `plain`, with exponents: terms are brought to the largest exponent among them and added
     as doubles."""
     rf, ex, tab, wf = h.rf, h.ex, h.tab, h.wf
-    lanes, side = tab[f + F_LANES], tab[f + F_QUERIES]
+    lanes, side = tab[e + E_ACTIVE], tab[f + F_QUERIES]
     at = base + tab[e + E_STATE]
     loop = tab[e + E_LOOP] != 0
     own = 1.0 if loop else 0.0
@@ -141,11 +143,11 @@ def aligned_one(h, s, e, f, count, base, start):
     for j in range(lanes):
         lane = (1 + j) * side
         most = max(top, ex[s, at + lane])
-        for p in range(begin, end):
+        for p in range(tab[e + E_LIVE], end):
             most = max(most, ex[s, base + tab[p] + lane])
         a = rf[s, at + lane] * align(most - ex[s, at + lane])
         w = own * a
-        for p in range(begin, end):
+        for p in range(tab[e + E_LIVE], end):
             there = base + tab[p] + lane
             w += rf[s, there] * align(most - ex[s, there])
         part = scale * wf[W_PARTS + tab[e + E_LANES + j]]
@@ -158,7 +160,7 @@ def aligned_one(h, s, e, f, count, base, start):
 def extended(h, s, e, f, count, base, start):
     """One vector of one query with exponents."""
     rf, ex, tab, wf = h.rf, h.ex, h.tab, h.wf
-    lanes, side = tab[f + F_LANES], tab[f + F_QUERIES]
+    lanes, side = tab[e + E_ACTIVE], tab[f + F_QUERIES]
     at = base + tab[e + E_STATE]
     loop = tab[e + E_LOOP] != 0
     begin, end = tab[e + E_PREDS], tab[e + E_PREDS_END]
@@ -186,7 +188,7 @@ def extended(h, s, e, f, count, base, start):
         wm, we = 0.0, 0
         if loop:
             wm, we = am, ae
-        for p in range(begin, end):
+        for p in range(tab[e + E_LIVE], end):
             wm, we = add(wm, we, rf[s, base + tab[p] + lane], ex[s, base + tab[p] + lane])
         wm, we = mul(gm, ge, wm, we)
         am, ae = add(am, ae, wm, we)

@@ -51,9 +51,11 @@ T_SIZE = 24
 # An entry: a state of queries side by side (from the first on, so many) that events of a type
 # enter. Sorted by type, then by the bit of the condition. The wide entries of a type are as if all
 # its conditions were one: they are for bursts on which all queries agree. E_PREVIOUS and E_NEXT are
-# the entries of the bits before and after that lie side by side with it, or 0.
+# the entries of the bits before and after that lie side by side with it, or 0. Sums that no event
+# before or in a state adds to stay zero: E_ACTIVE are the sums of the state that may not be, E_LIVE
+# is where those states before it begin that have such ones.
 (E_STATE, E_LOOP, E_FIRST, E_BIT, E_FORM, E_PREDS, E_PREDS_END, E_PLACE, E_QUERIES, E_PREVIOUS,
- E_NEXT, E_LANES) = range(12)  # fmt: skip
+ E_NEXT, E_ACTIVE, E_LIVE, E_LANES) = range(14)  # fmt: skip
 E_MINS = E_LANES + LANES
 E_SIZE = E_MINS + MINS
 (F_WINDOWS, F_COLUMNS, F_OPEN, F_STATES, F_LANES, F_MINS, F_WITHIN, F_SLIDE, F_LASTS, F_LASTS_END,
