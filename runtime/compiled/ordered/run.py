@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from runtime.compiled.batch import Batch
 from runtime.compiled.codes import TypeCodes
+from runtime.compiled.handles import handle_of
 from runtime.compiled.numbers import Numbers
 from runtime.compiled.ordered.kernel import (
     ALL_TAKEN,
@@ -29,12 +30,11 @@ from runtime.compiled.ordered.kernel import (
 )
 from runtime.compiled.ordered.plan import ALWAYS, K_LIMIT, K_WIDTH, Costs, Layout, lay_out
 from runtime.compiled.ordered.pool import (
-    INNER,
     MOST_NODES,
     Pool,
     empty_pool,
     grown,
-    node_words,
+    widest_node,
     with_trees,
 )
 from runtime.compiled.ordered.states import (
@@ -119,13 +119,17 @@ class OrderedRun:
         slots = int(batch.slots.max()) + 1
         if slots > len(self._state.slots):
             self._state = with_slots(self._state, max(slots, 2 * len(self._state.slots)))
-        events = self._events(batch)
+        events = handle_of(self._events(batch))
         cursor = np.zeros(CURSOR, np.int64)
         while True:
-            short = take(self._plan, self._state, self._pool, events, self._space, cursor)
+            state, pool, space = self._handles()
+            short = take(self._plan, state, pool, events, space, cursor)
             if short == ALL_TAKEN:
                 return
             self._enlarge(short, cursor)
+
+    def _handles(self) -> tuple[State, Pool, Space]:
+        return handle_of(self._state), handle_of(self._pool), handle_of(self._space)
 
     def _events(self, batch: Batch) -> Events:
         layout, size = self._layout, batch.size
@@ -151,7 +155,7 @@ class OrderedRun:
             return _flat(batch.times, np.int64)
         ordinals = np.empty(batch.size, np.int64)
         slots, times = _flat(batch.slots, np.int32), _flat(batch.times, np.int64)
-        count_on(slots, times, self._since, self._state, ordinals)
+        count_on(slots, times, self._since, self._state.slots, ordinals)
         return ordinals
 
     def _enlarge(self, short: int, cursor: Ints) -> None:
@@ -173,7 +177,8 @@ class OrderedRun:
         """The windows that end at or before the watermark, and those of events that are full."""
         watermark = min(watermark, _LAST)
         if not self._window.counted:
-            end_until(self._plan, self._state, self._pool, self._space, watermark)
+            state, pool, space = self._handles()
+            end_until(self._plan, state, pool, space, watermark)
         if not self._state.counters[DONE_ROWS]:
             return []
         used = self._state.rows[: self._state.counters[ROWS_USED]]
@@ -312,7 +317,7 @@ def _space(layout: Layout, pool: Pool) -> Space:
             numbers += int((known[K_LIMIT] + 1) * known[K_WIDTH])
             shapes += layout.chunks[kleene]
         sizes.append(numbers)
-        rooms.append(MOST_NODES * sum(_words(pool, shape) for shape in shapes))
+        rooms.append(MOST_NODES * sum(widest_node(pool, shape) for shape in shapes))
     # Four ranges of factors are worked out side by side.
     most = 4 * max([*sizes, *layout.lanes])
     folds = max([1, *plan.blocks.rows[:, 2].tolist()])
@@ -331,10 +336,6 @@ def _space(layout: Layout, pool: Pool) -> Space:
         sizes=np.array([*sizes, max(sizes)], np.int64),
     )
     return _with_items(space, 64)
-
-
-def _words(pool: Pool, shape: int) -> int:
-    return int(node_words(pool.rooms, pool.lanes, pool.folds, shape, INNER))
 
 
 def _with_items(space: Space, items: int) -> Space:

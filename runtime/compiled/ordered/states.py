@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from runtime.compiled.ordered.options import compiled, entry, inlined
+from runtime.compiled.jit import compiled, inlined
 from runtime.compiled.ordered.pool import NONE
 from runtime.compiled.ordered.tree import NOTHING
 
@@ -87,8 +87,17 @@ def _longer(array: npt.NDArray[Any], length: int, fill: int) -> npt.NDArray[Any]
     return longer
 
 
-@inlined
-def find_row(state, slot, window):  # type: ignore[no-untyped-def]
+def free_rows(state: State, rows: Ints) -> None:
+    """Rows that are done can be used again."""
+    chain = np.append(state.counters[FREE_ROW], rows)
+    state.rows[rows, STATUS] = FREE
+    state.rows[rows, AFTER] = chain[:-1]
+    state.counters[FREE_ROW] = chain[-1]
+    state.counters[DONE_ROWS] -= len(rows)
+
+
+@compiled
+def find_row(state, slot, window):
     """The open row of a window, or NONE. Remembers where it was, since windows come in order."""
     row = state.slots[slot, 1]
     if row == NONE or state.rows[row, WINDOW_OF] > window:
@@ -103,7 +112,7 @@ def find_row(state, slot, window):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def open_row(state, slot, window):  # type: ignore[no-untyped-def]
+def open_row(state, slot, window):
     """A new row, in its place in the partition's list. There must be room for one."""
     counters, rows = state.counters, state.rows
     row = counters[FREE_ROW]
@@ -134,7 +143,7 @@ def open_row(state, slot, window):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def unlink_first(state, slot):  # type: ignore[no-untyped-def]
+def unlink_first(state, slot):
     """Takes the oldest row out of a partition's list; it is done."""
     row = state.slots[slot, 0]
     state.slots[slot, 0] = state.rows[row, AFTER]
@@ -145,23 +154,14 @@ def unlink_first(state, slot):  # type: ignore[no-untyped-def]
     return row
 
 
-@entry
-def free_rows(state, rows):  # type: ignore[no-untyped-def]
-    state.counters[DONE_ROWS] -= rows.size
-    for i in range(rows.size):
-        state.rows[rows[i], STATUS] = FREE
-        state.rows[rows[i], AFTER] = state.counters[FREE_ROW]
-        state.counters[FREE_ROW] = rows[i]
-
-
 @inlined
-def has_row(state):  # type: ignore[no-untyped-def]
+def has_row(state):
     counters = state.counters
     return counters[FREE_ROW] != NONE or counters[ROWS_USED] < state.rows.shape[0]
 
 
 @compiled
-def new_snapshot(state):  # type: ignore[no-untyped-def]
+def new_snapshot(state):
     counters = state.counters
     snapshot = counters[FREE_SNAPSHOT]
     if snapshot == NONE:
@@ -173,12 +173,12 @@ def new_snapshot(state):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def free_snapshot(state, snapshot):  # type: ignore[no-untyped-def]
+def free_snapshot(state, snapshot):
     state.after[snapshot] = state.counters[FREE_SNAPSHOT]
     state.counters[FREE_SNAPSHOT] = snapshot
 
 
 @inlined
-def has_snapshot(state):  # type: ignore[no-untyped-def]
+def has_snapshot(state):
     counters = state.counters
     return counters[FREE_SNAPSHOT] != NONE or counters[SNAPSHOTS_USED] < state.snapshots.shape[0]

@@ -1,0 +1,97 @@
+"""How kernels of many functions are compiled: as one, once for all queries, and kept on disk.
+
+Numba optimises every function and makes machine code of it, and does so again in each function
+that calls it. Here only an `entry`, which Python calls, is made machine code; what it calls is
+lowered to LLVM's language, linked into it, and optimised there, together.
+
+No function allocates, so none counts references to the arrays it is given: that would double the
+code. Numba keeps what it compiled for as long as a function's own file does not change; here
+functions of many files end up in one another, so it is kept until any of them changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+from numba import _dynfunc, njit, types  # type: ignore[attr-defined]
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.registry import CPUDispatcher
+
+# Scalars in a kernel: numba infers what they are, and elements of arrays are no `int` elsewhere.
+Int: TypeAlias = Any
+Truth: TypeAlias = Any
+Double: TypeAlias = Any
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+# Files of this folder whose code is in the kernels of others.
+_COMMON = ("extended.py", "handles.py", "jit.py")
+
+
+class _Part(JITCodeLibrary):
+    """The code of a function that is part of kernels: linked, and left at that."""
+
+    def finalize(self) -> None:
+        for library in dict.fromkeys(self._linking_libraries):
+            self._reload_init.update(library._reload_init)
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalized = True
+
+
+class _PartCompiler(Compiler):
+    def define_pipelines(self) -> Any:
+        context, name = self.state.targetctx, self.state.func_id.func_qualname
+        self.state.library = _Part(context.codegen(), name)  # type: ignore[no-untyped-call]
+        context.get_executable = _no_executable
+        return super().define_pipelines()  # type: ignore[no-untyped-call]
+
+
+def _no_executable(library: Any, description: Any, environment: Any) -> Any:
+    """What numba knows a compiled function by. It has no address: nobody calls it from Python."""
+    library._ensure_finalized()
+    module, name = description.lookup_module(), description.qualname
+    return _dynfunc.make_function(module, name, "part of a kernel", 0, environment, (library,))
+
+
+class _PartDispatcher(CPUDispatcher):
+    """Takes constants for what they are, whole numbers: numba would compile a function anew for
+    each that it is given."""
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        plain = [types.unliteral(each) for each in args]  # type: ignore[no-untyped-call]
+        return super().get_call_template(plain, kws)
+
+
+_OPTIONS: Any = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+
+
+def entry(function: Function) -> Function:
+    """What Python calls."""
+    dispatcher: Any = njit(cache=True, **_OPTIONS)(function)
+    dispatcher._cache._cache_file._source_stamp = _sources(Path(function.__code__.co_filename))
+    return dispatcher  # type: ignore[no-any-return]
+
+
+def compiled(function: Function, **options: Any) -> Function:
+    """What entries and other parts call."""
+    options = {**_OPTIONS, **options, "nopython": True, "no_cpython_wrapper": True}
+    return _PartDispatcher(function, {}, options, _PartCompiler)  # type: ignore[return-value]
+
+
+def inlined(function: Function) -> Function:
+    """A part that is too small to be called."""
+    return compiled(function, forceinline=True)
+
+
+def summing(function: Function) -> Function:
+    """A part that may take its sums in any order, so that they become vector code."""
+    return compiled(function, fastmath={"reassoc"})
+
+
+def _sources(file: Path) -> str:
+    files = [*sorted(file.parent.glob("*.py")), *(Path(__file__).parent / name for name in _COMMON)]
+    return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
