@@ -87,9 +87,11 @@ def inlined(function: Function) -> Function:
     return compiled(function, forceinline=True)
 
 
-def summing(function: Function) -> Function:
-    """A part that may take its sums in any order, so that they become vector code."""
-    return compiled(function, fastmath={"reassoc"})
+def scanning(function: Function) -> Function:
+    """A part that is one loop over arrays. It is optimised before it is linked, so that it becomes
+    vector code: inside of what calls it, LLVM sees less. Sums may be taken in any order."""
+    options = {**_OPTIONS, "no_cpython_wrapper": True, "fastmath": {"reassoc"}}
+    return njit(**options)(function)  # type: ignore[no-any-return]
 
 
 def _sources(file: Path) -> str:

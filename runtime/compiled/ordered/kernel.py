@@ -229,7 +229,7 @@ def _widest(space):
     return space.sizes[space.sizes.size - 1]
 
 
-@compiled
+@inlined
 def _asked(plan, events, space, start, stop):
     """How many items the events of an instant can leave at most."""
     asked = 0
@@ -308,7 +308,7 @@ def _leave_item(plan, state, pool, events, space, cursor, trees, event, block, r
     cursor[ITEMS] += 1
 
 
-@compiled
+@inlined
 def _enter(plan, state, space, block, row, m, e, x):
     """What begins here, and what comes over steps without a condition."""
     for i in range(first_of(plan, STARTS, block), first_of(plan, STARTS, block + 1)):
@@ -325,7 +325,7 @@ def _enter(plan, state, space, block, row, m, e, x):
             x[fold] = min(x[fold], state.leasts[row, plan[i]])
 
 
-@compiled
+@inlined
 def _extend(plan, state, pool, events, space, trees, event, block, row, m, e, x):
     """What comes over steps with a comparison."""
     for i in range(first_of(plan, PROBES, block), first_of(plan, PROBES, block + 1), 4):
@@ -371,7 +371,7 @@ def _extend(plan, state, pool, events, space, trees, event, block, row, m, e, x)
                 )  # fmt: skip
 
 
-@compiled
+@inlined
 def _is_nothing(plan, block, m):
     nothing = True
     for i in range(first_of(plan, COUNTS, block), first_of(plan, COUNTS, block + 1)):
@@ -379,7 +379,7 @@ def _is_nothing(plan, block, m):
     return nothing
 
 
-@compiled
+@inlined
 def _touch(plan, events, event, block, m, e, x):
     for i in range(first_of(plan, TOUCHES, block), first_of(plan, TOUCHES, block + 1), 4):
         number, count = plan[i], plan[i + 1]
@@ -497,7 +497,7 @@ def _expand_members(plan, state, row, kleene, factors, wm, we, m, e):
 # ---- items are applied ---------------------------------------------------------------------
 
 
-@compiled
+@inlined
 def _shortage(plan, state, pool, space, item):
     block = space.items[item, I_BLOCK]
     if not has_row(state):
@@ -622,7 +622,7 @@ def _settle(plan, state, row, kleene, mode, version, m, e, numbers):
             m[place], e[place] = add(m[place], e[place], 1.0, np.int64(0))
 
 
-@compiled
+@inlined
 def _give(plan, state, row, block, m, e, x):
     for i in range(first_of(plan, GIVES, block), first_of(plan, GIVES, block + 1), 2):
         number, total = plan[i], plan[i + 1]
@@ -636,7 +636,7 @@ def _give(plan, state, row, block, m, e, x):
         state.leasts[row, total] = min(state.leasts[row, total], x[plan[i]])
 
 
-@compiled
+@inlined
 def _put(plan, pool, events, space, trees, event, block, row, m, e, x):
     for i in range(first_of(plan, STORES, block), first_of(plan, STORES, block + 1), 2):
         store, column = plan[i], plan[i + 1]
@@ -669,7 +669,7 @@ def _end_first(plan, state, pool, space, trees, slot):
         fell(pool, row * trees + tree)
 
 
-@compiled
+@inlined
 def _end_before(plan, state, pool, space, trees, events, event):
     """Ends the windows of time that an event shows to be over."""
     at = first_of(plan, WINDOW, 0)

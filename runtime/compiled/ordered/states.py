@@ -96,7 +96,7 @@ def free_rows(state: State, rows: Ints) -> None:
     state.counters[DONE_ROWS] -= len(rows)
 
 
-@compiled
+@inlined
 def find_row(state, slot, window):
     """The open row of a window, or NONE. Remembers where it was, since windows come in order."""
     row = state.slots[slot, 1]

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from runtime.compiled.extended import LARGE, SMALL, add, normal
-from runtime.compiled.jit import compiled, inlined, summing
+from runtime.compiled.jit import compiled, inlined, scanning
 from runtime.compiled.ordered.pool import (
     BIG,
     HEAD,
@@ -44,7 +44,7 @@ NOTHING = np.iinfo(np.int64).max  # the least of no values
 # ---- sums over a part of a node: few arguments and no calls, so that they become vector code --
 
 
-@summing
+@scanning
 def _total(values):
     total = 0.0
     for i in range(values.size):
@@ -52,7 +52,7 @@ def _total(values):
     return total
 
 
-@summing
+@scanning
 def _total_at(values, powers, top):
     """The sum in units of the greatest exponent; what is two below it does not count."""
     total, less = 0.0, 0.0
@@ -62,7 +62,7 @@ def _total_at(values, powers, top):
     return total + less * SMALL
 
 
-@compiled
+@scanning
 def _top(powers):
     top = np.int32(0)
     for i in range(powers.size):
@@ -75,7 +75,7 @@ def _inside(each, key, below, at, above):
     return (below & (each < key)) | (at & (each == key)) | (above & (each > key))
 
 
-@summing
+@scanning
 def _range_total(keys, values, key, below, at, above):
     total = 0.0
     for i in range(keys.size):
@@ -83,7 +83,7 @@ def _range_total(keys, values, key, below, at, above):
     return total
 
 
-@summing
+@scanning
 def _range_total_at(keys, values, powers, top, key, below, at, above):
     total, less = 0.0, 0.0
     for i in range(keys.size):
@@ -93,7 +93,7 @@ def _range_total_at(keys, values, powers, top, key, below, at, above):
     return total + less * SMALL
 
 
-@compiled
+@scanning
 def _range_top(keys, powers, key, below, at, above):
     top = np.int32(0)
     for i in range(keys.size):
@@ -101,7 +101,7 @@ def _range_top(keys, powers, key, below, at, above):
     return top
 
 
-@compiled
+@scanning
 def _range_least(keys, leasts, key, below, at, above):
     least = NOTHING
     for i in range(keys.size):
@@ -109,7 +109,7 @@ def _range_least(keys, leasts, key, below, at, above):
     return least
 
 
-@compiled
+@scanning
 def _least(leasts):
     least = NOTHING
     for i in range(leasts.size):
@@ -117,7 +117,7 @@ def _least(leasts):
     return least
 
 
-@compiled
+@scanning
 def _count_up_to(keys, key):
     count = 0
     for i in range(keys.size):
@@ -125,7 +125,7 @@ def _count_up_to(keys, key):
     return count
 
 
-@compiled
+@scanning
 def _place_of(keys, key):
     place = NONE
     for i in range(keys.size):
@@ -265,7 +265,7 @@ def _is_full(pool, node):
     return pool.words[node + SIZE] == pool.rooms[pool.words[node + KIND]]
 
 
-@compiled
+@inlined
 def _merge(pool, tree, node, room, at, m, e, x, used):
     """Adds to what is at a place of a node; a place that is new holds zeros."""
     shape, big = pool.trees[tree, SHAPE], pool.trees[tree, BIG] != 0
