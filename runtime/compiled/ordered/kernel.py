@@ -84,10 +84,12 @@ from runtime.compiled.ordered.snapshots import (
 )
 from runtime.compiled.ordered.states import (
     CONTINUED,
+    HELD,
     LAST_ALONE,
     MERGED,
     SHARED,
     SPLIT,
+    TAKEN,
     WINDOW_OF,
     State,
     find_row,
@@ -620,6 +622,8 @@ def _settle(plan, state, row, kleene, mode, version, m, e, numbers):
         if known[at + S_CURRENT] >= 0:
             place = numbers + known[at + S_CURRENT] * width
             m[place], e[place] = add(m[place], e[place], 1.0, np.int64(0))
+    state.decisions[kleene, TAKEN] += 1
+    state.decisions[kleene, HELD] += known[at + S_COUNT]
 
 
 @inlined

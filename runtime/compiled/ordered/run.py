@@ -38,14 +38,20 @@ from runtime.compiled.ordered.pool import (
     with_trees,
 )
 from runtime.compiled.ordered.states import (
+    CONTINUED,
     DONE,
     DONE_ROWS,
     FREE,
+    HELD,
+    MERGED,
     OPEN,
     ROWS_USED,
+    SHARED,
     SLOT_OF,
     SNAPSHOTS_USED,
+    SPLIT,
     STATUS,
+    TAKEN,
     WINDOW_OF,
     State,
     empty_state,
@@ -57,12 +63,12 @@ from runtime.compiled.ordered.states import (
 from runtime.compiled.ordered.tree import NOTHING
 from runtime.compiled.totals import Closed, Extremes, LaneColumn
 from runtime.language.query import Fold, Query
+from runtime.sharing.decisions import Decisions, TypeDecisions
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 SHARING = ("dynamic", "always", "never")
-DECISIONS = ("shared", "split", "merged", "continued")
 _LAST = np.iinfo(np.int64).max
 
 
@@ -250,14 +256,25 @@ class OrderedRun:
             len(self._queries) - len(self._removed)
         )
 
-    @property
-    def decisions(self) -> dict[str, dict[str, int]]:
-        """For each shared Kleene state: how often a snapshot was made for it and it stayed shared,
-        it split, it was merged again by a new window, an event needed no snapshot."""
-        return {
-            name: dict(zip(DECISIONS, counts[: len(DECISIONS)].tolist(), strict=True))
-            for name, counts in zip(self._layout.kleenes, self._state.decisions, strict=True)
-        }
+    def decisions(self) -> Decisions:
+        """Of shared Kleene states, event by event: a snapshot was made and the state stayed shared,
+        it split, a new window merged it again, or an event needed no snapshot."""
+        types = [
+            TypeDecisions(
+                type=state.type,
+                shared=counts[SHARED],
+                split=counts[SPLIT],
+                merged=counts[MERGED],
+                continued=counts[CONTINUED],
+                events=counts[TAKEN],
+                snapshots=counts[SHARED],
+                benefit=float(counts[TAKEN] * state.alone - counts[HELD] * state.snapshot),
+            )
+            for state, counts in zip(
+                self._layout.kleenes, self._state.decisions.tolist(), strict=True
+            )
+        ]
+        return Decisions(tuple(types), ())
 
     # ---- checkpoints -----------------------------------------------------------------------
 

@@ -23,8 +23,9 @@ FREE, OPEN, DONE = 0, 1, 2
 AFTER, WINDOW_OF, SLOT_OF, STATUS = range(4)
 # Places of `counters`.
 ROWS_USED, FREE_ROW, OPEN_ROWS, DONE_ROWS, SNAPSHOTS_USED, FREE_SNAPSHOT = range(6)
-# Places of `decisions`, by kleene.
-SHARED, SPLIT, MERGED, CONTINUED, LAST_ALONE = range(5)
+# Places of `decisions`, by kleene: how often it was so decided, whether the last window ended
+# split, how many events were taken together, how many snapshots there were, over all of these.
+SHARED, SPLIT, MERGED, CONTINUED, LAST_ALONE, TAKEN, HELD, COUNTED = range(8)
 
 
 class State(NamedTuple):
@@ -61,7 +62,7 @@ def empty_state(
         snapshots=np.zeros((0, width)),
         snapshot_powers=np.zeros((0, width), np.int32),
         after=np.zeros(0, np.int64),
-        decisions=np.zeros((kleenes, 5), np.int64),
+        decisions=np.zeros((kleenes, COUNTED), np.int64),
     )
 
 
