@@ -24,8 +24,10 @@ from types import ModuleType
 
 import numba
 
-from runtime.compiled import extended, prefetch, ticks
+from runtime.compiled import extended, handles, jit, prefetch, ticks
 
+# Modules whose code ends up in kernels.
+_INSIDE = (extended, handles, jit, prefetch, ticks)
 _SHAPE = re.compile(r"^([A-Z]+) = \S+(  # shape.*)$", re.MULTILINE)
 
 
@@ -53,7 +55,9 @@ class Kernel:
 
     @cached_property
     def _path(self) -> Path:
-        inside = "".join(inspect.getsource(module) for module in (extended, prefetch, ticks))
+        inside = "".join(
+            inspect.getsource(module) for module in (extended, handles, jit, prefetch, ticks)
+        )
         whole = "".join(f"{name}\n{source}" for name, source in sorted(self._files.items()))
         digest = hashlib.sha256(f"{whole}{inside}{numba.__version__}".encode()).hexdigest()[:16]
         return cache_folder() / f"{self._folder.parent.name}_{digest}"

@@ -9,7 +9,6 @@ from __future__ import annotations
 from runtime.compiled.extended import add, mul, normal
 from runtime.compiled.general.bits import lowest
 from runtime.compiled.general.events import Events
-from runtime.compiled.general.jit import Double, Int, compiled
 from runtime.compiled.general.plan import (
     AS_TEXT,
     FOLD,
@@ -22,6 +21,7 @@ from runtime.compiled.general.plan import (
     Plan,
 )
 from runtime.compiled.general.pools import EXPONENT, NOBODY, VALUES, Pools
+from runtime.compiled.jit import Double, Int, compiled
 
 
 @compiled

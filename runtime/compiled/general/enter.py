@@ -5,7 +5,6 @@ from __future__ import annotations
 from runtime.compiled.extended import add
 from runtime.compiled.general.bits import lowest
 from runtime.compiled.general.bundles import add_item, fold
-from runtime.compiled.general.jit import Int, compiled
 from runtime.compiled.general.negation import told_apart
 from runtime.compiled.general.plan import (
     ROW_OF,
@@ -42,6 +41,7 @@ from runtime.compiled.general.pools import (
     give_back,
     take,
 )
+from runtime.compiled.jit import Int, compiled
 
 
 @compiled

@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from runtime.compiled.batch import Batch
-from runtime.compiled.general.jit import Int, Truth, compiled
 from runtime.compiled.general.plan import CONTIGUOUS, SUM, Columns, Doubles, Ints, Plan
 from runtime.compiled.general.program import DOUBLE, TEXT
+from runtime.compiled.jit import Int, Truth, entry
 from runtime.compiled.texts import Texts
 
 # Columns of `rows`.
@@ -99,7 +99,7 @@ def _arranged(rows: Ints, every: bool) -> tuple[Ints, Ints]:
     return order[:count], arranged[:count]
 
 
-@compiled
+@entry
 def _bring_together(rows: Ints, every: Truth, order: Ints, arranged: Ints, ends: Ints) -> Int:
     """A counting sort by slot, stable; slots in the order in which they first come. Events that
     match nothing are left out, unless every event counts."""

@@ -8,7 +8,6 @@ import numpy as np
 
 from runtime.compiled.general.bits import as_double, as_word
 from runtime.compiled.general.events import Events
-from runtime.compiled.general.jit import Double, Int, Truth, compiled
 from runtime.compiled.general.plan import PAIRS, PAIRS_END, SIMPLE, Plan
 from runtime.compiled.general.pools import NULLS, VALUES, Ints, Pools
 from runtime.compiled.general.program import (
@@ -31,6 +30,7 @@ from runtime.compiled.general.program import (
     TEXT,
     TO_DOUBLE,
 )
+from runtime.compiled.jit import Double, Int, Truth, compiled
 
 TOP = np.int64(-(2**63))
 UNLIKE = 2

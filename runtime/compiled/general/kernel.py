@@ -4,7 +4,6 @@ window. Leaves when a pool runs out, at a point from where it can go on."""
 from __future__ import annotations
 
 from runtime.compiled.general.events import EVENT_MASK, INSTANT, SLOT, TIME, Events
-from runtime.compiled.general.jit import Int, compiled
 from runtime.compiled.general.negation import commit_moves, stage_moves
 from runtime.compiled.general.plan import CONTIGUOUS, Ints, Plan
 from runtime.compiled.general.pools import (
@@ -28,9 +27,10 @@ from runtime.compiled.general.pools import (
 )
 from runtime.compiled.general.step import step
 from runtime.compiled.general.windows import close_until, end_of, open_window
+from runtime.compiled.jit import Int, compiled, entry
 
 
-@compiled
+@entry
 def take_events(plan: Plan, s: Pools, ev: Events, cursor: Ints) -> Int:
     """Takes the events from `cursor[0]` on. Returns OK when all are taken, or what is needed."""
     low, size = cursor[0], len(ev.order)
@@ -53,7 +53,7 @@ def take_events(plan: Plan, s: Pools, ev: Events, cursor: Ints) -> Int:
     return OK
 
 
-@compiled
+@entry
 def close_windows(plan: Plan, s: Pools, ranks: Ints, watermark: Int, cursor: Ints) -> Int:
     """Closes the windows of all slots from `cursor[0]` on that end at or before the watermark."""
     s.counters[MOVES] = 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from runtime.compiled.general.enter import put
-from runtime.compiled.general.jit import Int, compiled
 from runtime.compiled.general.plan import (
     Ints,
     Plan,
@@ -26,6 +25,7 @@ from runtime.compiled.general.pools import (
     take,
 )
 from runtime.compiled.general.states import state_of
+from runtime.compiled.jit import Int, compiled
 
 
 @compiled

@@ -19,7 +19,6 @@ from __future__ import annotations
 from runtime.compiled.general.bits import lowest
 from runtime.compiled.general.events import EVENT_MASK, Events
 from runtime.compiled.general.interpret import neighbours
-from runtime.compiled.general.jit import Int, Truth, compiled
 from runtime.compiled.general.plan import BEFORE, GUARD, NOT_OF, NOTS_AHEAD, OPEN, PLACE, Plan
 from runtime.compiled.general.pools import (
     AT,
@@ -44,6 +43,7 @@ from runtime.compiled.general.pools import (
     give_back,
     take,
 )
+from runtime.compiled.jit import Int, Truth, compiled
 
 
 @compiled

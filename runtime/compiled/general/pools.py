@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from runtime.compiled.general.jit import Int, compiled
 from runtime.compiled.general.plan import Plan
+from runtime.compiled.jit import Int, compiled, entry
 
 Ints = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
@@ -193,7 +193,7 @@ def free_nodes(s: Pools, node: Int) -> None:
         node = after
 
 
-@compiled
+@entry
 def _free_cell(table: Ints, mask: Int, length: Int) -> Int:
     """Where a state that the table does not have goes."""
     cell = first_cell(table, mask, length)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from runtime.compiled.general.jit import Int, compiled
 from runtime.compiled.general.leave import without_sides
 from runtime.compiled.general.plan import (
     NEXT,
@@ -29,6 +28,7 @@ from runtime.compiled.general.pools import (
     free_nodes,
 )
 from runtime.compiled.general.states import state_of
+from runtime.compiled.jit import Int, compiled
 
 
 @compiled

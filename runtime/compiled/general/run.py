@@ -17,7 +17,6 @@ from numba import njit
 from runtime.compiled.batch import Batch
 from runtime.compiled.codes import TypeCodes
 from runtime.compiled.general.events import events_of, own
-from runtime.compiled.general.handles import handle_of
 from runtime.compiled.general.kernel import close_windows, take_events
 from runtime.compiled.general.plan import AS_TEXT, FOLD, SUM, Ints, make_plan
 from runtime.compiled.general.pools import (
@@ -39,6 +38,7 @@ from runtime.compiled.general.pools import (
     with_slots,
 )
 from runtime.compiled.general.states import number_positions
+from runtime.compiled.handles import handle_of
 from runtime.compiled.numbers import Numbers
 from runtime.compiled.texts import Texts
 from runtime.compiled.totals import Closed, Extremes, LaneColumn

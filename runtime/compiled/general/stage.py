@@ -9,7 +9,6 @@ from runtime.compiled.general.bits import lowest
 from runtime.compiled.general.bundles import add_extended
 from runtime.compiled.general.events import Events
 from runtime.compiled.general.interpret import neighbours
-from runtime.compiled.general.jit import Int, compiled
 from runtime.compiled.general.negation import alive_since, passes
 from runtime.compiled.general.plan import (
     FIRST_GUARD,
@@ -49,6 +48,7 @@ from runtime.compiled.general.pools import (
     take,
 )
 from runtime.compiled.general.states import state_of
+from runtime.compiled.jit import Int, compiled
 
 
 @compiled

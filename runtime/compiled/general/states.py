@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from runtime.compiled.general.bits import lowest
-from runtime.compiled.general.jit import Int, compiled
 from runtime.compiled.general.plan import (
     FOLLOW,
     LAST_GUARD,
@@ -37,6 +36,7 @@ from runtime.compiled.general.pools import (
     Pools,
     first_cell,
 )
+from runtime.compiled.jit import Int, compiled, entry
 
 
 @compiled
@@ -54,7 +54,7 @@ def state_of(plan: Plan, s: Pools, mask: Int, length: Int) -> Int:
         cell = (cell + 1) & (len(s.table) - 1)
 
 
-@compiled
+@entry
 def number_positions(plan: Plan, s: Pools) -> None:
     """Where bindings are followed one by one, a state is a position."""
     if not plan.subsets and plan.least == 1:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from runtime.compiled.general.enter import enter
 from runtime.compiled.general.events import EVENT_MASK, Events
-from runtime.compiled.general.jit import Int, compiled
 from runtime.compiled.general.leave import leave
 from runtime.compiled.general.plan import (
     CONTIGUOUS,
@@ -28,6 +27,7 @@ from runtime.compiled.general.pools import (
 )
 from runtime.compiled.general.room import find_room, undo
 from runtime.compiled.general.stage import extend, start
+from runtime.compiled.jit import Int, compiled
 
 
 @compiled

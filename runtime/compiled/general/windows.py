@@ -6,7 +6,6 @@ from __future__ import annotations
 from runtime.compiled.extended import add, mul
 from runtime.compiled.general.bits import lowest
 from runtime.compiled.general.enter import add_total
-from runtime.compiled.general.jit import Double, Int, compiled
 from runtime.compiled.general.negation import (
     alive_until,
     forget_threads,
@@ -44,6 +43,7 @@ from runtime.compiled.general.pools import (
     give_back,
     take,
 )
+from runtime.compiled.jit import Double, Int, compiled
 
 
 @compiled

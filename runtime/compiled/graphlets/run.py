@@ -12,7 +12,6 @@ import numpy.typing as npt
 from runtime.compiled.batch import Batch
 from runtime.compiled.cells import Ints, Mask
 from runtime.compiled.codes import TypeCodes
-from runtime.compiled.general.handles import handle_of
 from runtime.compiled.graphlets.forms import Form
 from runtime.compiled.graphlets.kernel import words as k
 from runtime.compiled.graphlets.layout import Layout
@@ -20,6 +19,7 @@ from runtime.compiled.graphlets.masks import masks_of
 from runtime.compiled.graphlets.parts import Part
 from runtime.compiled.graphlets.sizes import block_size, mins_of, open_windows, sums_of
 from runtime.compiled.graphlets.tables import tables
+from runtime.compiled.handles import handle_of
 from runtime.compiled.numbers import Numbers
 from runtime.compiled.ordinals import Numbered
 from runtime.compiled.ties import Groups

@@ -22,10 +22,11 @@ _HEAD = '''"""What this workload's merged template does with an event; see `grap
 
 import numpy as np
 
+from runtime.compiled.jit import inlined
+
 from . import by_tables
 from .vectors import start_of, vectors
 from .words import *
-from .words import inlined
 
 apply_by_tables, enter_by_tables = by_tables.apply_agreed, by_tables.enter
 take_by_tables = by_tables.take

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from runtime.compiled.extended import add, mul
-from runtime.compiled.ordered.options import compiled, entry, inlined
+from runtime.compiled.jit import Int, compiled, entry, inlined
 from runtime.compiled.ordered.plan import (
     ADDS,
     ALWAYS,
@@ -62,7 +62,7 @@ from runtime.compiled.ordered.plan import (
     TOUCHES,
     WINDOW,
 )
-from runtime.compiled.ordered.pool import NONE, ROOT, fell, plant
+from runtime.compiled.ordered.pool import NONE, ROOT, Pool, fell, plant
 from runtime.compiled.ordered.snapshots import (
     MEMBER,
     add_snapshot,
@@ -84,11 +84,14 @@ from runtime.compiled.ordered.snapshots import (
 )
 from runtime.compiled.ordered.states import (
     CONTINUED,
+    HELD,
     LAST_ALONE,
     MERGED,
     SHARED,
     SPLIT,
+    TAKEN,
     WINDOW_OF,
+    State,
     find_row,
     has_row,
     has_snapshot,
@@ -147,7 +150,7 @@ class Space(NamedTuple):
 
 
 @inlined
-def _window_at(plan, point, turn):  # type: ignore[no-untyped-def]
+def _window_at(plan, point, turn):
     """The window that holds a point and whose turn it is, and whether there is such a one."""
     at = first_of(plan, WINDOW, 0)
     within, slide, counted = plan[at], plan[at + 1], plan[at + 2]
@@ -166,7 +169,7 @@ def _window_at(plan, point, turn):  # type: ignore[no-untyped-def]
 
 
 @entry
-def take(plan, state, pool, events, space, cursor):  # type: ignore[no-untyped-def]
+def take(plan: Ints, state: State, pool: Pool, events: Events, space: Space, cursor: Ints) -> Int:
     """Takes events from the cursor on. Returns ALL_TAKEN, or what there is too little of."""
     at = first_of(plan, WINDOW, 0)
     counted, at_once = plan[at + 2] != 0, plan[at + 3]
@@ -224,12 +227,12 @@ def take(plan, state, pool, events, space, cursor):  # type: ignore[no-untyped-d
 
 
 @inlined
-def _widest(space):  # type: ignore[no-untyped-def]
+def _widest(space):
     return space.sizes[space.sizes.size - 1]
 
 
 @inlined
-def _asked(plan, events, space, start, stop):  # type: ignore[no-untyped-def]
+def _asked(plan, events, space, start, stop):
     """How many items the events of an instant can leave at most."""
     asked = 0
     types = _owners(plan)
@@ -243,8 +246,8 @@ def _asked(plan, events, space, start, stop):  # type: ignore[no-untyped-def]
 # ---- what an event creates -----------------------------------------------------------------
 
 
-@inlined
-def _leave_items(plan, state, pool, events, space, cursor, trees, event, turn):  # type: ignore[no-untyped-def]
+@compiled
+def _leave_items(plan, state, pool, events, space, cursor, trees, event, turn):
     type_ = events.types[event]
     types = _owners(plan)
     if 0 <= type_ < types:
@@ -261,13 +264,13 @@ def _leave_items(plan, state, pool, events, space, cursor, trees, event, turn): 
 
 
 @inlined
-def _owners(plan):  # type: ignore[no-untyped-def]
+def _owners(plan):
     """How many types have a list: it is followed at once by its first row."""
     return plan[plan[OF_TYPE]] - plan[OF_TYPE] - 1
 
 
-@inlined
-def _leave_item(plan, state, pool, events, space, cursor, trees, event, block, row, window):  # type: ignore[no-untyped-def]
+@compiled
+def _leave_item(plan, state, pool, events, space, cursor, trees, event, block, row, window):
     item = cursor[ITEMS]
     head = first_of(plan, BLOCKS, block)
     numbers, folds, kleene = plan[head + 1], plan[head + 2], plan[head + 3]
@@ -308,7 +311,7 @@ def _leave_item(plan, state, pool, events, space, cursor, trees, event, block, r
 
 
 @inlined
-def _enter(plan, state, space, block, row, m, e, x):  # type: ignore[no-untyped-def]
+def _enter(plan, state, space, block, row, m, e, x):
     """What begins here, and what comes over steps without a condition."""
     for i in range(first_of(plan, STARTS, block), first_of(plan, STARTS, block + 1)):
         m[plan[i]] = 1.0
@@ -325,7 +328,7 @@ def _enter(plan, state, space, block, row, m, e, x):  # type: ignore[no-untyped-
 
 
 @inlined
-def _extend(plan, state, pool, events, space, trees, event, block, row, m, e, x):  # type: ignore[no-untyped-def]
+def _extend(plan, state, pool, events, space, trees, event, block, row, m, e, x):
     """What comes over steps with a comparison."""
     for i in range(first_of(plan, PROBES, block), first_of(plan, PROBES, block + 1), 4):
         probe, store, parts, column = plan[i], plan[i + 1], plan[i + 2], plan[i + 3]
@@ -365,13 +368,13 @@ def _extend(plan, state, pool, events, space, trees, event, block, row, m, e, x)
             for j in range(targets, first_of(plan, KLEENE_TARGETS, probe + 1), 2):
                 member = first + MEMBER * plan[j]
                 expand(
-                    plan, known, state.snapshots, state.snapshot_powers, width, member,
+                    plan, state, known, width, member,
                     wm, we, 0, m, e, plan[j + 1],
                 )  # fmt: skip
 
 
 @inlined
-def _is_nothing(plan, block, m):  # type: ignore[no-untyped-def]
+def _is_nothing(plan, block, m):
     nothing = True
     for i in range(first_of(plan, COUNTS, block), first_of(plan, COUNTS, block + 1)):
         nothing = nothing and m[plan[i]] == 0.0
@@ -379,7 +382,7 @@ def _is_nothing(plan, block, m):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _touch(plan, events, event, block, m, e, x):  # type: ignore[no-untyped-def]
+def _touch(plan, events, event, block, m, e, x):
     for i in range(first_of(plan, TOUCHES, block), first_of(plan, TOUCHES, block + 1), 4):
         number, count = plan[i], plan[i + 1]
         value, scale = own_value(plan[i + 2], plan[i + 3], events.values, event)
@@ -396,8 +399,8 @@ def _touch(plan, events, event, block, m, e, x):  # type: ignore[no-untyped-def]
 # ---- a Kleene state that queries share -----------------------------------------------------
 
 
-@inlined
-def _leave_together(  # type: ignore[no-untyped-def]
+@compiled
+def _leave_together(
     plan, state, pool, events, space, trees, event, block, kleene, row, m, e, numbers, item
 ):
     """Decides how an event goes into a shared state, and works out what that needs: what enters
@@ -462,7 +465,7 @@ def _leave_together(  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _pays(plan, kleene, count, window, point):  # type: ignore[no-untyped-def]
+def _pays(plan, kleene, count, window, point):
     """Whether one snapshot more pays, if the rest of the window goes on as it began. All is for
     one event of those that have come, of which `rest` more are to come."""
     shared = column_of(plan, kleene, K_SHARED)
@@ -477,8 +480,8 @@ def _pays(plan, kleene, count, window, point):  # type: ignore[no-untyped-def]
     return going_on <= parting
 
 
-@inlined
-def _expand_members(plan, state, row, kleene, factors, wm, we, m, e):  # type: ignore[no-untyped-def]
+@compiled
+def _expand_members(plan, state, row, kleene, factors, wm, we, m, e):
     """Adds to each query's numbers what its own comparison finds."""
     common, width = column_of(plan, kleene, K_COMMON), column_of(plan, kleene, K_WIDTH)
     known = state.kleenes[row, column_of(plan, kleene, K_INTS) :]
@@ -488,7 +491,7 @@ def _expand_members(plan, state, row, kleene, factors, wm, we, m, e):  # type: i
         for part in range(-1, 3):
             if part < 0 or (parts & ~common) >> part & 1:
                 expand(
-                    plan, known, state.snapshots, state.snapshot_powers, width, member,
+                    plan, state, known, width, member,
                     wm, we, (1 + part) * factors, m, e, number,
                 )  # fmt: skip
 
@@ -497,7 +500,7 @@ def _expand_members(plan, state, row, kleene, factors, wm, we, m, e):  # type: i
 
 
 @inlined
-def _shortage(plan, state, pool, space, item):  # type: ignore[no-untyped-def]
+def _shortage(plan, state, pool, space, item):
     block = space.items[item, I_BLOCK]
     if not has_row(state):
         return MORE_ROWS
@@ -508,8 +511,8 @@ def _shortage(plan, state, pool, space, item):  # type: ignore[no-untyped-def]
     return ALL_TAKEN
 
 
-@inlined
-def _apply(plan, state, pool, events, space, trees, item):  # type: ignore[no-untyped-def]
+@compiled
+def _apply(plan, state, pool, events, space, trees, item):
     items = space.items
     block, event, window = items[item, I_BLOCK], items[item, I_EVENT], items[item, I_WINDOW]
     slot = events.slots[event]
@@ -548,8 +551,8 @@ def _apply(plan, state, pool, events, space, trees, item):  # type: ignore[no-un
         stir(plan, state, row, plan[i])
 
 
-@inlined
-def _split_after(plan, state, pool, space, events, trees, cursor):  # type: ignore[no-untyped-def]
+@compiled
+def _split_after(plan, state, pool, space, events, trees, cursor):
     """Once an instant's items are applied, which go by snapshots, states are split that have to."""
     item = cursor[PARTED]
     short = ALL_TAKEN
@@ -572,7 +575,7 @@ def _split_after(plan, state, pool, space, events, trees, cursor):  # type: igno
 
 
 @compiled
-def _begin_row(plan, state, pool, trees, slot, window):  # type: ignore[no-untyped-def]
+def _begin_row(plan, state, pool, trees, slot, window):
     row = open_row(state, slot, window)
     for tree in range(trees):
         plant(pool, row * trees + tree, tree)
@@ -584,8 +587,8 @@ def _begin_row(plan, state, pool, trees, slot, window):  # type: ignore[no-untyp
     return row
 
 
-@inlined
-def _part(plan, state, row, kleene):  # type: ignore[no-untyped-def]
+@compiled
+def _part(plan, state, row, kleene):
     """From now on, each query has numbers of its own."""
     at = column_of(plan, kleene, K_INTS)
     if not state.kleenes[row, at + S_ALONE]:
@@ -594,8 +597,8 @@ def _part(plan, state, row, kleene):  # type: ignore[no-untyped-def]
         state.decisions[kleene, LAST_ALONE] = 1
 
 
-@inlined
-def _settle(plan, state, row, kleene, mode, version, m, e, numbers):  # type: ignore[no-untyped-def]
+@compiled
+def _settle(plan, state, row, kleene, mode, version, m, e, numbers):
     """Makes the snapshot that an event asks for, and gives it its factor."""
     at, width = column_of(plan, kleene, K_INTS), column_of(plan, kleene, K_WIDTH)
     known = state.kleenes[row]
@@ -619,10 +622,12 @@ def _settle(plan, state, row, kleene, mode, version, m, e, numbers):  # type: ig
         if known[at + S_CURRENT] >= 0:
             place = numbers + known[at + S_CURRENT] * width
             m[place], e[place] = add(m[place], e[place], 1.0, np.int64(0))
+    state.decisions[kleene, TAKEN] += 1
+    state.decisions[kleene, HELD] += known[at + S_COUNT]
 
 
 @inlined
-def _give(plan, state, row, block, m, e, x):  # type: ignore[no-untyped-def]
+def _give(plan, state, row, block, m, e, x):
     for i in range(first_of(plan, GIVES, block), first_of(plan, GIVES, block + 1), 2):
         number, total = plan[i], plan[i + 1]
         if m[number] != 0.0:
@@ -636,7 +641,7 @@ def _give(plan, state, row, block, m, e, x):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _put(plan, pool, events, space, trees, event, block, row, m, e, x):  # type: ignore[no-untyped-def]
+def _put(plan, pool, events, space, trees, event, block, row, m, e, x):
     for i in range(first_of(plan, STORES, block), first_of(plan, STORES, block + 1), 2):
         store, column = plan[i], plan[i + 1]
         if events.valid[column, event]:
@@ -658,7 +663,7 @@ def _put(plan, pool, events, space, trees, event, block, row, m, e, x):  # type:
 
 
 @compiled
-def _end_first(plan, state, pool, space, trees, slot):  # type: ignore[no-untyped-def]
+def _end_first(plan, state, pool, space, trees, slot):
     """Ends the oldest window of a partition: its results are whole, its trees are gone."""
     row = unlink_first(state, slot)
     for kleene in range(state.decisions.shape[0]):
@@ -669,7 +674,7 @@ def _end_first(plan, state, pool, space, trees, slot):  # type: ignore[no-untype
 
 
 @inlined
-def _end_before(plan, state, pool, space, trees, events, event):  # type: ignore[no-untyped-def]
+def _end_before(plan, state, pool, space, trees, events, event):
     """Ends the windows of time that an event shows to be over."""
     at = first_of(plan, WINDOW, 0)
     low = (events.points[event] - plan[at]) // plan[at + 1] + 1
@@ -678,8 +683,8 @@ def _end_before(plan, state, pool, space, trees, events, event):  # type: ignore
         _end_first(plan, state, pool, space, trees, slot)
 
 
-@inlined
-def _end_full(plan, state, pool, space, trees, events, event):  # type: ignore[no-untyped-def]
+@compiled
+def _end_full(plan, state, pool, space, trees, events, event):
     """Ends the windows of events that an event has filled."""
     at = first_of(plan, WINDOW, 0)
     within, slide = plan[at], plan[at + 1]
@@ -691,7 +696,7 @@ def _end_full(plan, state, pool, space, trees, events, event):  # type: ignore[n
 
 
 @entry
-def end_until(plan, state, pool, space, watermark):  # type: ignore[no-untyped-def]
+def end_until(plan: Ints, state: State, pool: Pool, space: Space, watermark: Int) -> None:
     """Ends all windows of time that end at the watermark or before."""
     at = first_of(plan, WINDOW, 0)
     trees = pool.lanes.size
@@ -704,10 +709,10 @@ def end_until(plan, state, pool, space, watermark):  # type: ignore[no-untyped-d
 
 
 @entry
-def count_on(slots, times, since, state, ordinals):  # type: ignore[no-untyped-def]
+def count_on(slots: Ints, times: Ints, since: Int, known: Ints, ordinals: Ints) -> None:
     """The ordinal of each event in its partition; -1 for events before the query came."""
     for i in range(slots.size):
         ordinals[i] = -1
         if times[i] >= since:
-            ordinals[i] = state.slots[slots[i], 2]
-            state.slots[slots[i], 2] += 1
+            ordinals[i] = known[slots[i], 2]
+            known[slots[i], 2] += 1

@@ -123,6 +123,15 @@ class Costs:
     move: int = 60
 
 
+class Shared(NamedTuple):
+    """A kleene as others know it, and what an event of it costs in nanoseconds: for each snapshot
+    when it is shared, for all queries by themselves when it is not."""
+
+    type: str
+    snapshot: int
+    alone: int
+
+
 @dataclass
 class Layout:
     """The plan, and what Python must know to feed it and to read results."""
@@ -140,7 +149,7 @@ class Layout:
     kleene_ints: int = 0
     kleene_pending: int = 0
     snapshot_width: int = 0
-    kleenes: list[str] = field(default_factory=list)  # what each is, in words
+    kleenes: list[Shared] = field(default_factory=list)
     chunks: list[list[int]] = field(default_factory=list)  # the shapes of its trees
 
 
@@ -205,6 +214,7 @@ class _Planner:
         self._number_stores()
         self.kleenes = [b for b, block in enumerate(self.blocks) if block.kleene is not None]
         self.chunks: list[list[int]] = []
+        self.shared: list[Shared] = []
 
     # ---- what there is ---------------------------------------------------------------------
 
@@ -351,7 +361,7 @@ class _Planner:
             ints,
             pending,
             max((len(self.blocks[b].numbers) for b in self.kleenes), default=0),
-            [self._name(b) for b in self.kleenes],
+            self.shared,
             self.chunks,
         )
 
@@ -495,7 +505,8 @@ class _Planner:
             common = int(np.bitwise_and.reduce(parts))
             differ = int(np.bitwise_or.reduce(parts)) & ~common
             width = 1 + len(self._touched_columns(b))
-            limit, costs = self._limit(b), self._costs(b, width, differ)
+            limit, shared = self._limit(b), self._shared(b, width, differ)
+            self.shared.append(shared)
             tree = len(self.lanes)
             self.chunks.append(list(range(tree, tree + len(chunk_sizes(limit)))))
             for size in chunk_sizes(limit):
@@ -504,15 +515,10 @@ class _Planner:
             store = self.stores[b, key]
             columns = self.orders(key), self.orders(border)
             known = [b, width, limit, common, differ, *columns, tree, ints, pending, store]
-            rows.append([*known, *costs])
+            rows.append([*known, *self._costs(b, shared)])
             ints += STATE_INTS + limit
             pending += limit * width
         return _lists([[row] for row in rows], K_COLUMNS), ints, pending
-
-    def _name(self, b: int) -> str:
-        block = self.blocks[b]
-        assert block.kleene is not None
-        return f"{s.quoted(block.type)}+ by {' and NEXT '.join(block.kleene)} in block {b}"
 
     def _limit(self, b: int) -> int:
         """How many snapshots there is room for. More than queries have numbers never pay."""
@@ -520,12 +526,16 @@ class _Planner:
             return MOST_SNAPSHOTS
         return min(MOST_SNAPSHOTS, max(2, len(self.blocks[b].numbers)))
 
-    def _costs(self, b: int, width: int, differ: int) -> list[int]:
-        """Of an event: for each snapshot, for all queries by themselves, to move it. Where
-        comparisons differ, each part that differs is looked up by itself."""
-        numbers, looks = len(self.blocks[b].numbers), 1 + bin(differ).count("1")
-        shared = self.costs.snapshot * width * looks if self.sharing == "dynamic" else 0
-        return [shared, self.costs.number * numbers, self.costs.move * numbers]
+    def _shared(self, b: int, width: int, differ: int) -> Shared:
+        """Where comparisons differ, each part that differs is looked up by itself."""
+        block, looks = self.blocks[b], 1 + bin(differ).count("1")
+        alone = self.costs.number * len(block.numbers)
+        return Shared(block.type, self.costs.snapshot * width * looks, alone)
+
+    def _costs(self, b: int, shared: Shared) -> list[int]:
+        """Of an event: for each snapshot, for all queries by themselves, to move it."""
+        snapshot = shared.snapshot if self.sharing == "dynamic" else 0
+        return [snapshot, shared.alone, self.costs.move * len(self.blocks[b].numbers)]
 
     def _parts(self, place: Place) -> int:
         return self.edges[place.query][place.position, place.position].parts

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from runtime.compiled.ordered.options import compiled, entry, inlined
+from runtime.compiled.jit import compiled, inlined
 
 Ints = npt.NDArray[np.int64]
 
@@ -70,8 +70,8 @@ def empty_pool(lanes: list[int], folds: list[int], trees: int = 0) -> Pool:
 
 def grown(pool: Pool, asked: int = 0) -> Pool:
     """The same pool with room for more: for what is asked for and for one insertion at least."""
-    widest = [node_words(pool.rooms, pool.lanes, pool.folds, s, INNER) for s in _shapes(pool)]
-    more = max(asked, MOST_NODES * max(widest))
+    widest = max(widest_node(pool, shape) for shape in range(len(pool.lanes)))
+    more = max(asked, MOST_NODES * widest)
     words = np.zeros(2 * len(pool.words) + more, np.int64)
     used = int(pool.used[0])
     words[:used] = pool.words[:used]
@@ -85,38 +85,41 @@ def with_trees(pool: Pool, trees: int) -> Pool:
     return pool._replace(trees=more)
 
 
-def _shapes(pool: Pool) -> range:
-    return range(len(pool.lanes))
+def widest_node(pool: Pool, shape: int) -> int:
+    """The words of the largest node of a shape."""
+    return int(_node_words(pool.rooms, pool.lanes, pool.folds, shape, INNER))
 
 
 # ---- where things are in a node ------------------------------------------------------------
 
 
-@entry
-def node_words(rooms, lanes, folds, shape, kind):  # type: ignore[no-untyped-def]
+def _node_words(rooms, lanes, folds, shape, kind):
     room = rooms[kind]
     children = room if kind == INNER else 0
     return HEAD + room * (1 + lanes[shape] + folds[shape]) + room * lanes[shape] // 2 + children
 
 
+node_words = inlined(_node_words)
+
+
 @inlined
-def mantissas_at(node, room, lane):  # type: ignore[no-untyped-def]
+def mantissas_at(node, room, lane):
     return node + HEAD + room * (1 + lane)
 
 
 @inlined
-def exponents_at(node, room, lanes, lane):  # type: ignore[no-untyped-def]
+def exponents_at(node, room, lanes, lane):
     """A place in `halves`."""
     return 2 * (node + HEAD + room * (1 + lanes)) + room * lane
 
 
 @inlined
-def leasts_at(node, room, lanes, fold):  # type: ignore[no-untyped-def]
+def leasts_at(node, room, lanes, fold):
     return node + HEAD + room * (1 + lanes + fold) + room * lanes // 2
 
 
 @inlined
-def children_at(node, room, lanes, folds):  # type: ignore[no-untyped-def]
+def children_at(node, room, lanes, folds):
     return leasts_at(node, room, lanes, folds)
 
 
@@ -124,14 +127,14 @@ def children_at(node, room, lanes, folds):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def has_room(pool, shape):  # type: ignore[no-untyped-def]
+def has_room(pool, shape):
     """Whether an insertion into any tree of this shape is sure to find the nodes it needs."""
     most = MOST_NODES * node_words(pool.rooms, pool.lanes, pool.folds, shape, INNER)
     return pool.used[0] + most <= pool.words.size
 
 
 @compiled
-def new_node(pool, tree, kind):  # type: ignore[no-untyped-def]
+def new_node(pool, tree, kind):
     """An empty node, in its tree's chain; its numbers are zero."""
     trees, words = pool.trees, pool.words
     shape = trees[tree, SHAPE]
@@ -155,7 +158,7 @@ def new_node(pool, tree, kind):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def free_only_leaf(pool, tree):  # type: ignore[no-untyped-def]
+def free_only_leaf(pool, tree):
     """Frees the leaf that is the whole tree."""
     shape, node = pool.trees[tree, SHAPE], pool.trees[tree, FIRST_LEAF]
     kind = pool.words[node + KIND]
@@ -164,8 +167,8 @@ def free_only_leaf(pool, tree):  # type: ignore[no-untyped-def]
     pool.trees[tree, FIRST_LEAF] = NONE
 
 
-@entry
-def plant(pool, tree, shape):  # type: ignore[no-untyped-def]
+@compiled
+def plant(pool, tree, shape):
     """Makes a tree of no entries."""
     pool.trees[tree, ROOT] = NONE
     pool.trees[tree, HEIGHT] = 0
@@ -175,8 +178,8 @@ def plant(pool, tree, shape):  # type: ignore[no-untyped-def]
     pool.trees[tree, FIRST_INNER] = NONE
 
 
-@entry
-def fell(pool, tree):  # type: ignore[no-untyped-def]
+@compiled
+def fell(pool, tree):
     """Frees all nodes of a tree at once."""
     if pool.trees[tree, ROOT] == NONE:
         return
@@ -189,7 +192,7 @@ def fell(pool, tree):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _free_chain(pool, tree, chain, kind):  # type: ignore[no-untyped-def]
+def _free_chain(pool, tree, chain, kind):
     shape = pool.trees[tree, SHAPE]
     pool.words[pool.trees[tree, chain + 1] + NEXT] = pool.free[shape, kind]
     pool.free[shape, kind] = pool.trees[tree, chain]

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from runtime.compiled.batch import Batch
 from runtime.compiled.codes import TypeCodes
+from runtime.compiled.handles import handle_of
 from runtime.compiled.numbers import Numbers
 from runtime.compiled.ordered.kernel import (
     ALL_TAKEN,
@@ -29,23 +30,28 @@ from runtime.compiled.ordered.kernel import (
 )
 from runtime.compiled.ordered.plan import ALWAYS, K_LIMIT, K_WIDTH, Costs, Layout, lay_out
 from runtime.compiled.ordered.pool import (
-    INNER,
     MOST_NODES,
     Pool,
     empty_pool,
     grown,
-    node_words,
+    widest_node,
     with_trees,
 )
 from runtime.compiled.ordered.states import (
+    CONTINUED,
     DONE,
     DONE_ROWS,
     FREE,
+    HELD,
+    MERGED,
     OPEN,
     ROWS_USED,
+    SHARED,
     SLOT_OF,
     SNAPSHOTS_USED,
+    SPLIT,
     STATUS,
+    TAKEN,
     WINDOW_OF,
     State,
     empty_state,
@@ -57,12 +63,12 @@ from runtime.compiled.ordered.states import (
 from runtime.compiled.ordered.tree import NOTHING
 from runtime.compiled.totals import Closed, Extremes, LaneColumn
 from runtime.language.query import Fold, Query
+from runtime.sharing.decisions import Decisions, TypeDecisions
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 SHARING = ("dynamic", "always", "never")
-DECISIONS = ("shared", "split", "merged", "continued")
 _LAST = np.iinfo(np.int64).max
 
 
@@ -119,13 +125,17 @@ class OrderedRun:
         slots = int(batch.slots.max()) + 1
         if slots > len(self._state.slots):
             self._state = with_slots(self._state, max(slots, 2 * len(self._state.slots)))
-        events = self._events(batch)
+        events = handle_of(self._events(batch))
         cursor = np.zeros(CURSOR, np.int64)
         while True:
-            short = take(self._plan, self._state, self._pool, events, self._space, cursor)
+            state, pool, space = self._handles()
+            short = take(self._plan, state, pool, events, space, cursor)
             if short == ALL_TAKEN:
                 return
             self._enlarge(short, cursor)
+
+    def _handles(self) -> tuple[State, Pool, Space]:
+        return handle_of(self._state), handle_of(self._pool), handle_of(self._space)
 
     def _events(self, batch: Batch) -> Events:
         layout, size = self._layout, batch.size
@@ -151,7 +161,7 @@ class OrderedRun:
             return _flat(batch.times, np.int64)
         ordinals = np.empty(batch.size, np.int64)
         slots, times = _flat(batch.slots, np.int32), _flat(batch.times, np.int64)
-        count_on(slots, times, self._since, self._state, ordinals)
+        count_on(slots, times, self._since, self._state.slots, ordinals)
         return ordinals
 
     def _enlarge(self, short: int, cursor: Ints) -> None:
@@ -173,7 +183,8 @@ class OrderedRun:
         """The windows that end at or before the watermark, and those of events that are full."""
         watermark = min(watermark, _LAST)
         if not self._window.counted:
-            end_until(self._plan, self._state, self._pool, self._space, watermark)
+            state, pool, space = self._handles()
+            end_until(self._plan, state, pool, space, watermark)
         if not self._state.counters[DONE_ROWS]:
             return []
         used = self._state.rows[: self._state.counters[ROWS_USED]]
@@ -245,14 +256,25 @@ class OrderedRun:
             len(self._queries) - len(self._removed)
         )
 
-    @property
-    def decisions(self) -> dict[str, dict[str, int]]:
-        """For each shared Kleene state: how often a snapshot was made for it and it stayed shared,
-        it split, it was merged again by a new window, an event needed no snapshot."""
-        return {
-            name: dict(zip(DECISIONS, counts[: len(DECISIONS)].tolist(), strict=True))
-            for name, counts in zip(self._layout.kleenes, self._state.decisions, strict=True)
-        }
+    def decisions(self) -> Decisions:
+        """Of shared Kleene states, event by event: a snapshot was made and the state stayed shared,
+        it split, a new window merged it again, or an event needed no snapshot."""
+        types = [
+            TypeDecisions(
+                type=state.type,
+                shared=counts[SHARED],
+                split=counts[SPLIT],
+                merged=counts[MERGED],
+                continued=counts[CONTINUED],
+                events=counts[TAKEN],
+                snapshots=counts[SHARED],
+                benefit=float(counts[TAKEN] * state.alone - counts[HELD] * state.snapshot),
+            )
+            for state, counts in zip(
+                self._layout.kleenes, self._state.decisions.tolist(), strict=True
+            )
+        ]
+        return Decisions(tuple(types), ())
 
     # ---- checkpoints -----------------------------------------------------------------------
 
@@ -312,7 +334,7 @@ def _space(layout: Layout, pool: Pool) -> Space:
             numbers += int((known[K_LIMIT] + 1) * known[K_WIDTH])
             shapes += layout.chunks[kleene]
         sizes.append(numbers)
-        rooms.append(MOST_NODES * sum(_words(pool, shape) for shape in shapes))
+        rooms.append(MOST_NODES * sum(widest_node(pool, shape) for shape in shapes))
     # Four ranges of factors are worked out side by side.
     most = 4 * max([*sizes, *layout.lanes])
     folds = max([1, *plan.blocks.rows[:, 2].tolist()])
@@ -331,10 +353,6 @@ def _space(layout: Layout, pool: Pool) -> Space:
         sizes=np.array([*sizes, max(sizes)], np.int64),
     )
     return _with_items(space, 64)
-
-
-def _words(pool: Pool, shape: int) -> int:
-    return int(node_words(pool.rooms, pool.lanes, pool.folds, shape, INNER))
 
 
 def _with_items(space: Space, items: int) -> Space:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from runtime.compiled.extended import add, mul, normal
-from runtime.compiled.ordered.options import compiled, inlined
+from runtime.compiled.jit import compiled, inlined
 from runtime.compiled.ordered.plan import (
     GIVES,
     K_BLOCK,
@@ -63,17 +63,17 @@ MEMBER = 4  # columns of a row of MEMBERS
 
 
 @inlined
-def column_of(plan, kleene, column):  # type: ignore[no-untyped-def]
+def column_of(plan, kleene, column):
     return plan[plan[plan[KLEENES] + kleene] + column]
 
 
 @inlined
-def first_of(plan, list_, owner):  # type: ignore[no-untyped-def]
+def first_of(plan, list_, owner):
     return plan[plan[list_] + owner]
 
 
 @compiled
-def begin(plan, state, row, kleene):  # type: ignore[no-untyped-def]
+def begin(plan, state, row, kleene):
     """No snapshot yet; the first event has something entering it that was not seen."""
     at = column_of(plan, kleene, K_INTS)
     state.kleenes[row, at + S_CURRENT] = -1
@@ -81,7 +81,7 @@ def begin(plan, state, row, kleene):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def end(plan, state, row, kleene):  # type: ignore[no-untyped-def]
+def end(plan, state, row, kleene):
     """Frees the snapshots of a row."""
     at = column_of(plan, kleene, K_INTS)
     for s in range(state.kleenes[row, at + S_COUNT]):
@@ -90,17 +90,13 @@ def end(plan, state, row, kleene):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def stir(plan, state, row, kleene):  # type: ignore[no-untyped-def]
+def stir(plan, state, row, kleene):
     """What enters the state has changed."""
     state.kleenes[row, column_of(plan, kleene, K_INTS) + S_VERSION] += 1
 
 
-# Functions that work for every event are given just the arrays that they need: handing on a
-# whole state costs more than they do.
-
-
 @compiled
-def gather_factors(pool, tree, count, width, key, parts, places, m, e, start):  # type: ignore[no-untyped-def]
+def gather_factors(pool, tree, count, width, key, parts, places, m, e, start):
     """Adds the factors of a range to `m, e` from `start` on, snapshot by snapshot. `tree` is the
     first tree of the state, `places` are the numbers from 0 up."""
     none, held = places[:0], 0
@@ -117,7 +113,7 @@ def gather_factors(pool, tree, count, width, key, parts, places, m, e, start):  
 
 
 @compiled
-def put_factors(pool, tree, count, width, key, m, e, places):  # type: ignore[no-untyped-def]
+def put_factors(pool, tree, count, width, key, m, e, places):
     """Inserts an event's factors into the trees of the snapshots that it depends on."""
     held = 0
     while held < count:
@@ -135,7 +131,7 @@ def put_factors(pool, tree, count, width, key, m, e, places):  # type: ignore[no
 
 
 @inlined
-def is_zero(m, start, stop):  # type: ignore[no-untyped-def]
+def is_zero(m, start, stop):
     zero = True
     for i in range(start, stop):
         zero = zero and m[i] == 0.0
@@ -143,10 +139,11 @@ def is_zero(m, start, stop):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def expand(plan, known, snapshots, powers, width, member, m, e, start, into_m, into_e, place):  # type: ignore[no-untyped-def]
+def expand(plan, state, known, width, member, m, e, start, into_m, into_e, place):
     """Adds the value of an expression to a number: `m, e` from `start` on are its factors, `known`
     is the state of the kleene, `member` the row of MEMBERS that says what is evaluated."""
     number, count, touched = plan[member], plan[member + 1], plan[member + 3]
+    snapshots, powers = state.snapshots, state.snapshot_powers
     total, power = into_m[place], np.int64(into_e[place])
     for s in range(known[S_COUNT]):
         snapshot = known[STATE_INTS + s]
@@ -165,7 +162,7 @@ def expand(plan, known, snapshots, powers, width, member, m, e, start, into_m, i
 
 
 @compiled
-def flush(plan, state, row, kleene, work_m, work_e):  # type: ignore[no-untyped-def]
+def flush(plan, state, row, kleene, work_m, work_e):
     """Gives what waits to the totals."""
     width, at = column_of(plan, kleene, K_WIDTH), column_of(plan, kleene, K_PENDING)
     count = state.kleenes[row, column_of(plan, kleene, K_INTS) + S_COUNT]
@@ -181,7 +178,7 @@ def flush(plan, state, row, kleene, work_m, work_e):  # type: ignore[no-untyped-
         work_m[place] = 0.0
         work_e[place] = 0
         expand(
-            plan, known, state.snapshots, state.snapshot_powers, width, member,
+            plan, state, known, width, member,
             pending, powers, at, work_m, work_e, place,
         )  # fmt: skip
     for i in range(first_of(plan, GIVES, block), first_of(plan, GIVES, block + 1), 2):
@@ -195,7 +192,7 @@ def flush(plan, state, row, kleene, work_m, work_e):  # type: ignore[no-untyped-
 
 
 @compiled
-def words_to_split(plan, pool, row, trees, kleene):  # type: ignore[no-untyped-def]
+def words_to_split(plan, pool, row, trees, kleene):
     """What the tree of the queries' own numbers can ask of the pool for all entries there are."""
     entries, tree, held = 0, row * trees + column_of(plan, kleene, K_TREE), 0
     while held < column_of(plan, kleene, K_LIMIT):
@@ -213,7 +210,7 @@ def words_to_split(plan, pool, row, trees, kleene):  # type: ignore[no-untyped-d
 
 
 @compiled
-def split(plan, state, pool, row, trees, kleene, wm, we, gm, ge):  # type: ignore[no-untyped-def]
+def split(plan, state, pool, row, trees, kleene, wm, we, gm, ge):
     """Moves all entries into the tree of the queries' own numbers; no snapshot is left."""
     flush(plan, state, row, kleene, gm, ge)
     width = column_of(plan, kleene, K_WIDTH)
@@ -242,7 +239,7 @@ def split(plan, state, pool, row, trees, kleene, wm, we, gm, ge):  # type: ignor
                     gm[number] = 0.0
                     ge[number] = 0
                     expand(
-                        plan, known, state.snapshots, state.snapshot_powers, width, member,
+                        plan, state, known, width, member,
                         wm, we, 0, gm, ge, number,
                     )  # fmt: skip
                 # The numbers are as many as the lanes; behind them is room to put them in order.
@@ -260,7 +257,7 @@ def split(plan, state, pool, row, trees, kleene, wm, we, gm, ge):  # type: ignor
 
 
 @compiled
-def add_snapshot(plan, state, row, kleene, m, e, start):  # type: ignore[no-untyped-def]
+def add_snapshot(plan, state, row, kleene, m, e, start):
     """A new snapshot with the values of `m, e` from `start` on; returns its place."""
     at = column_of(plan, kleene, K_INTS)
     place = state.kleenes[row, at + S_COUNT]
@@ -275,7 +272,7 @@ def add_snapshot(plan, state, row, kleene, m, e, start):  # type: ignore[no-unty
 
 
 @compiled
-def touch_factors(plan, kleene, count, width, values, event, m, e):  # type: ignore[no-untyped-def]
+def touch_factors(plan, kleene, count, width, values, event, m, e):
     """An event's own values: each factor of a sum grows by the value times that of the count."""
     first = first_of(plan, TOUCHED, kleene)
     for t in range(width - 1):
@@ -289,7 +286,7 @@ def touch_factors(plan, kleene, count, width, values, event, m, e):  # type: ign
 
 
 @inlined
-def own_value(column, ones, values, event):  # type: ignore[no-untyped-def]
+def own_value(column, ones, values, event):
     """What an event adds to a sum for each trend: its value, or one; nothing for a null."""
     value = 1.0
     if column >= 0:
@@ -302,7 +299,7 @@ def own_value(column, ones, values, event):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def wait(pending, powers, count, m, e):  # type: ignore[no-untyped-def]
+def wait(pending, powers, count, m, e):
     """Adds an event's factors to what waits to be given."""
     for i in range(count):
         old, power = add(pending[i], np.int64(powers[i]), m[i], np.int64(e[i]))

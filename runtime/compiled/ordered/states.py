@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from runtime.compiled.ordered.options import compiled, entry, inlined
+from runtime.compiled.jit import compiled, inlined
 from runtime.compiled.ordered.pool import NONE
 from runtime.compiled.ordered.tree import NOTHING
 
@@ -23,8 +23,9 @@ FREE, OPEN, DONE = 0, 1, 2
 AFTER, WINDOW_OF, SLOT_OF, STATUS = range(4)
 # Places of `counters`.
 ROWS_USED, FREE_ROW, OPEN_ROWS, DONE_ROWS, SNAPSHOTS_USED, FREE_SNAPSHOT = range(6)
-# Places of `decisions`, by kleene.
-SHARED, SPLIT, MERGED, CONTINUED, LAST_ALONE = range(5)
+# Places of `decisions`, by kleene: how often it was so decided, whether the last window ended
+# split, how many events were taken together, how many snapshots there were, over all of these.
+SHARED, SPLIT, MERGED, CONTINUED, LAST_ALONE, TAKEN, HELD, COUNTED = range(8)
 
 
 class State(NamedTuple):
@@ -61,7 +62,7 @@ def empty_state(
         snapshots=np.zeros((0, width)),
         snapshot_powers=np.zeros((0, width), np.int32),
         after=np.zeros(0, np.int64),
-        decisions=np.zeros((kleenes, 5), np.int64),
+        decisions=np.zeros((kleenes, COUNTED), np.int64),
     )
 
 
@@ -87,8 +88,17 @@ def _longer(array: npt.NDArray[Any], length: int, fill: int) -> npt.NDArray[Any]
     return longer
 
 
+def free_rows(state: State, rows: Ints) -> None:
+    """Rows that are done can be used again."""
+    chain = np.append(state.counters[FREE_ROW], rows)
+    state.rows[rows, STATUS] = FREE
+    state.rows[rows, AFTER] = chain[:-1]
+    state.counters[FREE_ROW] = chain[-1]
+    state.counters[DONE_ROWS] -= len(rows)
+
+
 @inlined
-def find_row(state, slot, window):  # type: ignore[no-untyped-def]
+def find_row(state, slot, window):
     """The open row of a window, or NONE. Remembers where it was, since windows come in order."""
     row = state.slots[slot, 1]
     if row == NONE or state.rows[row, WINDOW_OF] > window:
@@ -103,7 +113,7 @@ def find_row(state, slot, window):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def open_row(state, slot, window):  # type: ignore[no-untyped-def]
+def open_row(state, slot, window):
     """A new row, in its place in the partition's list. There must be room for one."""
     counters, rows = state.counters, state.rows
     row = counters[FREE_ROW]
@@ -134,7 +144,7 @@ def open_row(state, slot, window):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def unlink_first(state, slot):  # type: ignore[no-untyped-def]
+def unlink_first(state, slot):
     """Takes the oldest row out of a partition's list; it is done."""
     row = state.slots[slot, 0]
     state.slots[slot, 0] = state.rows[row, AFTER]
@@ -145,23 +155,14 @@ def unlink_first(state, slot):  # type: ignore[no-untyped-def]
     return row
 
 
-@entry
-def free_rows(state, rows):  # type: ignore[no-untyped-def]
-    state.counters[DONE_ROWS] -= rows.size
-    for i in range(rows.size):
-        state.rows[rows[i], STATUS] = FREE
-        state.rows[rows[i], AFTER] = state.counters[FREE_ROW]
-        state.counters[FREE_ROW] = rows[i]
-
-
 @inlined
-def has_row(state):  # type: ignore[no-untyped-def]
+def has_row(state):
     counters = state.counters
     return counters[FREE_ROW] != NONE or counters[ROWS_USED] < state.rows.shape[0]
 
 
 @compiled
-def new_snapshot(state):  # type: ignore[no-untyped-def]
+def new_snapshot(state):
     counters = state.counters
     snapshot = counters[FREE_SNAPSHOT]
     if snapshot == NONE:
@@ -173,12 +174,12 @@ def new_snapshot(state):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def free_snapshot(state, snapshot):  # type: ignore[no-untyped-def]
+def free_snapshot(state, snapshot):
     state.after[snapshot] = state.counters[FREE_SNAPSHOT]
     state.counters[FREE_SNAPSHOT] = snapshot
 
 
 @inlined
-def has_snapshot(state):  # type: ignore[no-untyped-def]
+def has_snapshot(state):
     counters = state.counters
     return counters[FREE_SNAPSHOT] != NONE or counters[SNAPSHOTS_USED] < state.snapshots.shape[0]

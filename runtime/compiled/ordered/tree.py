@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from runtime.compiled.extended import LARGE, SMALL, add, normal
-from runtime.compiled.ordered.options import compiled, entry, inlined, summing
+from runtime.compiled.jit import compiled, inlined, scanning
 from runtime.compiled.ordered.pool import (
     BIG,
     HEAD,
@@ -44,16 +44,16 @@ NOTHING = np.iinfo(np.int64).max  # the least of no values
 # ---- sums over a part of a node: few arguments and no calls, so that they become vector code --
 
 
-@summing
-def _total(values):  # type: ignore[no-untyped-def]
+@scanning
+def _total(values):
     total = 0.0
     for i in range(values.size):
         total += values[i]
     return total
 
 
-@summing
-def _total_at(values, powers, top):  # type: ignore[no-untyped-def]
+@scanning
+def _total_at(values, powers, top):
     """The sum in units of the greatest exponent; what is two below it does not count."""
     total, less = 0.0, 0.0
     for i in range(values.size):
@@ -62,8 +62,8 @@ def _total_at(values, powers, top):  # type: ignore[no-untyped-def]
     return total + less * SMALL
 
 
-@compiled
-def _top(powers):  # type: ignore[no-untyped-def]
+@scanning
+def _top(powers):
     top = np.int32(0)
     for i in range(powers.size):
         top = max(top, powers[i])
@@ -71,20 +71,20 @@ def _top(powers):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _inside(each, key, below, at, above):  # type: ignore[no-untyped-def]
+def _inside(each, key, below, at, above):
     return (below & (each < key)) | (at & (each == key)) | (above & (each > key))
 
 
-@summing
-def _range_total(keys, values, key, below, at, above):  # type: ignore[no-untyped-def]
+@scanning
+def _range_total(keys, values, key, below, at, above):
     total = 0.0
     for i in range(keys.size):
         total += values[i] if _inside(keys[i], key, below, at, above) else 0.0
     return total
 
 
-@summing
-def _range_total_at(keys, values, powers, top, key, below, at, above):  # type: ignore[no-untyped-def]
+@scanning
+def _range_total_at(keys, values, powers, top, key, below, at, above):
     total, less = 0.0, 0.0
     for i in range(keys.size):
         value = values[i] if _inside(keys[i], key, below, at, above) else 0.0
@@ -93,40 +93,40 @@ def _range_total_at(keys, values, powers, top, key, below, at, above):  # type: 
     return total + less * SMALL
 
 
-@compiled
-def _range_top(keys, powers, key, below, at, above):  # type: ignore[no-untyped-def]
+@scanning
+def _range_top(keys, powers, key, below, at, above):
     top = np.int32(0)
     for i in range(keys.size):
         top = max(top, powers[i] if _inside(keys[i], key, below, at, above) else np.int32(0))
     return top
 
 
-@compiled
-def _range_least(keys, leasts, key, below, at, above):  # type: ignore[no-untyped-def]
+@scanning
+def _range_least(keys, leasts, key, below, at, above):
     least = NOTHING
     for i in range(keys.size):
         least = min(least, leasts[i] if _inside(keys[i], key, below, at, above) else NOTHING)
     return least
 
 
-@compiled
-def _least(leasts):  # type: ignore[no-untyped-def]
+@scanning
+def _least(leasts):
     least = NOTHING
     for i in range(leasts.size):
         least = min(least, leasts[i])
     return least
 
 
-@compiled
-def _count_up_to(keys, key):  # type: ignore[no-untyped-def]
+@scanning
+def _count_up_to(keys, key):
     count = 0
     for i in range(keys.size):
         count += keys[i] <= key
     return count
 
 
-@compiled
-def _place_of(keys, key):  # type: ignore[no-untyped-def]
+@scanning
+def _place_of(keys, key):
     place = NONE
     for i in range(keys.size):
         place = i if keys[i] == key else place
@@ -134,7 +134,7 @@ def _place_of(keys, key):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _child_of(pool, node, key):  # type: ignore[no-untyped-def]
+def _child_of(pool, node, key):
     """Which child a key belongs to. A separator is the least key of its child; the first child
     takes all that is less."""
     start = node + HEAD
@@ -144,8 +144,8 @@ def _child_of(pool, node, key):  # type: ignore[no-untyped-def]
 # ---- ranges --------------------------------------------------------------------------------
 
 
-@inlined
-def gather(pool, tree, key, parts, lanes, into, folds, folds_into, m, e, x):  # type: ignore[no-untyped-def]
+@compiled
+def gather(pool, tree, key, parts, lanes, into, folds, folds_into, m, e, x):
     """Adds the total over a range (`parts` of BELOW, AT, ABOVE the key) to `m, e, x`: of each of
     `lanes` at the place that `into` says, and so for the least values."""
     node = pool.trees[tree, ROOT]
@@ -197,7 +197,7 @@ def gather(pool, tree, key, parts, lanes, into, folds, folds_into, m, e, x):  # 
 
 
 @inlined
-def _add_to(m, e, place, value, power):  # type: ignore[no-untyped-def]
+def _add_to(m, e, place, value, power):
     """Adds a sum that may be out of its range to a number in an array."""
     if power == 0 and e[place] == 0 and abs(m[place] + value) < LARGE:
         m[place] += value
@@ -206,8 +206,8 @@ def _add_to(m, e, place, value, power):  # type: ignore[no-untyped-def]
         m[place], e[place] = add(m[place], np.int64(e[place]), value, power)
 
 
-@entry
-def holds(pool, tree, key):  # type: ignore[no-untyped-def]
+@compiled
+def holds(pool, tree, key):
     """Whether some entry has this key."""
     node = pool.trees[tree, ROOT]
     if node == NONE:
@@ -224,8 +224,8 @@ def holds(pool, tree, key):  # type: ignore[no-untyped-def]
 # ---- insertion -----------------------------------------------------------------------------
 
 
-@inlined
-def insert(pool, tree, key, m, e, x, used):  # type: ignore[no-untyped-def]
+@compiled
+def insert(pool, tree, key, m, e, x, used):
     """Adds an entry, of `used` numbers and all least values of the tree's shape. The pool must
     have room. Nodes that are full are split on the way down, so one pass is enough."""
     words = pool.words
@@ -261,12 +261,12 @@ def insert(pool, tree, key, m, e, x, used):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _is_full(pool, node):  # type: ignore[no-untyped-def]
+def _is_full(pool, node):
     return pool.words[node + SIZE] == pool.rooms[pool.words[node + KIND]]
 
 
 @inlined
-def _merge(pool, tree, node, room, at, m, e, x, used):  # type: ignore[no-untyped-def]
+def _merge(pool, tree, node, room, at, m, e, x, used):
     """Adds to what is at a place of a node; a place that is new holds zeros."""
     shape, big = pool.trees[tree, SHAPE], pool.trees[tree, BIG] != 0
     width = pool.lanes[shape]
@@ -292,7 +292,7 @@ def _merge(pool, tree, node, room, at, m, e, x, used):  # type: ignore[no-untype
 
 
 @compiled
-def _raise(pool, tree, node, key, used):  # type: ignore[no-untyped-def]
+def _raise(pool, tree, node, key, used):
     """A root with room in place of one that is full: a larger leaf, or a level more."""
     words, kind = pool.words, pool.words[node + KIND]
     shape = pool.trees[tree, SHAPE]
@@ -313,7 +313,7 @@ def _raise(pool, tree, node, key, used):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _split(pool, tree, parent, at, key, used):  # type: ignore[no-untyped-def]
+def _split(pool, tree, parent, at, key, used):
     """Splits a full child of a parent that is not full."""
     words, shape = pool.words, pool.trees[tree, SHAPE]
     room = pool.rooms[INNER]
@@ -337,7 +337,7 @@ def _split(pool, tree, parent, at, key, used):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _split_inner(pool, shape, left, right, key, ahead, used):  # type: ignore[no-untyped-def]
+def _split_inner(pool, shape, left, right, key, ahead, used):
     words, room = pool.words, pool.rooms[INNER]
     size = words[left + SIZE]
     middle = size - 1 if ahead and key > words[left + HEAD + size - 1] else size // 2
@@ -352,7 +352,7 @@ def _split_inner(pool, shape, left, right, key, ahead, used):  # type: ignore[no
 
 
 @compiled
-def _split_leaf(pool, shape, left, right, key, behind, ahead, used):  # type: ignore[no-untyped-def]
+def _split_leaf(pool, shape, left, right, key, behind, ahead, used):
     """Keys from the middle one up go to the right. Where keys come in order, nearly all stay on
     one side, so that leaves end up full."""
     words = pool.words
@@ -385,8 +385,8 @@ def _split_leaf(pool, shape, left, right, key, behind, ahead, used):  # type: ig
     return border
 
 
-@inlined
-def _move(pool, shape, node, i, target, j, used):  # type: ignore[no-untyped-def]
+@compiled
+def _move(pool, shape, node, i, target, j, used):
     """Writes one entry of a node over one of another (or the same)."""
     words, width = pool.words, pool.lanes[shape]
     room, target_room = pool.rooms[words[node + KIND]], pool.rooms[words[target + KIND]]
@@ -402,8 +402,8 @@ def _move(pool, shape, node, i, target, j, used):  # type: ignore[no-untyped-def
         words[end + j] = words[start + i]
 
 
-@inlined
-def _clear(pool, shape, node, i, used):  # type: ignore[no-untyped-def]
+@compiled
+def _clear(pool, shape, node, i, used):
     """Makes the numbers of a place zero again."""
     room = pool.rooms[pool.words[node + KIND]]
     for lane in range(used):
@@ -412,7 +412,7 @@ def _clear(pool, shape, node, i, used):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _summarise(pool, tree, parent, at, child, used):  # type: ignore[no-untyped-def]
+def _summarise(pool, tree, parent, at, child, used):
     """Writes the total of a child into its parent."""
     shape = pool.trees[tree, SHAPE]
     size, width = pool.words[child + SIZE], pool.lanes[shape]

@@ -1,14 +1,13 @@
 """Runs every query of a workload by its own general run, and writes what comes of it."""
 
-from collections.abc import Iterator
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from compiled.pieces import FOREVER, pieces
 from runtime.compiled.batch import Batch
 from runtime.compiled.codes import TypeCodes
 from runtime.compiled.general import GeneralRun
@@ -19,8 +18,6 @@ from runtime.compiled.writer import FloatWriter
 from runtime.engine import Engine
 from runtime.events.order import times_of
 from runtime.language.query import Query
-
-FOREVER = 2**63
 
 
 class Alone:
@@ -100,16 +97,3 @@ def results(
         writer = FloatWriter(query, types)
         tables[query.name] = writer.table(alone.merged(), engine.preparer.clock)
     return tables
-
-
-def pieces(events: pa.RecordBatch, cuts: list[int], ties: str) -> Iterator[pa.RecordBatch]:
-    """Cut so that all events of one instant stay together."""
-    times = times_of(events)
-    borders = {0, events.num_rows}
-    for cut in cuts:
-        cut = min(cut, events.num_rows)
-        while ties == "strict" and 0 < cut < len(times) and times[cut] == times[cut - 1]:
-            cut += 1
-        borders.add(cut)
-    for start, stop in pairwise(sorted(borders)):
-        yield events.slice(start, stop - start)

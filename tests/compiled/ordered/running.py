@@ -1,13 +1,12 @@
 """Puts a workload through ordered runs, and through the plain engine beside it."""
 
-from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from compiled.pieces import FOREVER, pieces
 from runtime.compiled.batch import Batch
 from runtime.compiled.codes import TypeCodes
 from runtime.compiled.keys import Keys
@@ -19,8 +18,6 @@ from runtime.compiled.writer import FloatWriter
 from runtime.engine import Engine, aggregate
 from runtime.events.order import times_of
 from runtime.language.query import Query
-
-FOREVER = 2**63
 
 
 class Together:
@@ -98,19 +95,6 @@ def results(
             for query in queries:
                 tables[query.name] = together.table(query, engine.preparer.clock)
     return tables, runs
-
-
-def pieces(events: pa.RecordBatch, cuts: list[int], ties: str) -> Iterator[pa.RecordBatch]:
-    """Cut so that all events of one instant stay together."""
-    times = times_of(events)
-    borders = {0, events.num_rows}
-    for cut in cuts:
-        cut = min(cut, events.num_rows)
-        while ties == "strict" and 0 < cut < len(times) and times[cut] == times[cut - 1]:
-            cut += 1
-        borders.add(cut)
-    for start, stop in pairwise(sorted(borders)):
-        yield events.slice(start, stop - start)
 
 
 def check(text: str, table: pa.Table, cuts: list[int] | None = None, **options: Any) -> None:

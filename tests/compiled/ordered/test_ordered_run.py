@@ -219,9 +219,10 @@ def test_one_lane_for_all_queries_until_they_differ() -> None:
     tables, (run,) = results(text, table, time_unit="us", sharing="always")
     assert tables["q1"].column("COUNT(*)").to_pylist() == [47.0]
     assert tables["q2"].column("COUNT(*)").to_pylist() == [63.0]
-    (counts,) = run.decisions.values()
+    (found,) = run.decisions().types
     # One snapshot x for what enters, one z for the second event with a 3.
-    assert counts == {"shared": 2, "split": 0, "merged": 0, "continued": 4}
+    assert (found.shared, found.split, found.merged, found.continued) == (2, 0, 0, 4)
+    assert (found.type, found.events, found.snapshots) == ("B", 6, 2)
 
 
 def test_a_state_splits_and_the_next_window_merges_it() -> None:
@@ -233,8 +234,8 @@ def test_a_state_splits_and_the_next_window_merges_it() -> None:
     times = [*range(8), *range(100, 108)]
     table = pa.table({"time": times, "type": list(types), "x": list(range(8)) * 2})
     _, (run,) = results(text, table, time_unit="us")
-    (counts,) = run.decisions.values()
-    assert (counts["split"], counts["merged"]) == (2, 1)
+    (found,) = run.decisions().types
+    assert (found.split, found.merged) == (2, 1)
     check(text, table, time_unit="us")
 
 

@@ -7,18 +7,13 @@ import numpy as np
 import pytest
 
 from runtime.compiled.extended import LARGE
+from runtime.compiled.handles import handle_of
+from runtime.compiled.jit import entry
+from runtime.compiled.ordered import pool as pools
+from runtime.compiled.ordered import tree as trees
 from runtime.compiled.ordered.edges import PARTS
-from runtime.compiled.ordered.options import entry
-from runtime.compiled.ordered.pool import (
-    Pool,
-    empty_pool,
-    fell,
-    grown,
-    has_room,
-    plant,
-    with_trees,
-)
-from runtime.compiled.ordered.tree import NOTHING, gather, holds, insert
+from runtime.compiled.ordered.pool import Pool, empty_pool, grown, has_room, with_trees
+from runtime.compiled.ordered.tree import NOTHING, gather, insert
 
 COMPARE = {
     "<": operator.lt,
@@ -46,6 +41,21 @@ def gather_all(pool, tree, keys, parts, lanes, folds, m, e, x):
         gather(pool, tree, keys[i], parts, lanes, lanes, folds, folds, m[i], e[i], x[i])
 
 
+@entry
+def plant(pool, tree):
+    pools.plant(pool, tree, 0)
+
+
+@entry
+def fell(pool, tree):
+    pools.fell(pool, tree)
+
+
+@entry
+def holds(pool, tree, key):
+    return trees.holds(pool, tree, key)
+
+
 class Forest:
     """Trees of one shape, and beside each the list of what was put in."""
 
@@ -54,11 +64,11 @@ class Forest:
         self.pool: Pool = with_trees(empty_pool([lanes], [folds]), trees)
         self.entries: list[list[tuple[int, list[Fraction], list[int]]]] = [[] for _ in range(trees)]
         for tree in range(trees):
-            plant(self.pool, tree, 0)
+            plant(handle_of(self.pool), tree)
 
     def put(self, tree, keys, m, e, x):
         first = 0
-        while (first := insert_all(self.pool, tree, keys, m, e, x, first)) < len(keys):
+        while (first := insert_all(handle_of(self.pool), tree, keys, m, e, x, first)) < len(keys):
             self.pool = grown(self.pool)
         for i, key in enumerate(keys.tolist()):
             numbers = [exact(a, b) for a, b in zip(m[i], e[i], strict=True)]
@@ -71,7 +81,7 @@ class Forest:
             e = np.zeros((len(borders), self.lanes), np.int64)
             x = np.full((len(borders), self.folds), NOTHING)
             places = np.arange(self.lanes), np.arange(self.folds)
-            gather_all(self.pool, tree, borders, parts, *places, m, e, x)
+            gather_all(handle_of(self.pool), tree, borders, parts, *places, m, e, x)
             for i, border in enumerate(borders.tolist()):
                 inside = [each for each in self.entries[tree] if COMPARE[symbol](each[0], border)]
                 for lane in range(self.lanes):
@@ -111,8 +121,8 @@ def test_few_keys_that_come_again_and_again(size):
     forest = Forest(2, 1)
     forest.put(0, *drawn(rng, size, 2, 1, np.arange(-20, 20)))
     forest.check(0, range(-21, 22))
-    assert [bool(holds(forest.pool, 0, key)) for key in (-21, 20)] == [False, False]
-    assert holds(forest.pool, 0, forest.entries[0][0][0])
+    assert [bool(holds(handle_of(forest.pool), 0, key)) for key in (-21, 20)] == [False, False]
+    assert holds(handle_of(forest.pool), 0, forest.entries[0][0][0])
 
 
 @pytest.mark.parametrize("step", [1, -1])
@@ -167,8 +177,8 @@ def test_nodes_of_a_felled_tree_are_used_again():
         forest.put(0, *drawn(rng, 2000, 1, 1, np.arange(10**6), powers=3))
         forest.check(0, [10, 5000, 10**6], tolerance=Fraction(1, 10**12))
         used.append(int(forest.pool.used[0]))
-        fell(forest.pool, 0)
-        plant(forest.pool, 0, 0)
+        fell(handle_of(forest.pool), 0)
+        plant(handle_of(forest.pool), 0)
         forest.entries[0] = []
     assert max(used) < 1.1 * used[0]
 
@@ -180,7 +190,7 @@ def test_lanes_that_come_into_use_later():
     for lanes in (1, 2, 2, 3, 3):
         keys, m, e, x = drawn(rng, 500, lanes, 0, np.arange(5000))
         first = 0
-        while (first := insert_all(forest.pool, 0, keys, m, e, x, first)) < len(keys):
+        while (first := insert_all(handle_of(forest.pool), 0, keys, m, e, x, first)) < len(keys):
             forest.pool = grown(forest.pool)
         for i, key in enumerate(keys.tolist()):
             numbers = [exact(m[i, j], 0) if j < lanes else Fraction() for j in range(3)]

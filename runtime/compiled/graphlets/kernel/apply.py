@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from runtime.compiled.jit import brief
+
 from .many import aligned, wide
 from .one import aligned_one, extended, plain
 from .vectors import start_of, vectors
@@ -20,11 +22,10 @@ from .words import (
     LIMIT,
     POWERS,
     W_PARTS,
-    compiled,
 )
 
 
-@compiled
+@brief
 def apply(h, s, e, place, queries, count):
     """Applies the operator in scratch to every vector of some of an entry's queries."""
     tab = h.tab
@@ -35,7 +36,7 @@ def apply(h, s, e, place, queries, count):
         apply_vector(h, s, e, f, queries, count, base, start_of(v, idle))
 
 
-@compiled
+@brief
 def apply_alike(h, s, first, last, count):
     """Applies it to all queries of entries that differ only in their places."""
     ri, tab = h.ri, h.tab
@@ -50,7 +51,7 @@ def apply_alike(h, s, first, last, count):
                 apply_vector(h, s, e, f, queries, count, base, start)
 
 
-@compiled
+@brief
 def apply_vector(h, s, e, f, queries, count, base, start):
     ri = h.ri
     if ri[s, FLAGS] & BIG == 0 and count <= EXACT_POWER:
@@ -69,7 +70,7 @@ def apply_vector(h, s, e, f, queries, count, base, start):
         aligned(h, s, e, f, queries, count, base, start)
 
 
-@compiled
+@brief
 def moderate(h, e, f, count):
     """Whether the operator times any mantissa is still a double."""
     tab, wf = h.tab, h.wf

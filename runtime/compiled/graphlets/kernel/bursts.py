@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from runtime.compiled.jit import brief, inlined
+
 from .decisions import carried_out, decided
 from .operators import entries
 from .parts import touch
@@ -21,8 +23,6 @@ from .words import (
     TYPE,
     W_POLICY,
     WAITING,
-    compiled,
-    inlined,
 )
 
 
@@ -53,7 +53,7 @@ def flush(h, s):
         ri[s, MIN_AT + j] = NEUTRAL
 
 
-@compiled
+@brief
 def shared_by(h, s, t, count, queries):
     """A burst on which all queries agree is always shared (theorem 4.1): it brings no snapshots
     but those at its beginning."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from runtime.compiled.jit import brief, inlined
+
 from .apply import apply, apply_alike
 from .one import extended
 from .operators import attributes, entries, extremes, operator_of_agreed, operator_of_event
@@ -19,8 +21,6 @@ from .words import (
     MIN_AT,
     T_ENTRIES,
     T_WIDE,
-    compiled,
-    inlined,
 )
 
 
@@ -43,7 +43,7 @@ def take(h, s, i, t, values, keys):
             ri[s, MIN_AT + j] = key
 
 
-@compiled
+@brief
 def apply_agreed(h, s, t, count):
     """Applies the operator of the agreed events to all entries of a type."""
     tab = h.tab
@@ -61,7 +61,7 @@ def apply_agreed(h, s, t, count):
         first = last
 
 
-@compiled
+@brief
 def enter(h, s, i, t, mask, values, keys):
     """Applies one event to the entries whose conditions picked it."""
     tab = h.tab
@@ -72,14 +72,14 @@ def enter(h, s, i, t, mask, values, keys):
             apply(h, s, e, tab[e + E_PLACE], tab[e + E_QUERIES], 1)
 
 
-@compiled
+@brief
 def apply_entry(h, s, t, n, count, base, start):
     """What a burst does to the n-th entry, with exponents."""
     operator_of_agreed(h, s, t, count)
     extend(h, s, n, count, base, start)
 
 
-@compiled
+@brief
 def enter_entry(h, s, t, n, i, values, keys, base, start):
     """What one event does to the n-th entry, with exponents."""
     operator_of_event(h, i, t, values, keys)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from runtime.compiled.jit import brief, inlined
 from runtime.compiled.ticks import nanoseconds
 
 from .words import (
@@ -38,8 +39,6 @@ from .words import (
     W_VERSION,
     WAS_SHARED,
     WAS_SPLIT,
-    compiled,
-    inlined,
 )
 
 
@@ -66,7 +65,7 @@ def decided(h, s, t, shared, events, snapshots, queries, benefit):
     return -1
 
 
-@compiled
+@brief
 def example(h, t, kind, events, snapshots, queries, benefit, n):
     wi = h.wi
     place = wi[W_LOG] + L_SIZE * (wi[W_LOGGED] % wi[W_LOG_SIZE])
@@ -84,7 +83,7 @@ def example(h, t, kind, events, snapshots, queries, benefit, n):
     return place
 
 
-@compiled
+@brief
 def carried_out(h, place):
     """How long the work took that a logged decision was about."""
     wi = h.wi

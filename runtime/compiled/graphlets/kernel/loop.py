@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from runtime.compiled.jit import entry
 from runtime.compiled.prefetch import AHEAD, prefetch
 
 from .bursts import flush
@@ -29,7 +30,6 @@ from .words import (
     W_ROOM,
     W_SHARING,
     WAITING,
-    entry,
 )
 
 

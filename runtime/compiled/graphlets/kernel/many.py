@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from runtime.compiled.jit import apart, inlined
+
 from .one import align, keep, minima
 from .words import (
     E_ACTIVE,
@@ -21,12 +23,10 @@ from .words import (
     POWERS,
     W_GROWN,
     W_PARTS,
-    compiled,
-    inlined,
 )
 
 
-@compiled
+@apart
 def wide(h, s, e, f, queries, count, base, start):
     """As `plain` for queries side by side. All is worked out in scratch before any of it is kept.
     Places are unsigned, which spares the question whether they count from the end and lets these
@@ -86,7 +86,7 @@ def wide(h, s, e, f, queries, count, base, start):
     return True
 
 
-@compiled
+@apart
 def aligned(h, s, e, f, queries, count, base, start):
     """As `wide`, with exponents: terms are brought to the largest exponent among them and added
     as doubles."""

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from runtime.compiled.extended import add, mul, normal
+from runtime.compiled.jit import brief
 
-from .words import BIG, FLAGS, compiled
+from .words import BIG, FLAGS
 
 
-@compiled
+@brief
 def grow(h, s, at, factor, m, e):
     """Adds factor times a number to the number at a place."""
     fm, fe = normal(factor, 0)
     accumulate(h, s, at, fm, fe, m, e)
 
 
-@compiled
+@brief
 def accumulate(h, s, at, fm, fe, m, e):
     """Adds the product of two numbers to the number at a place."""
     ri, rf, ex = h.ri, h.rf, h.ex

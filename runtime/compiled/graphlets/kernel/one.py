@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from runtime.compiled.extended import LARGE, SMALL, add, mul, normal, power
+from runtime.compiled.jit import brief, inlined
 
 from .words import (
     E_ACTIVE,
@@ -30,8 +31,6 @@ from .words import (
     W_GROWN,
     W_LEAST,
     W_PARTS,
-    compiled,
-    inlined,
 )
 
 
@@ -77,7 +76,7 @@ def plain(h, s, e, f, count, base, start):
     return True
 
 
-@compiled
+@brief
 def minima(h, s, e, f, base):
     """New trends hold what they extend and at least one event of the burst."""
     ri, tab, wi = h.ri, h.tab, h.wi
@@ -114,7 +113,7 @@ def keep(h, s, at, m, exponent):
     ex[s, at] = exponent
 
 
-@compiled
+@brief
 def aligned_one(h, s, e, f, count, base, start):
     """As `plain`, with exponents: terms are brought to the largest exponent among them and added
     as doubles."""
@@ -156,7 +155,7 @@ def aligned_one(h, s, e, f, count, base, start):
         minima(h, s, e, f, base)
 
 
-@compiled
+@brief
 def extended(h, s, e, f, count, base, start):
     """One vector of one query with exponents."""
     rf, ex, tab, wf = h.rf, h.ex, h.tab, h.wf

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from runtime.compiled.jit import inlined
+
 from .words import (
     ACC,
     ATTRS,
@@ -14,7 +16,6 @@ from .words import (
     T_MINS,
     W_LEAST,
     W_PARTS,
-    inlined,
 )
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from runtime.compiled.extended import add, mul
+from runtime.compiled.jit import apart, brief
 
 from .vectors import start_of, vectors
 from .words import (
@@ -41,11 +42,10 @@ from .words import (
     T_STEPPED,
     T_TOUCHED,
     W_GROWN,
-    compiled,
 )
 
 
-@compiled
+@brief
 def touch(h, s, t):
     """Before a burst of a type: settles the parts whose queries it concerns outside of them, and
     marks those that it will step."""
@@ -56,7 +56,7 @@ def touch(h, s, t):
     ri[s, FLAGS] |= tab[tab[T_STEPPED] + t]
 
 
-@compiled
+@brief
 def settle_parts(h, s, due):
     ri, tab = h.ri, h.tab
     for p in range(tab[T_PARTS]):
@@ -68,7 +68,7 @@ def settle_parts(h, s, due):
             ri[s, FLAGS] &= ~(PENDING << p)
 
 
-@compiled
+@brief
 def settle_run(h, s, part, run):
     """Applies the matrix to queries that lie side by side."""
     ri, tab = h.ri, h.tab
@@ -83,7 +83,7 @@ def settle_run(h, s, part, run):
         with_exponents(h, s, part, run, base, start_of(v, idle))
 
 
-@compiled
+@brief
 def identity(h, s, part):
     """The matrix of no events."""
     ri, rf, ex, tab = h.ri, h.rf, h.ex, h.tab
@@ -105,7 +105,7 @@ def identity(h, s, part):
                 ri[s, w] = NEUTRAL
 
 
-@compiled
+@apart
 def snapshots(h, s, part, run, base, start):
     """What each query brings to each column, into scratch: counts, sums, then minima."""
     ri, rf, tab, wi, wf = h.ri, h.rf, h.tab, h.wi, h.wf
@@ -135,7 +135,7 @@ def snapshots(h, s, part, run, base, start):
             to += n
 
 
-@compiled
+@apart
 def in_doubles(h, s, part, run, base):
     """The matrix times the snapshots; False, and nothing done, where a number gets too large."""
     rf, tab, wi, wf = h.rf, h.tab, h.wi, h.wf
@@ -183,7 +183,7 @@ def in_doubles(h, s, part, run, base):
     return True
 
 
-@compiled
+@brief
 def least(h, s, part, run, q, base):
     """The minima of a state inside, by the columns that lead there from trends that are."""
     ri, rf, tab, wi, wf = h.ri, h.rf, h.tab, h.wi, h.wf
@@ -210,7 +210,7 @@ def least(h, s, part, run, q, base):
             ri[s, state + (1 + lanes + j) * side + i] = low
 
 
-@compiled
+@brief
 def with_exponents(h, s, part, run, base, start):
     """As `in_doubles`, number by number."""
     rf, ex, tab, wi, wf = h.rf, h.ex, h.tab, h.wi, h.wf

@@ -6,8 +6,9 @@ the row, predecessors, lanes and loops are constants.
 
 from __future__ import annotations
 
+from runtime.compiled.jit import inlined
+
 from .by_tables import apply_agreed, enter, take
-from .words import inlined
 
 __all__ = ["apply_agreed", "at_once", "enter", "take"]
 

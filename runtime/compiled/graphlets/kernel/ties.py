@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from runtime.compiled.extended import add
+from runtime.compiled.jit import brief
 
 from .numbers import grow
 from .operators import attributes, extremes
@@ -50,11 +51,10 @@ from .words import (
     W_LEAST,
     W_PANE,
     W_PARTS,
-    compiled,
 )
 
 
-@compiled
+@brief
 def together(h, s, first, times, local, types, values, keys, masks, follower):
     """A group of equal time: all of it reads the numbers from before it.
 
@@ -82,7 +82,7 @@ def together(h, s, first, times, local, types, values, keys, masks, follower):
             first = follower[first]
 
 
-@compiled
+@brief
 def leave_pane(h, s, time):
     """In the middle of a group: what closes is forgotten before it as well."""
     ri, tab, wi = h.ri, h.tab, h.wi
@@ -103,7 +103,7 @@ def leave_pane(h, s, time):
             k += 1
 
 
-@compiled
+@brief
 def step_pane(h, s, first, times, local, types, values, keys, masks, follower):
     """The events of a group from its first in this pane on."""
     ri, tab, wf = h.ri, h.tab, h.wf
@@ -123,7 +123,7 @@ def step_pane(h, s, first, times, local, types, values, keys, masks, follower):
         ri[s, LAST] = ri[s, END]
 
 
-@compiled
+@brief
 def seen_before(t, first, i, local, types, follower):
     while first != i:
         if local[types[first]] == t:
@@ -132,7 +132,7 @@ def seen_before(t, first, i, local, types, follower):
     return False
 
 
-@compiled
+@brief
 def operator_of_group(h, s, e, t, i, times, local, types, values, keys, masks, follower):
     """What the group's events of a type in this pane, as far as an entry's condition picked them,
     add up to."""
@@ -157,7 +157,7 @@ def operator_of_group(h, s, e, t, i, times, local, types, values, keys, masks, f
         i = follower[i]
 
 
-@compiled
+@brief
 def step_group(h, s, e, place):
     """N += m*u and A += m*v + s*u, with u and v from before the group."""
     ri, tab, wi, wf = h.ri, h.tab, h.wi, h.wf

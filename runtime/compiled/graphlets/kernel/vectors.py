@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from runtime.compiled.jit import brief, inlined
+
 from .words import (
     END,
     F_COLUMNS,
@@ -14,8 +16,6 @@ from .words import (
     FLAGS,
     PANE_MODE,
     SLIDING,
-    compiled,
-    inlined,
 )
 
 
@@ -39,7 +39,7 @@ def start_of(v, idle):
     return 1.0
 
 
-@compiled
+@brief
 def idle_window(h, end, f):
     """The place of a window that has ended before this pane and has no successor yet, or -1;
     there is one at times where the slide does not divide the window."""

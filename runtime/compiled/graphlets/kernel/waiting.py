@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from runtime.compiled.jit import apart, brief, inlined, scanning
+
 from .apply import apply
 from .by_tables import enter
 from .decisions import carried_out, decided
@@ -45,13 +47,10 @@ from .words import (
     W_POLICY,
     W_SHARING,
     WAITING,
-    compiled,
-    inlined,
-    summing,
 )
 
 
-@compiled
+@brief
 def wait(h, s, i, t, mask, values, keys):
     """Keeps an event on which queries differ until its burst is complete."""
     ri, tab, wi, pi, pf = h.ri, h.tab, h.wi, h.pi, h.pf
@@ -71,7 +70,7 @@ def wait(h, s, i, t, mask, values, keys):
     ri[s, WAITING] = n + 1
 
 
-@compiled
+@brief
 def snapshot(h, s, i, t, mask, values, keys):
     """`always`: where queries differ on an event, its count becomes a snapshot with a value for
     each query, for which the shared operator has just been evaluated."""
@@ -84,7 +83,7 @@ def snapshot(h, s, i, t, mask, values, keys):
         carried_out(h, place)
 
 
-@compiled
+@brief
 def flush_waiting(h, s, t):
     """Ends a burst on which queries differ: shared by classes, or every query by itself."""
     ri, tab, wi, pi = h.ri, h.tab, h.wi, h.pi
@@ -128,7 +127,7 @@ def benefit_of_classes(h, n, queries, conditions, classes):
     return spared - conditions * (n * wf[W_POLICY + C_PICK] + classes * wf[W_POLICY + C_COMPARE])
 
 
-@compiled
+@apart
 def classify(h, n, block, conditions):
     """Finds which conditions picked the same events; gives the number of such classes. Each
     condition is given the first one of its class."""
@@ -155,7 +154,7 @@ def classify(h, n, block, conditions):
     return found
 
 
-@compiled
+@brief
 def by_classes(h, s, t, n, block, agreed):
     """One operator for each class of conditions that picked the same events."""
     tab, wi = h.tab, h.wi
@@ -167,7 +166,7 @@ def by_classes(h, s, t, n, block, agreed):
                 apply_class(h, s, t, d, conditions, count)
 
 
-@compiled
+@brief
 def apply_class(h, s, t, d, conditions, count):
     """Applies the operator in scratch to the entries of all conditions of a class. What lies side
     by side under conditions that follow one another goes in one piece."""
@@ -188,7 +187,7 @@ def apply_class(h, s, t, d, conditions, count):
             apply(h, s, e, tab[e + E_PLACE], queries, count)
 
 
-@compiled
+@brief
 def gather(h, s, t, bit, n, block, agreed):
     """The operator of the agreed events and of those waiting that a condition picked; gives the
     number of its events."""
@@ -208,7 +207,7 @@ def gather(h, s, t, bit, n, block, agreed):
     return agreed + count
 
 
-@summing
+@scanning
 def picked(h, block, n, bit):
     pi, block = h.pi, np.uintp(block)
     count = np.int64(0)
@@ -217,7 +216,7 @@ def picked(h, block, n, bit):
     return count
 
 
-@summing
+@scanning
 def added(h, block, at, n, bit):
     """The sum of the values that a condition picked, and their number."""
     pi, pf, block, at = h.pi, h.pf, np.uintp(block), np.uintp(at)
@@ -230,7 +229,7 @@ def added(h, block, at, n, bit):
     return total, values
 
 
-@summing
+@scanning
 def least(h, block, at, n, bit):
     pi, block, at = h.pi, np.uintp(block), np.uintp(at)
     low = NEUTRAL

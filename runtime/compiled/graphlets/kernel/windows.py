@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from runtime.compiled.extended import add
+from runtime.compiled.jit import brief, entry, inlined
 
 from .bursts import flush
 from .numbers import accumulate
@@ -63,13 +64,10 @@ from .words import (
     W_RESULTS,
     W_ROOM,
     W_STRATEGY,
-    compiled,
-    entry,
-    inlined,
 )
 
 
-@compiled
+@brief
 def roll(h, s, time):
     """Leaves a row's pane: what ended at or before `time` is reported and forgotten."""
     ri, tab = h.ri, h.tab
@@ -104,7 +102,7 @@ def forms(h):
     return tab[T_FORM], tab[T_FORM] + tab[T_FORMS] * F_SIZE
 
 
-@compiled
+@brief
 def birth(h, s):
     ri, tab = h.ri, h.tab
     ri[s, TYPE] = NO_TYPE
@@ -120,7 +118,7 @@ def birth(h, s):
                 no_minima(h, s, f, tab[f + F_WINDOWS] + v * tab[f + F_BLOCK])
 
 
-@compiled
+@brief
 def no_minima(h, s, f, base):
     ri, tab = h.ri, h.tab
     lanes, mins, side = tab[f + F_LANES], tab[f + F_MINS], tab[f + F_QUERIES]
@@ -130,7 +128,7 @@ def no_minima(h, s, f, base):
             ri[s, w] = NEUTRAL
 
 
-@compiled
+@brief
 def clear(h, s, f, base):
     ri, rf, ex, tab = h.ri, h.rf, h.ex, h.tab
     for w in range(base, base + tab[f + F_BLOCK]):
@@ -142,7 +140,7 @@ def clear(h, s, f, base):
         no_minima(h, s, f, base)
 
 
-@compiled
+@brief
 def finish(h, s, f, i, k, base):
     """Reports a window of a query: what has come to the last states, if any trend has."""
     ri, rf, ex, tab, oi, of = h.ri, h.rf, h.ex, h.tab, h.oi, h.of
@@ -168,7 +166,7 @@ def finish(h, s, f, i, k, base):
             oi[n] = min(oi[n], ri[s, at + (1 + lanes + j) * side])
 
 
-@compiled
+@brief
 def row_for(h, query, k, s):
     """Where a query's window is reported: a new row, or, where the query has no groups, the last
     one of the same window."""
@@ -192,7 +190,7 @@ def row_for(h, query, k, s):
     return row
 
 
-@compiled
+@brief
 def settle(h, s):
     """For the pane to come: is the row still big, and are its windows better stepped one by one
     or by one operator for the pane? The last pane tells how much to expect."""
@@ -214,7 +212,7 @@ def settle(h, s):
     ri[s, EVENTS] = 0
 
 
-@compiled
+@brief
 def basis(h, s, f):
     """Column 0 begins with nothing, column p + 1 with one partial trend in state p."""
     rf, ex, tab = h.rf, h.ex, h.tab
@@ -232,7 +230,7 @@ def basis(h, s, f):
             no_minima(h, s, f, base)
 
 
-@compiled
+@brief
 def cross_panes(h, s):
     """Applies the pane's operator, if there is one, to every open window."""
     ri, tab = h.ri, h.tab
@@ -247,7 +245,7 @@ def cross_panes(h, s):
                         cross_pane(h, s, f, base)
 
 
-@compiled
+@brief
 def cross_pane(h, s, f, base):
     """Applies the pane's operator to one window."""
     ri, rf, ex, tab, wi, wf = h.ri, h.rf, h.ex, h.tab, h.wi, h.wf
@@ -300,7 +298,7 @@ def sweep_counted(first, counts, used, h):
     return used
 
 
-@compiled
+@brief
 def close(h, s, time):
     """False if the room for results has to grow first."""
     ri, wi = h.ri, h.wi

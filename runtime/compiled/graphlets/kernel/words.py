@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numba import njit
 
 from runtime.compiled.extended import LARGE
 
@@ -15,24 +12,6 @@ LANES = 4  # shape: sums that a query carries besides its count, at most
 BUFFERS = True  # shape: whether events may wait for the end of their burst
 SLIDING = True  # shape: whether some windows overlap
 PARTS = True  # shape: whether queries share parts longer than one type
-
-# No array is made in here, so none has to be counted: that alone halves the time.
-_OPTIONS: dict[str, Any] = {
-    "cache": True,
-    "nogil": True,
-    "error_model": "numpy",
-    "_nrt": False,
-}
-_njit: Any = njit
-# What Python calls.
-entry = _njit(**_OPTIONS)
-# Without the code that would let Python call them, the others are compiled in less time.
-compiled = _njit(**_OPTIONS, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-inlined = _njit(**_OPTIONS, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
-# Sums that may be taken in any order, so that they become vector code.
-summing = _njit(
-    **_OPTIONS, no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"reassoc", "nsz"}
-)
 
 # Words of a row's head, those that every event touches first.
 END, TYPE, COUNT, ACC = 0, 1, 2, 3
