@@ -18,7 +18,7 @@ from runtime.errors import HamletError
 from runtime.events.clock import Clock
 from runtime.language.query import Query
 
-VERSION = 2
+VERSION = 3
 _MARK = b"hamlet.checkpoint"
 _CLOCK = "__clock__"
 _SCHEMA = pa.schema(

@@ -92,7 +92,7 @@ class Engine:
         self._backend: PlainBackend | CompiledBackend = PlainBackend()
         if numeric == "float":
             options = Options(sharing, kernels=kernels)
-            self._backend = CompiledBackend(options, Policy(), plan or Plan())
+            self._backend = CompiledBackend(options, plan or Plan())
         if plan is not None:
             self._check_plan(plan)
         self._dead: list[pa.Table] = []
@@ -270,6 +270,10 @@ class Engine:
     def decisions(self) -> list[Decisions]:
         """What was decided about sharing, for each share group; nothing by the exact engine."""
         return self._backend.decisions()
+
+    def decision_seconds(self) -> float:
+        """What decisions over bursts have taken: their number, by the measured time of one."""
+        return self._backend.decision_seconds()
 
     @property
     def preparer(self) -> Preparer:

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from hamlet.cli.grid import Grid
 from hamlet.cli.notices import Notices
-from runtime.sharing.decisions import KINDS, Decisions
+from runtime.sharing.decisions import KINDS, Decisions, Timed
 
 EXAMPLES = 3
-NAMES = ("type", *KINDS, "events", "snapshots", "benefit")
+NAMES = ("type", *KINDS, "events", "snapshots", "benefit", "a shared burst", "a split burst")
 
 
 def show_decisions(notices: Notices, decided: Iterable[Decisions]) -> None:
@@ -35,9 +35,16 @@ def _rows(group: Decisions) -> list[tuple[str, ...]]:
             f"{each.events:,}",
             f"{each.snapshots:,}",
             _time(each.benefit),
+            _mean(each.time_shared),
+            _mean(each.time_split),
         )
         for each in group.types
     ]
+
+
+def _mean(timed: Timed) -> str:
+    """Measured, of those that were timed."""
+    return "" if timed.mean is None else _time(timed.mean)
 
 
 def _time(nanoseconds: float) -> str:

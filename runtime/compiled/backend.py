@@ -23,8 +23,8 @@ from runtime.sharing.policy import Policy
 
 
 class CompiledBackend:
-    def __init__(self, options: Options, policy: Policy, plan: Plan) -> None:
-        self._common = Common(options, policy, plan)
+    def __init__(self, options: Options, plan: Plan) -> None:
+        self._common = Common(options, plan=plan)
         self._executors: dict[tuple[str, ...], CompiledExecutor] = {}
 
     def bind(self, types: Mapping[str, pa.DataType]) -> None:
@@ -88,7 +88,11 @@ class CompiledBackend:
         return sum(executor.open_windows() for executor in self._executors.values())
 
     def decisions(self) -> list[Decisions]:
-        return [run.decisions() for executor in self.executors for run in executor.graphlets()]
+        return [run.decisions() for executor in self.executors for run in executor.sharing()]
+
+    def decision_seconds(self) -> float:
+        runs = [run for executor in self.executors for run in executor.graphlets()]
+        return sum(run.decision_nanoseconds for run in runs) * 1e-9
 
     def save(self) -> Iterator[Part]:
         yield Part("texts", to_bytes({"texts": self._common.texts.all()}), "")

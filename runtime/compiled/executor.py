@@ -22,6 +22,7 @@ from runtime.compiled.cells import Ints
 from runtime.compiled.codes import TypeCodes
 from runtime.compiled.fitting import ALWAYS, fitting
 from runtime.compiled.general.run import GeneralRun
+from runtime.compiled.graphlets.calibrate import calibrated
 from runtime.compiled.graphlets.parts import Part as SharedPart
 from runtime.compiled.graphlets.parts import parts_of
 from runtime.compiled.graphlets.run import GraphletRun, Options
@@ -54,7 +55,7 @@ class Common:
     """What the executors of an engine have in common. `types` grows with the workload."""
 
     options: Options
-    policy: Policy
+    policy: Policy | None = None  #: None: what was measured on this machine
     plan: Plan = field(default_factory=Plan)
     codes: TypeCodes = field(default_factory=TypeCodes)
     texts: Texts = field(default_factory=Texts)
@@ -112,6 +113,10 @@ class CompiledExecutor:
 
     def graphlets(self) -> list[GraphletRun]:
         return [run for run in self._runs if isinstance(run, GraphletRun)]
+
+    def sharing(self) -> list[GraphletRun | OrderedRun]:
+        """The runs that decide whether to share."""
+        return [run for run in self._runs if not isinstance(run, GeneralRun)]
 
     def _arrange(self) -> None:
         """Puts every query in its run. Runs that stay as they are keep their state untouched."""
@@ -200,8 +205,9 @@ class CompiledExecutor:
     ) -> GraphletRun:
         since = tuple(_since(self._since[query.name]) for query in queries)
         common = self._common
+        policy = common.policy or (calibrated() if len(queries) > 1 else Policy())
         long = common.options.kernels == "auto" and self._events >= LONG_STREAM
-        run = GraphletRun(queries, since, common.codes, common.options, common.policy, long, parts)
+        run = GraphletRun(queries, since, common.codes, common.options, policy, long, parts)
         run.keep_windows(common.plan.windows)
         for before in old:
             for query in queries:

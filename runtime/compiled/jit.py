@@ -64,7 +64,7 @@ class _PartCompiler(Compiler):
 
     def define_pipelines(self) -> Any:
         context, name = self.state.targetctx, self.state.func_id.func_qualname
-        self.state.library = self.library(context.codegen(), name)  # type: ignore[no-untyped-call]
+        self.state.library = self.library(context.codegen(), name)
         context.get_executable = _no_executable
         return super().define_pipelines()  # type: ignore[no-untyped-call]
 

@@ -79,6 +79,9 @@ class PlainBackend:
         """Every query runs by itself."""
         return []
 
+    def decision_seconds(self) -> float:
+        return 0.0
+
     def save(self) -> Iterator[Part]:
         yield Part("layout", list(self._layout))
         for executor in self._executors.values():

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import numpy as np
-import numpy.typing as npt
+from dataclasses import dataclass, field
 
 KINDS = ("shared", "split", "merged", "continued")
 
-Words = npt.NDArray[np.int64]
+
+@dataclass(frozen=True)
+class Timed:
+    """Of the bursts whose work was timed: how many there were, and their nanoseconds."""
+
+    bursts: int = 0
+    nanoseconds: int = 0
+
+    @property
+    def mean(self) -> float | None:
+        return self.nanoseconds / self.bursts if self.bursts else None
 
 
 @dataclass(frozen=True)
@@ -25,11 +32,18 @@ class TypeDecisions:
     events: int
     snapshots: int
     benefit: float
+    time_shared: Timed = field(default_factory=Timed)
+    time_split: Timed = field(default_factory=Timed)
+
+    @property
+    def all(self) -> int:
+        return self.shared + self.split + self.merged + self.continued
 
 
 @dataclass(frozen=True)
 class Example:
-    """One decision: the n-th over bursts of its type."""
+    """One decision: the n-th over bursts of its type, by which policy, and how long the work took
+    that was decided on."""
 
     type: str
     kind: str
@@ -39,6 +53,8 @@ class Example:
     queries: int
     benefit: float
     number: int
+    nanoseconds: int = 0
+    policy: int = 0
 
     def told(self) -> str:
         size = f"a burst of {self.events:,} {self.type}"
@@ -48,41 +64,23 @@ class Example:
             else "all conditions agreed on them"
         )
         queries = f"{self.queries} queries"
+        taken = f" and took {self.nanoseconds:,} ns" if self.nanoseconds else ""
         if self.kind == "split":
             return (
-                f"{size}: {differed}, so sharing would have cost {queries} "
-                f"{-self.benefit:,.0f} ns more: split"
+                f"{size}: {differed}, so sharing was expected to cost {queries} "
+                f"{-self.benefit:,.0f} ns more: split{taken}"
             )
-        return f"{size}: {differed}; sharing saved {queries} {self.benefit:,.0f} ns: {self.kind}"
+        classes = f" in {self.classes} classes" if self.classes > 1 else ""
+        return (
+            f"{size}: {differed}; sharing by {queries}{classes} was expected to save "
+            f"{self.benefit:,.0f} ns: {self.kind}{taken}"
+        )
 
 
 @dataclass(frozen=True)
 class Decisions:
-    """Of one share group."""
+    """Of one share group: the names of its queries, what was decided by type, and examples."""
 
+    queries: tuple[str, ...]
     types: tuple[TypeDecisions, ...]
     examples: tuple[Example, ...]
-
-    @classmethod
-    def of(cls, names: list[str], counted: Words, log: Words) -> Decisions:
-        """From the words of a kernel: per type the kinds, events, snapshots, all, benefit; per
-        example type, kind, events, snapshots, classes, queries, benefit, number."""
-        types = tuple(
-            TypeDecisions(name, shared, split, merged, continued, events, snapshots, benefit)
-            for name, row in zip(names, counted, strict=True)
-            if row[6]
-            for shared, split, merged, continued, events, snapshots in [row[:6].tolist()]
-            for benefit in [_double(row[7])]
-        )
-        examples = tuple(
-            Example(names[type_], KINDS[kind], events, snapshots, classes, queries, benefit, number)
-            for row in log
-            for type_, kind, events, snapshots, classes, queries, _, number in [row.tolist()]
-            for benefit in [_double(row[6])]
-        )
-        return cls(types, tuple(sorted(examples, key=lambda e: (e.type, e.number))))
-
-
-def _double(word: np.int64) -> float:
-    """The double that has the bits of a word."""
-    return float(word.view(np.float64))

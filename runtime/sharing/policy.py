@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Policy:
-    """The defaults are of one server core; another policy can be adopted while running."""
+    """The defaults are of one server core. Engines begin with what was measured on the machine
+    (`compiled/graphlets/calibrate.py`); another policy can be adopted while they run."""
 
     version: int = 0
     scan: float = 0.6  #: to scan one event of a burst for one query or class
@@ -20,3 +21,4 @@ class Policy:
     compare: float = 0.4  #: to compare what two conditions picked
     apply: float = 12.0  #: to apply an operator to one vector of a query
     cross: float = 8.0  #: to carry one number of a window over a pane
+    decide: float = 3.0  #: to take a decision and count it

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from runtime.compiled.batch import Batch
 from runtime.compiled.cells import Ints, Mask
 from runtime.compiled.codes import TypeCodes
+from runtime.compiled.graphlets.decided import by_type, examples
 from runtime.compiled.graphlets.forms import Form
 from runtime.compiled.graphlets.kernel import words as k
 from runtime.compiled.graphlets.layout import Layout
@@ -115,6 +116,7 @@ class GraphletRun:
             policy.compare,
             policy.operator,
             policy.scan,
+            policy.apply,
             self._pane_threshold(policy),
         ]
 
@@ -200,7 +202,28 @@ class GraphletRun:
         counted = work[at : at + size * k.D_SIZE].reshape(size, k.D_SIZE)
         logged = int(work[k.W_LOGGED])
         log = work[work[k.W_LOG] :][: LOG_SIZE * k.L_SIZE].reshape(LOG_SIZE, k.L_SIZE)
-        return Decisions.of(self._layout.types, counted, log[: min(logged, LOG_SIZE)])
+        types = self._layout.types
+        return Decisions(
+            tuple(query.name for query in self.queries),
+            tuple(by_type(types, counted)),
+            tuple(examples(types, log[: min(logged, LOG_SIZE)])),
+        )
+
+    @property
+    def decision_nanoseconds(self) -> float:
+        """What all decisions took, by what one takes on this machine."""
+        return sum(each.all for each in self.decisions().types) * self.policy.decide
+
+    def measure(
+        self, single: str, repeated: str, picked: Ints, conditions: int, rounds: int, out: Ints
+    ) -> None:
+        """Times the parts of operators on a row in which as many events wait as were picked."""
+        self._reserve(1)
+        self._grow_pool()
+        self._give_birth(np.zeros(1, np.int64))
+        self._pool[: len(picked)] = picked
+        types = [self._layout.types.index(type_) for type_ in (single, repeated)]
+        self._kernel.measure(0, *types, len(picked), conditions, rounds, out, self._state())
 
     # ---- queries come and go ---------------------------------------------------------------
 

@@ -25,6 +25,7 @@ results. They all come as one handle `h`.
 """
 
 from .loop import run
+from .timing import measure
 from .windows import settle_all, sweep, sweep_counted
 
-__all__ = ["run", "settle_all", "sweep", "sweep_counted"]
+__all__ = ["measure", "run", "settle_all", "sweep", "sweep_counted"]

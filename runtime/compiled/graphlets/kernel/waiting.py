@@ -20,11 +20,15 @@ from .words import (
     BITS_SIZE,
     BLOCK,
     BURST,
+    C_APPLY,
     C_COMPARE,
     C_OPERATOR,
     C_PICK,
     C_SCAN,
     COUNT,
+    D_ALL,
+    D_CLASSES,
+    D_SIZE,
     DYNAMIC,
     E_BIT,
     E_NEXT,
@@ -34,11 +38,13 @@ from .words import (
     E_SIZE,
     EVENTS_OF,
     L_CLASSES,
+    LOOK_AGAIN,
     NEUTRAL,
     PARTS,
     T_BITS,
     T_FULL,
     W_CLASS,
+    W_DECISIONS,
     W_FREE,
     W_LEAST,
     W_LEFT,
@@ -86,15 +92,18 @@ def snapshot(h, s, i, t, mask, values, keys):
 @brief
 def flush_waiting(h, s, t):
     """Ends a burst on which queries differ: shared by classes, or every query by itself."""
-    ri, tab, wi, pi = h.ri, h.tab, h.wi, h.pi
+    ri, tab, wi, wf, pi = h.ri, h.tab, h.wi, h.wf, h.pi
     n, block, agreed = ri[s, WAITING], ri[s, BLOCK], ri[s, COUNT]
     begin, end, queries = entries(h, t)
     shared, benefit, classes, place = False, 0.0, queries, -1
     if wi[W_SHARING] == DYNAMIC:
         conditions = bits(tab[tab[T_FULL] + t])
-        classes = classify(h, n, block, conditions)
-        benefit = benefit_of_classes(h, n, queries, conditions, classes)
-        shared = benefit > 0.0
+        at = wi[W_DECISIONS] + D_SIZE * t
+        benefit = benefit_of_classes(h, n, queries, conditions, wf[at + D_CLASSES])
+        shared = benefit > 0.0 or wi[at + D_ALL] & LOOK_AGAIN == LOOK_AGAIN
+        if shared:
+            classes = classify(h, n, block, conditions)
+            wf[at + D_CLASSES] += 0.25 * (classes - wf[at + D_CLASSES])
     if queries > 1:
         place = decided(h, s, t, shared, n + agreed, n, queries, benefit)
     if shared:
@@ -116,15 +125,16 @@ def flush_waiting(h, s, t):
 
 @inlined
 def benefit_of_classes(h, n, queries, conditions, classes):
-    """Predicted nanoseconds saved by sharing. A query alone scans the events that wait; shared,
-    what conditions picked was compared, and each class of equal picks scans them once. A query
-    that brings no snapshots of its own joins the class it agrees with, where it costs nothing
-    (theorem 4.1); one that does makes a class, which costs what it would cost alone, so whether
-    to share is decided by the number of classes (theorem 4.2)."""
+    """Predicted nanoseconds saved by sharing. A query alone scans the events that wait and applies
+    what it found; shared, what conditions picked is compared, and each class of equal picks does
+    that once. A query that brings no snapshots of its own joins the class it agrees with, where it
+    costs next to nothing (theorem 4.1); one that does makes a class, which costs what it would
+    cost alone, so whether to share is decided by the number of classes (theorem 4.2). How many
+    there will be is known from the bursts before."""
     wf = h.wf
-    scan = wf[W_POLICY + C_OPERATOR] + n * wf[W_POLICY + C_SCAN]
-    spared = (queries - classes) * scan
-    return spared - conditions * (n * wf[W_POLICY + C_PICK] + classes * wf[W_POLICY + C_COMPARE])
+    alone = wf[W_POLICY + C_OPERATOR] + n * wf[W_POLICY + C_SCAN] + wf[W_POLICY + C_APPLY]
+    compared = n * wf[W_POLICY + C_PICK] + classes * wf[W_POLICY + C_COMPARE]
+    return (queries - classes) * alone - conditions * compared
 
 
 @apart

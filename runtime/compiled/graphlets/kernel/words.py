@@ -57,9 +57,11 @@ W_PICKS = W_LEAST + MINS
 W_CLASS = W_PICKS + 64
 W_END = W_CLASS + 64
 # Of a type's decisions: how many of each kind come first; of those that were timed, how many and
-# their nanoseconds, shared and split.
-D_EVENTS, D_SNAPSHOTS, D_ALL, D_BENEFIT, D_SHARED, D_SHARED_NS, D_SPLIT, D_SPLIT_NS = range(4, 12)
-D_SIZE = 12
+# their nanoseconds, shared and split; and the classes that are to be expected.
+(D_EVENTS, D_SNAPSHOTS, D_ALL, D_BENEFIT, D_SHARED, D_SHARED_NS, D_SPLIT, D_SPLIT_NS,
+ D_CLASSES) = range(4, 13)  # fmt: skip
+D_SIZE = 13
+LOOK_AGAIN = 15  # how many bursts of a type are split before one is looked at again
 (L_TYPE, L_KIND, L_EVENTS, L_SNAPSHOTS, L_CLASSES, L_QUERIES, L_BENEFIT, L_NUMBER, L_NS,
  L_VERSION) = range(10)  # fmt: skip
 L_SIZE = 10
@@ -70,8 +72,8 @@ NOTHING, EVENTS_OF = 0, 1
 NEVER, ALWAYS, DYNAMIC = 0, 1, 2
 VECTORS, PANES = 1, 2
 SHARED, SPLIT, MERGED, CONTINUED = 0, 1, 2, 3
-C_PICK, C_COMPARE, C_OPERATOR, C_SCAN, C_PANE = range(5)
-POLICY_SIZE = 5
+C_PICK, C_COMPARE, C_OPERATOR, C_SCAN, C_APPLY, C_PANE = range(6)
+POLICY_SIZE = 6
 
 NO_TYPE = -1
 UNBORN = -(2**63)  # the END of a row without open windows

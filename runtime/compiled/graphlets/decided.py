@@ -1,0 +1,55 @@
+"""What the kernel wrote down of its decisions, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from runtime.compiled.cells import Ints
+from runtime.compiled.graphlets.kernel import words as k
+from runtime.sharing.decisions import KINDS, Example, Timed, TypeDecisions
+
+
+def by_type(types: list[str], counted: Ints) -> Iterator[TypeDecisions]:
+    """`counted` has a row of words for each type. Types without decisions are left out."""
+    for name, row in zip(types, counted, strict=True):
+        if row[k.D_ALL]:
+            shared, split, merged, continued = row[: len(KINDS)].tolist()
+            yield TypeDecisions(
+                name,
+                shared,
+                split,
+                merged,
+                continued,
+                events=int(row[k.D_EVENTS]),
+                snapshots=int(row[k.D_SNAPSHOTS]),
+                benefit=_double(row[k.D_BENEFIT]),
+                time_shared=Timed(int(row[k.D_SHARED]), int(row[k.D_SHARED_NS])),
+                time_split=Timed(int(row[k.D_SPLIT]), int(row[k.D_SPLIT_NS])),
+            )
+
+
+def examples(types: list[str], log: Ints) -> list[Example]:
+    """`log` has a row of words for each."""
+    found = [
+        Example(
+            type=types[row[k.L_TYPE]],
+            kind=KINDS[row[k.L_KIND]],
+            events=int(row[k.L_EVENTS]),
+            snapshots=int(row[k.L_SNAPSHOTS]),
+            classes=int(row[k.L_CLASSES]),
+            queries=int(row[k.L_QUERIES]),
+            benefit=_double(row[k.L_BENEFIT]),
+            number=int(row[k.L_NUMBER]),
+            nanoseconds=int(row[k.L_NS]),
+            policy=int(row[k.L_VERSION]),
+        )
+        for row in log
+    ]
+    return sorted(found, key=lambda example: (example.type, example.number))
+
+
+def _double(word: np.int64) -> float:
+    """The double that has the bits of a word."""
+    return float(word.view(np.float64))

@@ -1,0 +1,75 @@
+"""What the parts of operators cost, for the cost model: each is run some times over, and timed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from runtime.compiled.jit import apart, entry
+from runtime.compiled.ticks import nanoseconds
+
+from .apply import apply
+from .decisions import decided
+from .operators import entries
+from .waiting import classify, gather
+from .windows import cross_pane
+from .words import BLOCK, E_FORM, F_WINDOWS
+
+M_GATHER_ONE, M_GATHER, M_CLASSIFY_ONE, M_CLASSIFY, M_APPLY, M_CROSS, M_DECIDE = range(7)
+M_SIZE = 7
+
+
+@entry
+def measure(s, single, repeated, events, conditions, rounds, out, h):
+    """Nanoseconds for `rounds` calls of each. `single` is a type that no state repeats,
+    `repeated` one on which conditions differ, of which `events` wait in row `s`."""
+    block = h.ri[s, BLOCK]
+    out[M_GATHER_ONE] = gathering(h, s, repeated, 1, block, rounds)
+    out[M_GATHER] = gathering(h, s, repeated, events, block, rounds)
+    out[M_CLASSIFY_ONE] = classifying(h, 1, block, conditions, rounds)
+    out[M_CLASSIFY] = classifying(h, events, block, conditions, rounds)
+    out[M_APPLY] = applying(h, s, single, rounds)
+    out[M_CROSS] = crossing(h, s, single, rounds)
+    out[M_DECIDE] = deciding(h, s, repeated, rounds)
+
+
+@apart
+def gathering(h, s, t, n, block, rounds):
+    began = nanoseconds()
+    for _ in range(rounds):
+        gather(h, s, t, 0, n, block, 0)
+    return nanoseconds() - began
+
+
+@apart
+def classifying(h, n, block, conditions, rounds):
+    began = nanoseconds()
+    for _ in range(rounds):
+        classify(h, n, block, conditions)
+    return nanoseconds() - began
+
+
+@apart
+def applying(h, s, t, rounds):
+    first, _, _ = entries(h, t)
+    began = nanoseconds()
+    for _ in range(rounds):
+        apply(h, s, first, 0, 1, 1)
+    return nanoseconds() - began
+
+
+@apart
+def crossing(h, s, t, rounds):
+    first, _, _ = entries(h, t)
+    f = h.tab[first + E_FORM]
+    began = nanoseconds()
+    for _ in range(rounds):
+        cross_pane(h, s, f, h.tab[f + F_WINDOWS])
+    return nanoseconds() - began
+
+
+@apart
+def deciding(h, s, t, rounds):
+    began = nanoseconds()
+    for i in range(rounds):
+        decided(h, s, t, True, np.int64(i), 0, 2, 1.0)
+    return nanoseconds() - began
