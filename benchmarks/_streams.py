@@ -17,6 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from runtime.sharing.plan import Plan, SharedPart
+
 EVENTS = 10_000_000
 DATA = Path(__file__).parents[2] / "shared" / "data"
 
@@ -145,6 +147,32 @@ def _pattern(form: str, i: int) -> str:
         f"SEQ(B+, C{end})",
     )[i % 5]
     return f"RETURN {returns} PATTERN {body}"
+
+
+def rounds(queries: int = 50, events: int = EVENTS, windows: int = 2, seed: int = 1) -> Stream:
+    """Queries with starts and ends of their own around `SEQ(P, T)+`; in each partition runs of 120
+    events that alternate between P and T, so that no burst is longer than one event."""
+    draw = np.random.default_rng(seed)
+    size = _whole(events, windows)
+    names = ["P", "T", *(f"{end}{i}" for end in "AC" for i in range(queries))]
+    parts = []
+    for _ in range(windows):
+        key, place = _interleaved(draw, np.arange(max(1, events // 1_000)), size)
+        inside, _ = _bursts(place, BURST, BETWEEN)
+        parts.append((np.where(inside, place % 2, draw.integers(2, len(names), size)), key))
+    type_, key = (np.concatenate(each) for each in zip(*parts, strict=True))
+    patterns = [
+        f"RETURN key, COUNT(*), SUM(T.x) PATTERN SEQ(A{i}, SEQ(P, T)+, C{i})"
+        for i in range(queries)
+    ]
+    workload = _workload(patterns, f"GROUP-BY key WITHIN {size} us")
+    return Stream(workload, _table(type_, names, key, draw.random(len(key))))
+
+
+def rounds_plan(queries: int = 50) -> Plan:
+    """All of them share the rounds."""
+    names = tuple(f"q{i}" for i in range(queries))
+    return Plan(shared=(SharedPart(names, (("P", "T"), ("T", "P"))),))
 
 
 # ---- bursts and conditions that change -----------------------------------------------------

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from runtime.explain import explain
     from runtime.language.parser import parse
     from runtime.language.query import Query, Workload
+    from runtime.sharing.plan import Plan, SharedPart
+    from runtime.sharing.policy import Policy
 else:
     # Loaded when first used: the engine takes a while, in which the command can be interrupted.
     _HOMES = {
@@ -25,6 +27,8 @@ else:
         "explain": "runtime.explain",
         "parse": "runtime.language.parser",
         **dict.fromkeys(("Query", "Workload"), "runtime.language.query"),
+        **dict.fromkeys(("Plan", "SharedPart"), "runtime.sharing.plan"),
+        "Policy": "runtime.sharing.policy",
     }
 
     def __getattr__(name: str) -> object:
@@ -43,8 +47,11 @@ __all__ = [
     "Engine",
     "HamletError",
     "InputError",
+    "Plan",
+    "Policy",
     "Query",
     "QueryError",
+    "SharedPart",
     "Workload",
     "WorkloadError",
     "aggregate",

@@ -108,6 +108,13 @@ def command(
             "the same."
         ),
     ] = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="YAML that says what may be shared: longer parts, groups of queries, windows.",
+        ),
+    ] = None,
     explain_sharing: Annotated[
         bool, typer.Option("--explain-sharing", help="Say at the end what was decided.")
     ] = False,
@@ -124,12 +131,14 @@ def command(
     --output, kept in DIR/_dead_letter.
     """
     _check_engine(engine)
-    _check_sharing(sharing, explain_sharing, numeric)
+    given = {"--sharing": sharing, "--plan": plan, "--explain-sharing": explain_sharing or None}
+    _check_sharing([name for name, value in given.items() if value is not None], numeric)
     chosen = _format(format, output)
     # Only now: the engine takes a while to load, and `hamlet --help` does without it.
     from hamlet.cli.compiling import watch_compiler
     from hamlet.cli.decisions import show_decisions
     from hamlet.cli.outputs import CountingSink, open_dead, open_sink
+    from hamlet.cli.planning import read_plan
     from hamlet.cli.progress import bars
     from hamlet.cli.source import Generated, open_source
     from hamlet.cli.summary import tell
@@ -148,6 +157,7 @@ def command(
         numeric=numeric.value,
         ties=ties.value,
         sharing=(sharing or Sharing.DYNAMIC).value,
+        plan=None if plan is None else read_plan(plan),
         time_column=time_column,
         type_column=type_column,
         time_unit=time_unit.value,
@@ -182,12 +192,11 @@ def _check_engine(engine: EngineName) -> None:
         )
 
 
-def _check_sharing(sharing: Sharing | None, explain: bool, numeric: Numeric) -> None:
-    given = "--sharing" if sharing is not None else "--explain-sharing" if explain else None
-    if given is not None and numeric is Numeric.EXACT:
+def _check_sharing(given: list[str], numeric: Numeric) -> None:
+    if given and numeric is Numeric.EXACT:
         raise HamletError(
-            f"{given} is for --numeric float: the exact engine evaluates every query by itself",
-            f"leave out {given}, or --numeric exact",
+            f"{given[0]} is for --numeric float: the exact engine evaluates every query by itself",
+            f"leave out {given[0]}, or --numeric exact",
         )
 
 
