@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Group
@@ -30,9 +30,12 @@ class Bars:
         progress: Progress | None,
         total: int | None = None,
         status: Progress | None = None,
+        show: Callable[[], None] = lambda: None,
     ) -> None:
+        """`show` puts what has changed on the screen at once."""
         self._progress = progress
         self._status = status
+        self._show = show
         self._total = total
         self._reading: TaskID | None = None
         self._matching: TaskID | None = None
@@ -59,6 +62,7 @@ class Bars:
         if not self._status.task_ids:
             self._status.add_task(COMPILING, total=None)
         self._status.update(self._status.task_ids[0], visible=now)
+        self._show()
 
 
 @contextmanager
@@ -78,5 +82,5 @@ def bars(notices: Notices, total: int | None = None) -> Iterator[Bars]:
     progress = Progress(*columns, console=notices.console)
     status = Progress(SpinnerColumn(), TextColumn("{task.description}"), console=notices.console)
     shown = Group(progress, status)
-    with Live(shown, console=notices.console, refresh_per_second=10, transient=True):
-        yield Bars(progress, total, status)
+    with Live(shown, console=notices.console, refresh_per_second=10, transient=True) as live:
+        yield Bars(progress, total, status, live.refresh)

@@ -114,9 +114,12 @@ def test_how_a_query_is_evaluated(pattern: str, clause: str, way: str, obstacles
     assert all(answered in line for line in plan.neighbours)
 
 
-def test_windows_of_events_are_evaluated_event_by_event():
-    (plan,) = explain(workload("A+", clauses="WITHIN 5 events")).queries
-    assert (plan.way, plan.obstacles) == ("events", ("windows of events",))
+def test_windows_of_events_share_among_themselves():
+    counted = [f"QUERY c{n} RETURN COUNT(*) PATTERN A+ WITHIN {n} events" for n in (3, 5)]
+    timed = "QUERY t RETURN COUNT(*) PATTERN A+ WITHIN 5 s"
+    explained = explain(parse("\n".join([*counted, timed])))
+    assert [plan.way for plan in explained.queries] == ["bursts"] * 3
+    assert [group.queries for group in explained.sharing] == [("c3", "c5"), ("t",)]
 
 
 def test_only_queries_that_are_evaluated_alike_share():
