@@ -14,9 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any, TypeAlias, TypeVar
 
 from numba import _dynfunc, njit, types  # type: ignore[attr-defined]
+from numba.core.caching import IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
@@ -93,13 +95,25 @@ class _PartDispatcher(CPUDispatcher):
         return super().get_call_template(plain, kws)
 
 
+class _CacheFile(IndexDataCacheFile):
+    def _load_index(self) -> Any:
+        """What another version of ours left may name types that are gone: as if it were not there.
+        It is written anew."""
+        try:
+            return super()._load_index()  # type: ignore[no-untyped-call]
+        except (ImportError, AttributeError, TypeError, ValueError, EOFError, UnpicklingError):
+            return {}
+
+
 _OPTIONS: Any = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 
 
 def entry(function: Function) -> Function:
     """What Python calls."""
     dispatcher: Any = njit(cache=True, **_OPTIONS)(function)
-    dispatcher._cache._cache_file._source_stamp = _sources(Path(function.__code__.co_filename))
+    file = dispatcher._cache._cache_file
+    file.__class__ = _CacheFile
+    file._source_stamp = _sources(Path(function.__code__.co_filename))
     return dispatcher  # type: ignore[no-any-return]
 
 

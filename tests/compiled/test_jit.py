@@ -1,8 +1,10 @@
 """Kernels of many files: compiled as one, and again when any of the files has changed."""
 
 import importlib
+import pickle
 import sys
 
+import numba
 import pytest
 
 PART = """
@@ -51,3 +53,13 @@ def test_a_kernel_that_did_not_change_is_found_on_disk(kernel_of):
     again = kernel_of(1)
     assert again(1) == 2
     assert sum(again.stats.cache_hits.values()) == 1
+
+
+def test_what_another_version_left_is_compiled_again(kernel_of, tmp_path):
+    """Its index can name types that are gone."""
+    assert kernel_of(1)(1) == 2
+    (index,) = tmp_path.rglob("*.kernel-*.nbi")
+    index.write_bytes(pickle.dumps(numba.__version__) + b"cgone.module\nType\n.")
+    again = kernel_of(1)
+    assert again(1) == 2
+    assert sum(again.stats.cache_hits.values()) == 0
