@@ -212,7 +212,7 @@ class CompiledExecutor:
         for before in old:
             for query in queries:
                 if query in before.queries:
-                    run.load(query, before.saved(query), self._keys.capacity)
+                    run.load(query, before.saved(query), self._keys.top)
         return run
 
     def _general_run(self, query: Query) -> GeneralRun:
@@ -240,7 +240,7 @@ class CompiledExecutor:
             return
         common = self._common
         batch = Batch.of(events, self._keys, common.codes, common.texts, common.types, instants)
-        capacity = self._keys.capacity
+        capacity = self._keys.top
         groups = self._ties.groups(batch.instants, batch.slots, capacity)
         numbered: dict[int | None, Numbered] = {
             since: ordinals.take(batch.times, batch.slots, capacity)
@@ -345,7 +345,7 @@ class CompiledExecutor:
             query = self._queries[part.query]
             for run in self._runs:
                 if isinstance(run, GraphletRun) and query in run.queries:
-                    run.load(query, arrays, self._keys.capacity)
+                    run.load(query, arrays, self._keys.top)
                 elif isinstance(run, GeneralRun) and run.query == query:
                     run.load(arrays, np.arange(self._keys.capacity))
 

@@ -34,6 +34,11 @@ class Keys:
         return self._table.capacity
 
     @property
+    def top(self) -> int:
+        """All slots in use are below this."""
+        return self._table.top
+
+    @property
     def count(self) -> int:
         return self._table.count
 

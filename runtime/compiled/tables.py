@@ -21,7 +21,7 @@ from runtime.compiled.prefetch import AHEAD, prefetch
 Slots = npt.NDArray[np.int32]
 
 _LEAST = 64
-_LARGE = 65_536
+_LARGE = 4_096
 # Keys are also found directly if they span at most so many times the capacity.
 _SPARSE = 8
 _SLOT = np.uint64(0xFFFFFFFF)
@@ -51,6 +51,11 @@ class SlotTable(ABC):
     def capacity(self) -> int:
         """All slots are below this. It grows by doubling."""
         return len(self.alive)
+
+    @property
+    def top(self) -> int:
+        """All slots that were ever given out are below this."""
+        return int(self._meta[_USED])
 
     @property
     def count(self) -> int:

@@ -222,6 +222,12 @@ class Layout:
         """How many states of queries events of a type enter."""
         return sum(p.type == type_ for q in self.queries for p in q.template.positions)
 
+    @cached_property
+    def repeated(self) -> set[str]:
+        """The types that more than one query repeats, by themselves or within a longer part."""
+        found = [type_ for query in self.queries for type_ in _repeated(query)]
+        return {type_ for type_ in found if found.count(type_) > 1}
+
     # ---- the kernel ------------------------------------------------------------------------
 
     @property
@@ -344,6 +350,17 @@ class Layout:
         if position not in lane.positions:
             return -1
         return self.extremes[type_].index((lane.attribute or "", lane.fold))
+
+
+def _repeated(query: Query) -> set[str]:
+    """The types of the states from which a trend can come back to them."""
+    follow = query.template.automaton.follow
+    reached = {p: set(after) for p, after in follow.items()}
+    for middle in follow:
+        for p in follow:
+            if middle in reached[p]:
+                reached[p] |= reached[middle]
+    return {query.template.positions[p].type for p, after in reached.items() if p in after}
 
 
 def _form(query: Query) -> tuple[object, ...]:

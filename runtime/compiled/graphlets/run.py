@@ -79,7 +79,7 @@ class GraphletRun:
         self._places = self._layout.places
         self._tab = tables(self._layout)
         self._rows = np.zeros((0, self._layout.width), np.int64)
-        self._ex = np.zeros((0, self._layout.width), np.int32)
+        self._exponents = self._new_exponents(0)
         self._used = 0
         self._swept: int | None = None
         self._pool = np.zeros(0, np.int64)
@@ -193,7 +193,7 @@ class GraphletRun:
     def state_bytes(self) -> int:
         """Exponents take memory only in rows that have had large numbers."""
         big = self._rows[: self._used, self._places.FLAGS] & k.BIG != 0
-        exponents = int(big.sum()) * self._layout.width * self._ex.itemsize
+        exponents = int(big.sum()) * self._numbers * self._exponents.itemsize
         return self._rows.nbytes + self._pool.nbytes + exponents
 
     def decisions(self) -> Decisions:
@@ -271,7 +271,7 @@ class GraphletRun:
             "at": at,
             "last": last,
             "numbers": self._rows[born, words].reshape(-1),
-            "exponents": self._ex[born, words].reshape(-1),
+            "exponents": self._ex[born, self._beside(words)].reshape(-1),
         }
 
     def load(self, query: Query, saved: dict[str, npt.NDArray[Any]], capacity: int) -> None:
@@ -291,8 +291,9 @@ class GraphletRun:
         words = self._layout.words(query)
         shape = (len(born), open_windows(query) * block_size(query))
         self._rows[born, words] = saved["numbers"].reshape(shape)
-        self._ex[born, words] = saved["exponents"].reshape(shape)
-        big = self._ex[born, words].any(axis=1)
+        exponents = saved["exponents"].reshape(shape)
+        self._ex[born, self._beside(words)] = exponents
+        big = exponents.any(axis=1)
         self._rows[born, self._places.FLAGS] |= big.astype(np.int64) * k.BIG
 
     # ---- inside ----------------------------------------------------------------------------
@@ -303,7 +304,9 @@ class GraphletRun:
             State(
                 ri=rows,
                 rf=rows.view(np.float64),
-                ex=self._ex,
+                # A kernel asks for the exponent of a word by the place of the word, the first of
+                # which comes after the head: so the first row begins that much earlier.
+                ex=self._exponents[: rows.shape[0] * self._numbers].reshape(-1, self._numbers),
                 tab=self._tab,
                 wi=work,
                 wf=work.view(np.float64),
@@ -313,6 +316,25 @@ class GraphletRun:
                 of=out.view(np.float64),
             )
         )
+
+    @property
+    def _numbers(self) -> int:
+        """The words of a row after its head."""
+        return self._layout.width - int(self._places.STATES_AT)
+
+    def _new_exponents(self, rows: int) -> npt.NDArray[np.int32]:
+        """Only numbers have one, so there are none for the head of a row."""
+        return np.zeros(int(self._places.STATES_AT) + rows * self._numbers, np.int32)
+
+    @property
+    def _ex(self) -> npt.NDArray[np.int32]:
+        """By row and number."""
+        return self._exponents[int(self._places.STATES_AT) :].reshape(-1, self._numbers)
+
+    def _beside(self, words: slice) -> slice:
+        """The exponents of these words."""
+        head = int(self._places.STATES_AT)
+        return slice(words.start - head, words.stop - head, words.step)
 
     @property
     def _room(self) -> int:
@@ -350,11 +372,12 @@ class GraphletRun:
         self._used = max(self._used, capacity)
         have = len(self._rows)
         if capacity > have:
-            size = max(capacity, 2 * have, FIRST_ROWS)
+            size = max(capacity, have + have // 2, FIRST_ROWS)
             self._rows = _longer(self._rows, size)
             self._rows[have:, k.END] = k.UNBORN
             self._rows[have:, k.TYPE] = k.NO_TYPE
-            self._ex = _longer(self._ex, size)
+            before, self._exponents = self._ex, self._new_exponents(size)
+            self._ex[:have] = before
 
     def _grow_results(self) -> None:
         need = int(self._work[k.W_RESULTS] + self._work[k.W_ROOM] + 2) * self._places.OUT_SIZE

@@ -151,6 +151,7 @@ class _Tables:
         return [
             *(entries_at + n * self._entry_size for n in begins),
             self._layout.concerned(type_),
+            type_ in self._layout.repeated,
         ]
 
     # ---- longer parts ----------------------------------------------------------------------

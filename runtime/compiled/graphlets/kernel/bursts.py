@@ -5,7 +5,7 @@ from __future__ import annotations
 from runtime.compiled.jit import brief, inlined
 
 from .decisions import carried_out, decided
-from .operators import entries
+from .operators import decides, entries
 from .parts import touch
 from .steps import apply_agreed
 from .waiting import flush_waiting
@@ -39,9 +39,8 @@ def flush(h, s):
     elif count > 0:
         if PARTS:
             touch(h, s, t)
-        _, _, queries = entries(h, t)
-        if queries > 1:
-            shared_by(h, s, t, count, queries)
+        if decides(h, t):
+            shared_by(h, s, t, count)
         else:
             apply_agreed(h, s, t, count)
     else:
@@ -54,10 +53,11 @@ def flush(h, s):
 
 
 @brief
-def shared_by(h, s, t, count, queries):
+def shared_by(h, s, t, count):
     """A burst on which all queries agree is always shared (theorem 4.1): it brings no snapshots
     but those at its beginning."""
     wf = h.wf
+    _, _, queries = entries(h, t)
     saved = (queries - 1) * (wf[W_POLICY + C_OPERATOR] + count * wf[W_POLICY + C_SCAN])
     place = decided(h, s, t, True, count, 0, queries, saved)
     apply_agreed(h, s, t, count)

@@ -41,6 +41,12 @@ def entries(h, t):
 
 
 @inlined
+def decides(h, t):
+    """Whether it is a decision to share a burst of a type."""
+    return h.tab[h.tab[T_BITS] + t * BITS_SIZE + 66] != 0
+
+
+@inlined
 def operator_of_agreed(h, s, t, count):
     """What the events on which all queries agree have come to, as parts for lanes."""
     ri, rf, wi, wf = h.ri, h.rf, h.wi, h.wf

@@ -13,7 +13,7 @@ from runtime.compiled.jit import apart, brief, inlined, scanning
 from .apply import apply
 from .by_tables import enter
 from .decisions import carried_out, decided
-from .operators import attributes, entries, extremes, operator_of_agreed
+from .operators import attributes, decides, entries, extremes, operator_of_agreed
 from .parts import touch
 from .words import (
     ATTRS,
@@ -83,7 +83,7 @@ def snapshot(h, s, i, t, mask, values, keys):
     if PARTS:
         touch(h, s, t)
     _, _, queries = entries(h, t)
-    place = decided(h, s, t, True, 1, 1, queries, 0.0) if queries > 1 else -1
+    place = decided(h, s, t, True, 1, 1, queries, 0.0) if decides(h, t) else -1
     enter(h, s, i, t, mask, values, keys)
     if place >= 0:
         carried_out(h, place)
@@ -104,7 +104,7 @@ def flush_waiting(h, s, t):
         if shared:
             classes = classify(h, n, block, conditions)
             wf[at + D_CLASSES] += 0.25 * (classes - wf[at + D_CLASSES])
-    if queries > 1:
+    if decides(h, t):
         place = decided(h, s, t, shared, n + agreed, n, queries, benefit)
     if shared:
         by_classes(h, s, t, n, block, agreed)

@@ -198,7 +198,7 @@ def settle(h, s):
     flags = ri[s, FLAGS] & ~PANE_MODE
     if flags & BIG:
         flags &= ~BIG
-        for w in range(STATES_AT, ex.shape[1]):
+        for w in range(STATES_AT, ri.shape[1]):
             if ex[s, w] != 0:
                 flags |= BIG
     strategy = wi[W_STRATEGY]

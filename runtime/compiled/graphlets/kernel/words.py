@@ -81,7 +81,9 @@ NEUTRAL = 2**63 - 1
 LIMIT = LARGE * 2.0**-12  # plain doubles stay below, so that sums of some of them do too
 EXACT_POWER = 400  # the largest burst whose 2**c is multiplied without an exponent
 POWERS = 2.0 ** np.arange(EXACT_POWER + 1)
-BITS_SIZE = 66  # where the entries of each bit begin, where the last ones end, all their queries
+# Where the entries of each bit begin, where the last ones end, all their queries, and whether
+# sharing is decided: for types that several queries repeat.
+BITS_SIZE = 67
 BURST = 64  # the most events that wait: which of them were picked are the bits of a word
 BLOCK_SIZE = BURST * (1 + ATTRS + MINS)
 OUT_NUMBERS = 3  # query, window and slot come first
