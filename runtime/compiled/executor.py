@@ -45,7 +45,7 @@ Run: TypeAlias = GraphletRun | OrderedRun | GeneralRun
 
 _OWN = ("executor", "keys", "ordinals", "ordered", "ordered state")
 # From how many events on a kernel for just this workload is worth the seconds to compile it.
-LONG_STREAM = 100_000_000
+LONG_STREAM = 20_000_000
 # Slots are given back when there are many to give: it takes time by the number of all.
 FEW_SLOTS = 1_024
 

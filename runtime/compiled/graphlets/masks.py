@@ -26,14 +26,16 @@ class Range(NamedTuple):
 
 def masks_of(layout: Layout, batch: Batch, local: Ints) -> Ints:
     """0 for events that no query picks. `local` are the group's types by the batch's."""
-    masks = np.zeros(batch.size, np.int64)
     types = batch.type_places
+    # Where there is no condition, the type alone tells: one look for all types.
+    given = [_unconditional(layout.conditions[type_]) for type_ in layout.types]
+    masks = np.array([*given, 0], np.int64)[local][types]  # -1, of other types, is the last one
     for place, type_ in enumerate(layout.types):
         ranges: dict[str, list[tuple[int, Range]]] = {}
         for bit, condition in enumerate(layout.conditions[type_]):
             if not condition:
-                _set(masks, types, local, place, bit)
-            elif (found := _range(condition)) and _is_double(batch, found.attribute):
+                continue
+            if (found := _range(condition)) and _is_double(batch, found.attribute):
                 ranges.setdefault(found.attribute, []).append((bit, found))
             else:
                 _set_where(masks, types, local, place, bit, _truth(batch, condition))
@@ -43,6 +45,12 @@ def masks_of(layout: Layout, batch: Batch, local: Ints) -> Ints:
             high = np.array([each.high for _, each in members])
             _set_within(masks, types, local, place, batch.number(attribute), bits, low, high)
     return masks
+
+
+def _unconditional(conditions: list[Condition]) -> int:
+    """The bits, as a signed word, of conditions that are true of every event."""
+    bits = sum(1 << bit for bit, condition in enumerate(conditions) if not condition)
+    return bits - 2**64 if bits >= 2**63 else bits
 
 
 def _truth(batch: Batch, condition: Condition) -> Mask:
@@ -84,13 +92,6 @@ def _bounds(symbol: str, limit: float) -> tuple[float, float]:
             return limit, math.inf
         case _:
             return limit, limit
-
-
-@njit(cache=True, nogil=True)
-def _set(masks: Ints, types: Small, local: Ints, place: int, bit: int) -> None:
-    for i in range(len(masks)):
-        if local[types[i]] == place:
-            masks[i] |= np.int64(1) << bit
 
 
 @njit(cache=True, nogil=True)

@@ -1,0 +1,58 @@
+"""After many events, a share group moves to a kernel that is made for it."""
+
+import numpy as np
+import pyarrow as pa
+
+from runtime.compiled import executor
+from runtime.compiled.specialise import Kernel
+from runtime.engine import Engine
+
+WORKLOAD = """
+QUERY a RETURN key, COUNT(*), SUM(B.x), MIN(B.x) PATTERN SEQ(A, B+)
+WHERE B.x < 8 GROUP-BY key WITHIN 200 ms SLIDE 50 ms
+QUERY b RETURN key, COUNT(*), AVG(B.x) PATTERN SEQ(B+, C) GROUP-BY key WITHIN 100 ms
+"""
+
+
+def stream(events: int = 600) -> pa.Table:
+    draw = np.random.default_rng(5)
+    return pa.table(
+        {
+            "time": np.sort(draw.integers(0, 1_000, events)),
+            "type": draw.choice(["A", "B", "B", "B", "C"], events),
+            "key": draw.integers(0, 3, events),
+            "x": draw.integers(0, 10, events),
+        }
+    )
+
+
+def results(**options: str) -> tuple[Engine, dict[str, list[dict]]]:
+    table = stream()
+    engine = Engine(WORKLOAD, time_unit="ms", **options)
+    found: dict[str, list[dict]] = {"a": [], "b": []}
+    for start in range(0, table.num_rows, 7):
+        piece = table.slice(start, 7)
+        each = engine.process(piece), engine.advance(int(piece["time"][-1].as_py()) * 1_000)
+        for part in each:
+            for name, rows in part.items():
+                found[name] += rows.to_pylist()
+    for name, rows in engine.finish().items():
+        found[name] += rows.to_pylist()
+    return engine, found
+
+
+def kinds(engine: Engine) -> set[bool]:
+    return {run.exact for each in engine._backend.executors for run in each.graphlets()}
+
+
+def test_moving_changes_no_result(monkeypatch):
+    monkeypatch.setattr(Kernel, "is_compiled", lambda *_: False)
+    general, wanted = results()
+    assert kinds(general) == {False}
+    monkeypatch.setattr(executor, "LONG_STREAM", 300)
+    moved, found = results()
+    assert kinds(moved) == {True}
+    assert found == wanted
+    _, exact = results(numeric="exact")
+    assert [row["COUNT(*)"] for row in found["a"]] == [float(r["COUNT(*)"]) for r in exact["a"]]
+    assert len(found["a"]) > 50
