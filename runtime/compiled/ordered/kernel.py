@@ -246,7 +246,7 @@ def _asked(plan, events, space, start, stop):
 # ---- what an event creates -----------------------------------------------------------------
 
 
-@compiled
+@inlined
 def _leave_items(plan, state, pool, events, space, cursor, trees, event, turn):
     type_ = events.types[event]
     types = _owners(plan)
@@ -269,7 +269,7 @@ def _owners(plan):
     return plan[plan[OF_TYPE]] - plan[OF_TYPE] - 1
 
 
-@compiled
+@inlined
 def _leave_item(plan, state, pool, events, space, cursor, trees, event, block, row, window):
     item = cursor[ITEMS]
     head = first_of(plan, BLOCKS, block)
@@ -511,7 +511,7 @@ def _shortage(plan, state, pool, space, item):
     return ALL_TAKEN
 
 
-@compiled
+@inlined
 def _apply(plan, state, pool, events, space, trees, item):
     items = space.items
     block, event, window = items[item, I_BLOCK], items[item, I_EVENT], items[item, I_WINDOW]
