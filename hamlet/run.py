@@ -63,6 +63,7 @@ class Summary:
     rows: int = 0
     broken: int = 0  #: sources that could not be read, or not to their end
     seconds: float = 0.0
+    compiling: float = 0.0  #: of these, what went into kernels that were new to the machine
     dead: Counter[str] = field(default_factory=Counter)
     null_keys: Counter[str] = field(default_factory=Counter)
     truncated: int = 0

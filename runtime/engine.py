@@ -12,7 +12,7 @@ watermarks, never on where batches are cut.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias
@@ -90,11 +90,11 @@ class Engine:
         self._finished = False
         self._arrivals = 0
         self._backend: PlainBackend | CompiledBackend = PlainBackend()
+        if plan is not None:
+            self._check_plan(plan)
         if numeric == "float":
             options = Options(sharing, kernels=kernels)
             self._backend = CompiledBackend(options, plan or Plan())
-        if plan is not None:
-            self._check_plan(plan)
         self._dead: list[pa.Table] = []
         self._late: list[pa.RecordBatch] = []
 
@@ -149,8 +149,7 @@ class Engine:
         """The end of the input: every window closes, and nothing more is taken."""
         self._finished = True
         if self._buffer.rows:
-            for events in self._buffer.portions(None):
-                self._execute(events)
+            self._take(self._buffer.portions(None))
         return self._close(FOREVER)
 
     def execute(self, events: pa.RecordBatch) -> Results:
@@ -250,6 +249,8 @@ class Engine:
 
     def adopt(self, policy: Policy) -> None:
         """Decides by these coefficients from the next burst on. Results do not depend on them."""
+        if not isinstance(policy, Policy):
+            raise HamletError(f"a Policy is adopted, but this is {policy!r}")
         self._backend.adopt(policy)
 
     def follow(self, plan: Plan) -> None:
@@ -259,6 +260,8 @@ class Engine:
         self._backend.follow(plan)
 
     def _check_plan(self, plan: Plan) -> None:
+        if not isinstance(plan, Plan):
+            raise HamletError(f"the plan must be a Plan, but is {plan!r}", "Plan.read takes a dict")
         if self._numeric != "float":
             raise HamletError("the exact engine shares nothing, so it takes no plan")
         check_plan(plan, self.workload.queries)
@@ -358,11 +361,18 @@ class Engine:
 
     def _advance(self, watermark: int) -> Results:
         if self._buffer.rows:
-            for events in self._buffer.portions(watermark):
-                self._execute(events)
+            self._take(self._buffer.portions(watermark))
         elif self._buffer.watermark is None or watermark > self._buffer.watermark:
             self._buffer.watermark = watermark
         return self._close(watermark)
+
+    def _take(self, portions: Iterable[pa.RecordBatch]) -> None:
+        """Events in order. What ends between two portions goes at once: memory is that of windows
+        that are open, however many events come together."""
+        for events in portions:
+            self._execute(events)
+            if events.num_rows:
+                self._backend.sweep(int(times_of(events)[-1]))
 
     def _execute(self, events: pa.RecordBatch) -> None:
         first, self._arrivals = self._arrivals, self._arrivals + events.num_rows

@@ -19,7 +19,7 @@ def show_decisions(notices: Notices, decided: Iterable[Decisions]) -> None:
         notices.say("nothing to decide: no burst could be shared")
     for number, group in enumerate(told, 1):
         grid = Grid.of(NAMES, _rows(group), set(NAMES[1:]))
-        grid.title = ("decisions", f"share group {number} of {len(told)}, in bursts")
+        grid.title = ("decisions", f"share group {number} of {len(told)}, in {group.over}")
         for text in grid.texts(terminal=False):
             for line in text.splitlines():
                 notices.say(line)

@@ -177,8 +177,9 @@ def command(
         results = CountingSink(open_sink(stack, queries, output, chosen, limit))
         dead = open_dead(stack, output, chosen)
         total = source.events if isinstance(source, Generated) else None
-        with bars(notices, total) as watcher, watch_compiler(watcher.compiling):
+        with bars(notices, total) as watcher, watch_compiler(watcher.compiling) as compiler:
             summary = run(running, source, results, dead, watcher)
+        summary.compiling = compiler.seconds
     tell(notices, queries, summary, results.rows, output)
     if explain_sharing:
         show_decisions(notices, running.decisions())

@@ -43,8 +43,11 @@ def tell(
 
 
 def _speed(notices: Notices, summary: Summary) -> None:
-    took = f"{summary.seconds:,.1f} s" if summary.seconds >= 0.1 else f"{summary.seconds:.3f} s"
-    rate = f", {summary.events / summary.seconds:,.0f} events/s" if summary.events else ""
+    seconds = max(summary.seconds - summary.compiling, 1e-6)
+    took = f"{seconds:,.1f} s" if seconds >= 0.1 else f"{seconds:.3f} s"
+    rate = f", {summary.events / seconds:,.0f} events/s" if summary.events else ""
+    if summary.compiling >= 0.1:
+        rate += f"; {summary.compiling:,.1f} s more to compile kernels, once on this machine"
     of = f" of {many(summary.rows, 'row')}" if summary.dead_rows else ""
     notices.say(f"{many(summary.events, 'event')}{of} in {took}{rate}")
 

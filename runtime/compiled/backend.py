@@ -26,6 +26,7 @@ class CompiledBackend:
     def __init__(self, options: Options, plan: Plan) -> None:
         self._common = Common(options, plan=plan)
         self._executors: dict[tuple[str, ...], CompiledExecutor] = {}
+        self._ended: dict[str, list[Block]] = {}
 
     def bind(self, types: Mapping[str, pa.DataType]) -> None:
         """`types` are those of the attributes that the workload uses from now on."""
@@ -50,10 +51,15 @@ class CompiledBackend:
         for executor in self._executors.values():
             executor.process(events, instants)
 
-    def close(self, watermark: int, workload: Workload, clock: Clock | None) -> dict[str, pa.Table]:
-        blocks: dict[str, list[Block]] = {}
+    def sweep(self, watermark: int) -> None:
+        """Ends windows, so that their partitions can go. They are reported at the next `close`."""
         for executor in self._executors.values():
-            blocks |= executor.close(watermark)
+            for name, blocks in executor.close(watermark).items():
+                self._ended.setdefault(name, []).extend(blocks)
+
+    def close(self, watermark: int, workload: Workload, clock: Clock | None) -> dict[str, pa.Table]:
+        self.sweep(watermark)
+        blocks, self._ended = self._ended, {}
         tables = {}
         for query in workload:
             if query.name in blocks:

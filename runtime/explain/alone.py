@@ -20,7 +20,7 @@ def why_alone(query: Query, workload: Workload, chosen: Mapping[str, Chosen]) ->
     if not parts:
         return "its pattern has no Kleene part"
     if chosen[query.name].way is Way.EVENTS:
-        return "what is evaluated event by event is not shared"
+        return "only bursts and what ordered indexes hold are shared"
     alike: dict[tuple[str, str], list[str]] = {}
     for other in others:
         if common := _common(parts, other):

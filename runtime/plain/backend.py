@@ -52,6 +52,9 @@ class PlainBackend:
         for executor in self._executors.values():
             executor.process(moments)
 
+    def sweep(self, watermark: int) -> None:
+        """Windows end at `close`."""
+
     def close(self, watermark: int, workload: Workload, clock: Clock | None) -> dict[str, pa.Table]:
         merge = Merge(workload)
         for executor in self._executors.values():

@@ -79,8 +79,10 @@ class Example:
 
 @dataclass(frozen=True)
 class Decisions:
-    """Of one share group: the names of its queries, what was decided by type, and examples."""
+    """Of one share group: the names of its queries, what was decided by type, and examples.
+    `over` is what decisions are about: bursts, or single events in an ordered index."""
 
     queries: tuple[str, ...]
     types: tuple[TypeDecisions, ...]
     examples: tuple[Example, ...]
+    over: str = "bursts"

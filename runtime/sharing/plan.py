@@ -31,6 +31,20 @@ class SharedPart:
     transitions: tuple[Transition, ...]
     snapshots: tuple[str, ...] | None = None
 
+    def __post_init__(self) -> None:
+        """Lists will do, too."""
+        _set(self, "queries", _names(self.queries, "queries"))
+        _set(self, "transitions", tuple(_pair(each) for each in self._given("transitions")))
+        if self.snapshots is not None:
+            _set(self, "snapshots", _names(self.snapshots, "snapshots"))
+        if len(set(self.queries)) < 2:
+            raise HamletError("a shared part of the plan is shared by two queries at least")
+        if not self.transitions:
+            raise HamletError("a shared part of the plan has no transitions")
+
+    def _given(self, what: str) -> list[Any]:
+        return _list(getattr(self, what), what)
+
     @property
     def types(self) -> tuple[str, ...]:
         return tuple(sorted({type_ for transition in self.transitions for type_ in transition}))
@@ -52,29 +66,28 @@ class Plan:
     granularity: Mapping[str, str] = field(default_factory=dict)
     windows: str = "auto"
 
+    def __post_init__(self) -> None:
+        _set(self, "shared", tuple(_list(self.shared, "shared")))
+        _set(self, "groups", tuple(_names(g, "groups") for g in _list(self.groups, "groups")))
+        _set(self, "granularity", dict(_mapping(self.granularity, "granularity")))
+        if not isinstance(self.version, int):
+            raise HamletError(f"the plan's version is {self.version!r}, but must be a whole number")
+        if not all(isinstance(part, SharedPart) for part in self.shared):
+            raise HamletError("`shared` of the plan must be a list of shared parts")
+        _choice("windows", self.windows, WINDOWS)
+        for name, value in self.granularity.items():
+            _choice(f"the granularity of `{name}`", value, GRANULARITY)
+
     @classmethod
     def read(cls, data: object) -> Plan:
         """From what a YAML or JSON file holds."""
         known = [f.name for f in fields(cls)]
-        given = _mapping(data, "a plan", known)
-        shared = tuple(_part(each) for each in _list(given.get("shared", []), "shared"))
-        groups = tuple(_names(each, "groups") for each in _list(given.get("groups", []), "groups"))
-        plan = cls(
-            version=given.get("version", 0),
-            shared=shared,
-            groups=groups,
-            granularity=dict(_mapping(given.get("granularity", {}), "granularity")),
-            windows=given.get("windows", "auto"),
-        )
-        if not isinstance(plan.version, int):
-            raise HamletError(f"the plan's version is {plan.version!r}, but must be a whole number")
-        _choice("windows", plan.windows, WINDOWS)
-        for name, value in plan.granularity.items():
-            _choice(f"the granularity of `{name}`", value, GRANULARITY)
-        return plan
+        given = dict(_mapping({} if data is None else data, "a plan", known))
+        given["shared"] = [_part(each) for each in _list(given.get("shared", []), "shared")]
+        return cls(**given)
 
     def check(self, queries: Sequence[Query]) -> None:
-        """Refuses names that the workload does not have, and queries in two groups."""
+        """Refuses names that the workload does not have, and what contradicts itself."""
         names = [query.name for query in queries]
         grouped = [name for group in self.groups for name in group]
         mentioned = [name for part in self.shared for name in part.queries]
@@ -86,6 +99,23 @@ class Plan:
         for name in grouped:
             if grouped.count(name) > 1:
                 raise HamletError(f"the plan has `{name}` in two groups")
+        for part in self.shared:
+            self._check_part(part)
+
+    def _check_part(self, part: SharedPart) -> None:
+        for name in part.queries:
+            if self.granularity.get(name) == "event":
+                raise HamletError(
+                    f"the plan evaluates `{name}` event by event, so it cannot share {part}"
+                )
+        for group in self.groups:
+            inside = [name for name in part.queries if name in group]
+            if inside and len(inside) < len(part.queries):
+                other = next(name for name in part.queries if name not in group)
+                raise HamletError(
+                    f"the plan lets `{inside[0]}` share {part} with `{other}`, which is not in its "
+                    "group"
+                )
 
     def without(self, name: str) -> Plan:
         """What is left of the plan without a query."""
@@ -111,20 +141,21 @@ def _part(data: object) -> SharedPart:
     missing = [name for name in ("queries", "transitions") if name not in given]
     if missing:
         raise HamletError(f"a shared part of the plan has no `{missing[0]}`")
-    transitions = []
-    for each in _list(given["transitions"], "transitions"):
-        pair = _names(each, "transitions")
-        if len(pair) != 2:
-            raise HamletError(
-                f"the transition {each!r} is not a pair", "write [P, T] for the step from P to T"
-            )
-        transitions.append((pair[0], pair[1]))
-    snapshots = given.get("snapshots")
-    return SharedPart(
-        _names(given["queries"], "queries"),
-        tuple(transitions),
-        None if snapshots is None else _names(snapshots, "snapshots"),
-    )
+    return SharedPart(**given)
+
+
+def _pair(data: object) -> Transition:
+    pair = _names(data, "transitions")
+    if len(pair) != 2:
+        raise HamletError(
+            f"the transition {data!r} is not a pair", "write [P, T] for the step from P to T"
+        )
+    return pair[0], pair[1]
+
+
+def _set(value: object, name: str, to: object) -> None:
+    """Of a frozen value, while it is made."""
+    object.__setattr__(value, name, to)
 
 
 def _mapping(data: object, what: str, known: Sequence[str] | None = None) -> Mapping[str, Any]:

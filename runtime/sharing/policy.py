@@ -6,7 +6,10 @@ which one a decision was made by.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, fields
+
+from runtime.errors import HamletError
 
 
 @dataclass(frozen=True)
@@ -22,3 +25,13 @@ class Policy:
     apply: float = 12.0  #: to apply an operator to one vector of a query
     cross: float = 8.0  #: to carry one number of a window over a pane
     decide: float = 3.0  #: to take a decision and count it
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.version, int) or not 0 <= self.version < 2**63:
+            raise HamletError(f"the policy's version is {self.version!r}, but must be 0 or more")
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if not isinstance(value, int | float) or not 0 <= value < math.inf:
+                raise HamletError(
+                    f"`{each.name}` of the policy is {value!r}, but must be nanoseconds, 0 or more"
+                )

@@ -53,9 +53,10 @@ def path(tmp_path: Path) -> Path:
 
 def test_compiling_is_told_once_for_a_kernel_and_all_it_calls(path: Path):
     told: list[bool] = []
-    with watch_compiler(told.append):
+    with watch_compiler(told.append) as compiler:
         assert loaded(path).kernel(1) == 4
     assert told == [True, False]
+    assert compiler.seconds > 0
 
 
 def test_a_kernel_from_the_cache_is_not_told(path: Path):

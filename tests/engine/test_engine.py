@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -215,3 +216,21 @@ def test_keys_that_are_times_leave_as_they_came() -> None:
     engine = Engine("QUERY q RETURN day, COUNT(*) AS n PATTERN A GROUP-BY day WITHIN 4 s")
     engine.process(pa.table({"time": [1, 2], "type": ["A", "A"], "day": day}))
     assert engine.finish()["q"]["day"].to_pylist() == [None, datetime(2024, 1, 2)]
+
+
+def test_windows_end_while_a_large_batch_is_taken():
+    """Keys that live for one short window: memory is that of open windows, also where all events
+    come at once."""
+    size = 400_000
+    table = pa.table(
+        {
+            "time": np.arange(size),
+            "type": np.where(np.arange(size) % 2, "B", "A"),
+            "key": np.arange(size) // 2,
+        }
+    )
+    query = "RETURN key, COUNT(*) PATTERN SEQ(A, B+) GROUP-BY key WITHIN 200 us"
+    engine = Engine(query, time_unit="us")
+    engine.process(table)
+    assert engine.finish()["q1"].num_rows == size // 2
+    assert engine.state_bytes() < 200 * size / 4

@@ -274,7 +274,7 @@ class OrderedRun:
                 self._layout.kleenes, self._state.decisions.tolist(), strict=True
             )
         ]
-        return Decisions(tuple(sorted(self.names)), tuple(types), ())
+        return Decisions(tuple(sorted(self.names)), tuple(types), (), over="events")
 
     # ---- checkpoints -----------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from runtime.engine import Engine
 from runtime.errors import HamletError
 from runtime.language.query import Query
 from runtime.sharing.plan import Plan, SharedPart
+from runtime.sharing.policy import Policy
 
 RELAXED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 CUTS = st.lists(st.integers(0, MOST_EVENTS), max_size=6).map(tuple)
@@ -151,6 +152,25 @@ REFUSED = {
         "snapshots are taken there, not at T",
     ),
     "two groups": ({"groups": [["a", "b"], ["b", "c"]]}, "in two groups"),
+    "one query": (
+        {"shared": [{"queries": ["a"], "transitions": [["P", "T"]]}]},
+        "two queries at least",
+    ),
+    "no transitions": ({"shared": [{"queries": ["a", "b"], "transitions": []}]}, "no transitions"),
+    "event by event": (
+        {
+            "shared": [{"queries": ["a", "b"], "transitions": [["P", "T"], ["T", "P"]]}],
+            "granularity": {"b": "event"},
+        },
+        "evaluates `b` event by event",
+    ),
+    "another group": (
+        {
+            "shared": [{"queries": ["a", "b"], "transitions": [["P", "T"], ["T", "P"]]}],
+            "groups": [["a", "c"]],
+        },
+        "with `b`, which is not in its group",
+    ),
     "a word": ({"windows": "many"}, "must be one of auto, vectors, panes"),
     "a key": ({"share": []}, "did you mean `shared`"),
     "granularity": ({"granularity": {"a": "burst"}}, "must be one of type, event"),
@@ -163,3 +183,19 @@ def test_wrong_plans(name: str) -> None:
     with pytest.raises(HamletError) as caught:
         Engine(LONG, plan=Plan.read(data), time_unit="ms")
     assert words in f"{caught.value} {caught.value.hint or ''}"
+
+
+def test_values_made_by_hand_are_checked():
+    """Lists will do; what is no plan or policy is refused in words."""
+    part = SharedPart(["a", "b"], [["P", "T"], ["T", "P"]])
+    engine = Engine(LONG, plan=Plan(shared=[part]), time_unit="ms")
+    for wrong in (None, {"shared": []}):
+        with pytest.raises(HamletError, match="must be a Plan"):
+            engine.follow(wrong)
+        with pytest.raises(HamletError, match="a Policy is adopted"):
+            engine.adopt(wrong)
+    for fields in ({"scan": float("nan")}, {"scan": -5}, {"scan": "x"}, {"version": 2**70}):
+        with pytest.raises(HamletError, match=r"of the policy|policy.s version"):
+            Policy(**fields)
+    with pytest.raises(HamletError, match="must be one of"):
+        Plan(windows="foo")
