@@ -106,6 +106,6 @@ def _by_scan(query: Query, types: Mapping[str, pa.DataType]) -> Iterable[str]:
 
 def _why_scan(query: Query, types: Mapping[str, pa.DataType]) -> str:
     others = [each for each in _obstacles(query) if each != "a condition on neighbours"]
-    if others and others != ["windows of events"]:
+    if others:
         return f"since the query has {joined(others)}"
     return "since it is not one comparison of two numbers for each step"

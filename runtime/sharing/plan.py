@@ -34,16 +34,14 @@ class SharedPart:
     def __post_init__(self) -> None:
         """Lists will do, too."""
         _set(self, "queries", _names(self.queries, "queries"))
-        _set(self, "transitions", tuple(_pair(each) for each in self._given("transitions")))
+        given = _list(self.transitions, "transitions")
+        _set(self, "transitions", tuple(_pair(each) for each in given))
         if self.snapshots is not None:
             _set(self, "snapshots", _names(self.snapshots, "snapshots"))
         if len(set(self.queries)) < 2:
             raise HamletError("a shared part of the plan is shared by two queries at least")
         if not self.transitions:
             raise HamletError("a shared part of the plan has no transitions")
-
-    def _given(self, what: str) -> list[Any]:
-        return _list(getattr(self, what), what)
 
     @property
     def types(self) -> tuple[str, ...]:
