@@ -47,7 +47,7 @@ clean: ## remove .venv and everything that was built
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 
 $(STAMP): pyproject.toml requirements.lock | $(BIN)/uv
-	$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python -c requirements.lock -e '.[dev]'
+	$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python -c requirements.lock -e ".[dev]"
 	@touch $@
 
 $(BIN)/uv:

@@ -18,10 +18,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hamlet.files import Block
 from runtime.engine import Engine, Results
 from runtime.events import TYPE, Spool, ordered
 from runtime.events.order import times_of
+from runtime.files import Block
 
 # Names of types that no query asks for are kept for a hint, and a hint is short.
 OTHER_TYPES = 8
@@ -29,7 +29,7 @@ PIECE_ROWS = 4_096
 
 
 class Source(AbstractContextManager["Source"], Protocol):
-    """What is read: `hamlet.files.Input`, or a generated stream."""
+    """What is read: `runtime.files.Input`, or a generated stream."""
 
     schema: pa.Schema
     rows: int

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from hamlet.files.atomic import AtomicFiles
-from hamlet.files.encode import Encoder, Sink, encode_all, encoder
-from hamlet.files.stdout import Stdout
 from runtime.errors import InputError
+from runtime.files.atomic import AtomicFiles
+from runtime.files.encode import Encoder, Sink, encode_all, encoder
+from runtime.files.stdout import Stdout
 
 
 def write_events(

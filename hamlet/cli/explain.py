@@ -39,8 +39,8 @@ def command(
     That is: what each of them keeps, which of them belong together, and the merged template.
     """
     from hamlet.cli.workload import read_workload, write_text
-    from hamlet.files.stdout import Stdout
     from runtime.explain import explain
+    from runtime.files.stdout import Stdout
 
     explanation = explain(read_workload(workload), ties.value)
     chosen = format or _by_name(output)

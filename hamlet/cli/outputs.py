@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from hamlet.cli.choices import OutputFormat
 from hamlet.cli.tables import TableSink
-from hamlet.files import DEAD_LETTER, ResultWriter, SideWriter
 from hamlet.run import Sink
 from runtime.engine import Results
 from runtime.errors import InputError
+from runtime.files import DEAD_LETTER, ResultWriter, SideWriter
 from runtime.language.query import Workload
 
 

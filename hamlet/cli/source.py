@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from hamlet.files import Block, open_input
 from hamlet.run import Source
 from runtime.closing import Closing
 from runtime.errors import InputError
 from runtime.events import Kind, Schema, no_dead
+from runtime.files import Block, open_input
 from runtime.generate import generate, parse_spec, schema
 
 GENERATE = "generate:"

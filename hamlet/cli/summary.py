@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hamlet.cli.notices import Notices, many
-from hamlet.files import DEAD_LETTER
 from hamlet.run import Summary
 from runtime.errors import did_you_mean
+from runtime.files import DEAD_LETTER
 from runtime.language.query import Workload
 
 REASONS = 5

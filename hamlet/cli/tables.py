@@ -9,9 +9,9 @@ import pyarrow as pa
 from hamlet.cli.cells import cells, is_number
 from hamlet.cli.grid import Grid
 from hamlet.cli.notices import many
-from hamlet.files.growing import conformed, merged
-from hamlet.files.stdout import Stdout
 from runtime.engine import Results
+from runtime.files.growing import conformed, merged
+from runtime.files.stdout import Stdout
 from runtime.language.query import Query, Workload
 
 LOG = "_log2"

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hamlet.files import open_input
+from runtime.files import open_input
 from runtime.generate import generate, schema, streams
 
 WANTED = pa.Table.from_batches(generate("stock", events=200, seed=7), schema=schema("stock"))

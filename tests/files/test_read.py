@@ -16,12 +16,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hamlet.files import json_lines, records
-from hamlet.files.json_lines import JsonReader, _Lines
-from hamlet.files.read import open_input
-from hamlet.files.reader import Needs
 from runtime.errors import InputError
 from runtime.events import TIME, Kind, Preparer, Schema, Spool, ordered
+from runtime.files import json_lines, records
+from runtime.files.json_lines import JsonReader, _Lines
+from runtime.files.read import open_input
+from runtime.files.reader import Needs
 
 NUMBER, TEXT, BOOL, ANY = Kind.NUMBER, Kind.TEXT, Kind.BOOL, Kind.ANY
 
@@ -121,7 +121,7 @@ def test_every_format_from_standard_input(name):
 @pytest.mark.parametrize("name", ["a.parquet", "a.csv"])
 def test_a_real_slow_pipe(name, root):
     code = (
-        "from hamlet.files.read import open_input\n"
+        "from runtime.files.read import open_input\n"
         "with open_input('-') as s: print(sum(b.batch.num_rows for b in s))"
     )
     process = subprocess.Popen(
@@ -141,7 +141,7 @@ def test_a_real_slow_pipe(name, root):
 def test_an_input_that_is_left_in_the_middle_ends_quietly(put, root, name):
     """Nothing may still be reading while Python shuts down."""
     code = (
-        "from hamlet.files.read import open_input\n"
+        "from runtime.files.read import open_input\n"
         f"for _ in range(5): inputs = open_input({str(put(name, FILES[name]))!r})\n"
         "blocks = iter(inputs); next(blocks)"
     )

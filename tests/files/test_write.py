@@ -10,14 +10,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hamlet.files import write
-from hamlet.files.encode import ParquetEncoder, encode_all
-from hamlet.files.names import FileNames, safe_name
-from hamlet.files.read import open_input
-from hamlet.files.side import DEAD_LETTER, LATE, SideWriter
-from hamlet.files.write import ResultWriter, write_results
 from runtime.errors import HamletError, InputError
 from runtime.events import dead_rows
+from runtime.files import write
+from runtime.files.encode import ParquetEncoder, encode_all
+from runtime.files.names import FileNames, safe_name
+from runtime.files.read import open_input
+from runtime.files.side import DEAD_LETTER, LATE, SideWriter
+from runtime.files.write import ResultWriter, write_results
 
 
 def result(*counts, **more):
@@ -237,7 +237,7 @@ def test_an_empty_result_has_its_header():
 def test_a_broken_pipe_ends_quietly(format, root):
     code = f"""
 import pyarrow as pa
-from hamlet.files.write import ResultWriter
+from runtime.files.write import ResultWriter
 import sys, time
 with ResultWriter(None, {format!r}) as writer:
     for i in range(50):

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 import pyarrow as pa
 import pyarrow.types as pt
 
-from hamlet.files.reader import Needs, Reader
 from runtime.errors import InputError
 from runtime.events.columns import plain_type
 from runtime.events.kinds import Kind, fits
+from runtime.files.reader import Needs, Reader
 
 _WHEN_ALL_NULL: dict[Kind | None, pa.DataType] = {Kind.NUMBER: pa.float64(), Kind.BOOL: pa.bool_()}
 

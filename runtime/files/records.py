@@ -10,8 +10,8 @@ from typing import BinaryIO, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from hamlet.files.formats import BOM
 from runtime.errors import InputError
+from runtime.files.formats import BOM
 
 BLOCK_BYTES = 4 << 20
 LONGEST_RECORD = 16 << 20

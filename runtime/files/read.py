@@ -12,19 +12,19 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
-from hamlet.files.bytestream import open_bytes, spooled, unpacked
-from hamlet.files.csv_text import CsvReader
-from hamlet.files.formats import Format, by_content, by_name, named
-from hamlet.files.ipc import IpcReader
-from hamlet.files.json_lines import JsonReader
-from hamlet.files.merge import Columns, wanted
-from hamlet.files.parquet import ParquetReader
-from hamlet.files.reader import Block, Needs, Reader
 from runtime.closing import Closing
 from runtime.errors import InputError
 from runtime.events.kinds import Kind
 from runtime.events.peek import no_doubles
 from runtime.events.schema import Schema
+from runtime.files.bytestream import open_bytes, spooled, unpacked
+from runtime.files.csv_text import CsvReader
+from runtime.files.formats import Format, by_content, by_name, named
+from runtime.files.ipc import IpcReader
+from runtime.files.json_lines import JsonReader
+from runtime.files.merge import Columns, wanted
+from runtime.files.parquet import ParquetReader
+from runtime.files.reader import Block, Needs, Reader
 
 STDIN = "-"
 _DAMAGE = (OSError, EOFError, zlib.error, pa.ArrowException)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from hamlet.files.atomic import AtomicFiles, folder
-from hamlet.files.encode import SUFFIXES, checked, encode_all, encoder
-from hamlet.files.growing import GrowingTable
 from runtime.closing import Closing
+from runtime.files.atomic import AtomicFiles, folder
+from runtime.files.encode import SUFFIXES, checked, encode_all, encoder
+from runtime.files.growing import GrowingTable
 
 DEAD_LETTER = "_dead_letter"
 LATE = "_late"

@@ -7,12 +7,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.types as pt
 
-from hamlet.files.reader import Block, Needs
 from runtime.events.dead import dead_rows, no_dead
 from runtime.events.faults import Faults
 from runtime.events.kinds import Kind
 from runtime.events.prepare import Raw
 from runtime.events.text import parse
+from runtime.files.reader import Block, Needs
 
 
 def text_columns(

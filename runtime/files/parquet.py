@@ -9,9 +9,9 @@ from typing import IO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hamlet.files.reader import BATCH_ROWS, Block, Needs, Reader, present, typed_block
 from runtime.events.dead import rows_as_json
 from runtime.events.prepare import Raw
+from runtime.files.reader import BATCH_ROWS, Block, Needs, Reader, present, typed_block
 
 
 class ParquetReader(Reader):

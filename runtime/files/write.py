@@ -8,13 +8,13 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from hamlet.files.atomic import AtomicFiles, folder
-from hamlet.files.encode import SUFFIXES, CsvEncoder, JsonEncoder, checked, encode_all, encoder
-from hamlet.files.growing import GrowingTable
-from hamlet.files.names import FileNames
-from hamlet.files.stdout import Stdout
 from runtime.closing import Closing
 from runtime.errors import InputError
+from runtime.files.atomic import AtomicFiles, folder
+from runtime.files.encode import SUFFIXES, CsvEncoder, JsonEncoder, checked, encode_all, encoder
+from runtime.files.growing import GrowingTable
+from runtime.files.names import FileNames
+from runtime.files.stdout import Stdout
 
 LIMIT_BYTES = 8 << 20
 

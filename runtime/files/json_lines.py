@@ -14,16 +14,16 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.json as pa_json
 
-from hamlet.files.bytestream import open_bytes
-from hamlet.files.convert import living
-from hamlet.files.formats import BOM
-from hamlet.files.json_types import Fields, columns_of, finished, read_type
-from hamlet.files.reader import Block, Needs, Reader
 from runtime.errors import InputError
 from runtime.events.columns import plain
 from runtime.events.dead import dead_rows
 from runtime.events.faults import Faults
 from runtime.events.prepare import Raw
+from runtime.files.bytestream import open_bytes
+from runtime.files.convert import living
+from runtime.files.formats import BOM
+from runtime.files.json_types import Fields, columns_of, finished, read_type
+from runtime.files.reader import Block, Needs, Reader
 
 BLOCK_BYTES = 2 << 20
 # Blocks looked at while a field that the workload uses has not been seen.

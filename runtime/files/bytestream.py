@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
-from hamlet.files.formats import GZIP, HEAD
+from runtime.files.formats import GZIP, HEAD
 
 
 def open_bytes(path: Path) -> tuple[BinaryIO, bytes]:

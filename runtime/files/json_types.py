@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
 
-from hamlet.files.convert import no_value
-from hamlet.files.reader import Needs
 from runtime.events.columns import Mask
 from runtime.events.faults import Faults
 from runtime.events.kinds import Kind
 from runtime.events.text import parse
+from runtime.files.convert import no_value
+from runtime.files.reader import Needs
 
 _NESTED = pa.struct([])
 _RANGES = {pa.int64(): (-(2**63), 2**63 - 1), pa.uint64(): (0, 2**64 - 1)}

@@ -14,10 +14,10 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from hamlet.files.stdout import Stdout
 from runtime.errors import InputError
 from runtime.events.dead import rows_as_json
 from runtime.events.kinds import is_text
+from runtime.files.stdout import Stdout
 
 Sink: TypeAlias = "IO[bytes] | Stdout"
 

@@ -15,18 +15,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
-from hamlet.files.bytestream import open_bytes
-from hamlet.files.convert import living, text_columns
-from hamlet.files.infer import infer
-from hamlet.files.reader import Block, Needs, Reader
-from hamlet.files.records import Records, blocks_of_records, first_record_end
-from hamlet.files.utf8 import NOT_UTF8, clean, shown
 from runtime.errors import InputError
 from runtime.events.columns import plain, true_rows
 from runtime.events.dead import dead_rows, no_dead, rows_as_json
 from runtime.events.faults import Faults
 from runtime.events.peek import no_doubles
 from runtime.events.prepare import Raw
+from runtime.files.bytestream import open_bytes
+from runtime.files.convert import living, text_columns
+from runtime.files.infer import infer
+from runtime.files.reader import Block, Needs, Reader
+from runtime.files.records import Records, blocks_of_records, first_record_end
+from runtime.files.utf8 import NOT_UTF8, clean, shown
 
 
 class CsvReader(Reader):

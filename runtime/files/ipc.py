@@ -8,11 +8,11 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from hamlet.files.bytestream import open_bytes, spooled
-from hamlet.files.formats import ARROW_FILE
-from hamlet.files.reader import BATCH_ROWS, Block, Needs, Reader, typed_block
 from runtime.events.dead import rows_as_json
 from runtime.events.prepare import Raw
+from runtime.files.bytestream import open_bytes, spooled
+from runtime.files.formats import ARROW_FILE
+from runtime.files.reader import BATCH_ROWS, Block, Needs, Reader, typed_block
 
 
 class IpcReader(Reader):

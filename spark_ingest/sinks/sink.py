@@ -1,0 +1,37 @@
+"""What every sink is: results are staged, the epoch is committed, then they are published.
+
+Publishing may be interrupted and is then done again, so it must not matter how often it is done.
+An epoch is published before the next one is committed: after a crash only the last one can be
+missing.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+#: Names of tables beside those of queries.
+DEAD_LETTER = "_dead_letter"
+LATE = "_late"
+
+
+class Sink(ABC):
+    @abstractmethod
+    def stage(self, epoch: int, tables: Mapping[str, pa.Table]) -> None:
+        """Keeps the tables (by query, and DEAD_LETTER and LATE) where a crash does not reach
+        them, and where no reader takes them for results. Replaces what was staged before under
+        this epoch."""
+
+    @abstractmethod
+    def publish(self, epoch: int) -> None:
+        """Makes what was staged visible, all at once; nothing if that has been done."""
+
+    @abstractmethod
+    def recover(self, committed: int) -> None:
+        """At the start: publishes the last committed epoch (-1: none) if that is missing, and
+        drops what was staged for later ones."""
+
+    def close(self) -> None:
+        """Lets go of what it holds."""

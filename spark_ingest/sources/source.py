@@ -1,0 +1,79 @@
+"""What every source is: ranges that can be read, and read again, as Spark frames.
+
+A range is planned, read, and once its epoch is committed its end is the position to go on from.
+Spark's own streaming queries would keep that position beside ours, and the two can disagree after
+a crash; here there is one, in the epoch's manifest.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+
+from runtime.files.decode import Decoder, Origin
+
+#: What JSON can hold. Belongs to the source that made it.
+Position: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Range:
+    """What one epoch reads: from `start` (exclusive) to `end`. `work` is the source's own."""
+
+    start: Position
+    end: Position
+    work: Any = None
+    bytes: int = 0  #: about how much; 0 if nobody knows
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A range as a frame. Partition i of the frame has the rows of `origins[i]`, in order;
+    `order[i]` is its place among all, by arrival."""
+
+    frame: DataFrame
+    decoder: Decoder
+    origins: Sequence[Origin]
+    order: Sequence[int]
+    #: Dead letters of what could not be read at all.
+    lost: list[pa.Table] = field(default_factory=list)
+    #: No row of a later range has an earlier time (microseconds); None if nobody knows.
+    floor: int | None = None
+
+
+class Source(ABC):
+    #: All columns, as the workload sees them.
+    schema: pa.Schema
+    #: Whether there is an end, at which every window closes.
+    bounded: bool
+    #: What a person knows it by.
+    name: str
+
+    @abstractmethod
+    def first(self) -> Position:
+        """Before everything."""
+
+    @abstractmethod
+    def next(self, position: Position, limit: int) -> Range | None:
+        """The range after a position, of about `limit` bytes at most; None if nothing is there
+        (yet)."""
+
+    @abstractmethod
+    def read(self, wanted: Range, columns: Sequence[str]) -> Reading:
+        """Only these columns of `schema` are needed. May be called again for the same range, and
+        then reads the same."""
+
+    def backlog(self, position: Position) -> int:
+        """How many bytes (or, for Kafka, records) wait behind a position."""
+        return 0
+
+    def committed(self, position: Position) -> None:
+        """Nothing before this position is asked for again."""
+
+    def close(self) -> None:
+        """Lets go of what it holds."""
