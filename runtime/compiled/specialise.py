@@ -24,6 +24,7 @@ from types import ModuleType
 
 import numba
 
+from runtime.cache import cache_of
 from runtime.compiled import extended, handles, jit, prefetch, ticks
 
 # Modules whose code ends up in kernels.
@@ -77,21 +78,7 @@ def _sources(folder: Path) -> dict[str, str]:
 
 
 def cache_folder() -> Path:
-    """HAMLET_CACHE, or the user's cache folder, or a temporary one where neither can be had."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    folder = Path(os.environ.get("HAMLET_CACHE") or Path(base) / "hamlet") / "kernels"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if os.access(folder, os.W_OK):
-            return folder
-    except OSError:
-        pass
-    return _temporary()
-
-
-@cache
-def _temporary() -> Path:
-    return Path(tempfile.mkdtemp(prefix="hamlet-kernels-"))
+    return cache_of("kernels")
 
 
 def _write(path: Path, files: Mapping[str, str]) -> None:

@@ -1,0 +1,26 @@
+"""Where things are kept that can be made or fetched again."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from functools import cache
+from pathlib import Path
+
+
+def cache_of(kind: str) -> Path:
+    """HAMLET_CACHE, or the user's cache folder, or a temporary one where neither can be had."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    folder = Path(os.environ.get("HAMLET_CACHE") or Path(base) / "hamlet") / kind
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK):
+            return folder
+    except OSError:
+        pass
+    return _temporary(kind)
+
+
+@cache
+def _temporary(kind: str) -> Path:
+    return Path(tempfile.mkdtemp(prefix=f"hamlet-{kind}-"))
