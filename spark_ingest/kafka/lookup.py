@@ -1,0 +1,223 @@
+"""Questions about a topic: its partitions, where they begin and end, what their records are like.
+
+While no broker answers they are asked again, since a broker that restarts is no reason to end a
+job; after some minutes it is.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
+
+from confluent_kafka import (
+    Consumer,
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    Message,
+    TopicCollection,
+    TopicPartition,
+)
+from confluent_kafka.admin import AdminClient, OffsetSpec, TopicDescription
+
+from runtime.errors import HamletError, InputError, did_you_mean
+from spark_ingest.kafka.address import Address
+from spark_ingest.kafka.failures import cause, explained, no_entry, passes, unreachable
+from spark_ingest.kafka.options import Options
+
+PATIENCE = 300.0
+ANSWER = 5.0
+PAUSE = 0.5
+# A look at some records is not to fetch the whole topic.
+_LITTLE = {
+    "fetch.message.max.bytes": 64 << 10,
+    "fetch.wait.max.ms": 50,
+    "queued.max.messages.kbytes": 512,
+}
+
+Say = Callable[[str], None]
+T = TypeVar("T")
+
+_log = logging.getLogger("hamlet.kafka")
+_log.addHandler(
+    logging.NullHandler()
+)  # what matters is said by errors; the rest is for the curious
+
+
+def silent(message: str) -> None:
+    """For those who have nobody to tell."""
+
+
+def client_config(address: Address, options: Options) -> dict[str, Any]:
+    """What all clients of librdkafka need. Its own log goes to Python's."""
+    return {
+        "bootstrap.servers": address.servers,
+        "client.id": "hamlet",
+        "log.connection.close": False,
+        "reconnect.backoff.max.ms": 2_000,
+        "logger": _log,
+        **options.librdkafka(),
+    }
+
+
+class Lookup:
+    def __init__(
+        self,
+        address: Address,
+        options: Options,
+        *,
+        patience: float = PATIENCE,
+        say: Say = silent,
+    ) -> None:
+        self._address = address
+        self._options = options
+        self._patience = patience
+        self._say = say
+        self._last: KafkaError | None = None
+        self._admin = AdminClient(self._config())
+
+    def partitions(self) -> list[int]:
+        """Asked in a way that does not make a broker create the topic."""
+        topic = self._address.topic
+
+        def question() -> TopicDescription:
+            asked = TopicCollection([topic])
+            found = self._admin.describe_topics(asked, request_timeout=ANSWER)[topic].result()
+            return found  # type: ignore[no-any-return]
+
+        try:
+            described = self.ask(question)
+        except _Refused as refused:
+            if refused.error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+                raise self._no_topic() from refused
+            raise explained(refused.error, self._address) from refused
+        return sorted(each.id for each in described.partitions)
+
+    def earliest(self, partitions: Iterable[int]) -> dict[int, int]:
+        return self._offsets(partitions, OffsetSpec.earliest())
+
+    def latest(self, partitions: Iterable[int]) -> dict[int, int]:
+        """The offsets after the last records that are in no open transaction."""
+        return self._offsets(partitions, OffsetSpec.latest())
+
+    def records(self, starts: Mapping[int, int], most: int) -> Iterator[Message]:
+        """The first records from these offsets on, of about `most` bytes in all, fairly from all
+        partitions; always the same ones if these are the only records ever asked for."""
+        consumer = self._consumer()
+        share = most // max(1, len(starts))
+        try:
+            for partition, offset in sorted(starts.items()):
+                yield from self._from(consumer, partition, offset, share)
+        finally:
+            consumer.close()
+
+    def ask(self, question: Callable[[], T]) -> T:
+        """The answer; an error that does not pass is a `_Refused`."""
+        since = time.monotonic()
+        said = False
+        while True:
+            try:
+                answer = question()
+            except KafkaException as error:
+                self._consider(cause(error), time.monotonic() - since)
+                if not said:
+                    reason = (self._last or cause(error)).str()
+                    self._say(f"Kafka at {self._address.servers} does not answer: {reason}")
+                said = True
+                time.sleep(PAUSE)
+                continue
+            if said:
+                self._say(f"Kafka at {self._address.servers} answers again")
+            return answer
+
+    def _consider(self, error: KafkaError, waited: float) -> None:
+        self._admin.poll(0)  # runs _noted, which hears more than the question does
+        if self._last is not None and no_entry(self._last):
+            raise explained(self._last, self._address)
+        if not passes(error):
+            raise _Refused(error, self._address)
+        if waited > self._patience:
+            raise unreachable(self._address, waited, self._last or error)
+
+    def _offsets(self, partitions: Iterable[int], which: OffsetSpec) -> dict[int, int]:
+        asked = {TopicPartition(self._address.topic, each): which for each in partitions}
+        if not asked:
+            return {}
+
+        def question() -> dict[int, int]:
+            answers = self._admin.list_offsets(
+                asked, isolation_level=IsolationLevel.READ_COMMITTED, request_timeout=ANSWER
+            )
+            return {each.partition: answer.result().offset for each, answer in answers.items()}
+
+        return self.ask(question)
+
+    def _from(
+        self, consumer: Consumer, partition: int, offset: int, most: int
+    ) -> Iterator[Message]:
+        consumer.assign([TopicPartition(self._address.topic, partition, offset)])
+        while most > 0:
+            message = self.ask(lambda: _next(consumer))
+            if message is None:
+                return
+            most -= size(message)
+            yield message
+
+    def _consumer(self) -> Consumer:
+        return Consumer(
+            {
+                **self._config(),
+                **_LITTLE,
+                "group.id": "hamlet",
+                "enable.auto.commit": False,
+                "enable.partition.eof": True,
+                "isolation.level": "read_committed",
+                "auto.offset.reset": "error",
+            }
+        )
+
+    def _config(self) -> dict[str, Any]:
+        return {**client_config(self._address, self._options), "error_cb": self._noted}
+
+    def _noted(self, error: KafkaError) -> None:
+        self._last = error
+
+    def _no_topic(self) -> InputError:
+        there = [name for name in self._admin.list_topics(timeout=ANSWER).topics if name[0] != "_"]
+        topic, servers = self._address.topic, self._address.servers
+        return InputError(f"there is no topic `{topic}` at {servers}", did_you_mean(topic, there))
+
+
+class _Refused(HamletError):
+    """The answer was no."""
+
+    def __init__(self, error: KafkaError, address: Address) -> None:
+        told = explained(error, address)
+        super().__init__(told.message, told.hint)
+        self.error = error
+
+
+def _next(consumer: Consumer) -> Message | None:
+    """The next record, None at the end of the partition."""
+    message = consumer.poll(ANSWER)
+    if message is None:
+        raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
+    error = message.error()
+    if error is None:
+        return message
+    if error.code() == KafkaError._PARTITION_EOF:
+        return None
+    raise KafkaException(error)
+
+
+def size(message: Message) -> int:
+    """About what a record takes, its offset and times included."""
+    headers = sum(len(name) + len(value or b"") for name, value in _headers(message))
+    return 32 + len(message.value() or b"") + len(message.key() or b"") + headers
+
+
+def _headers(message: Message) -> list[tuple[str, bytes | None]]:
+    found: Any = message.headers()  # declared as more than it ever is
+    return found or []

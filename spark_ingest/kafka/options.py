@@ -1,0 +1,142 @@
+"""How to get into a Kafka cluster: a properties file, said in the words of both clients.
+
+The file has librdkafka's names. Nothing of it goes through flags, or into messages and logs.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from runtime.errors import InputError, did_you_mean
+
+PROTOCOL, MECHANISM = "security.protocol", "sasl.mechanism"
+USERNAME, PASSWORD = "sasl.username", "sasl.password"
+CA, CERTIFICATE = "ssl.ca.location", "ssl.certificate.location"
+KEY, KEY_PASSWORD = "ssl.key.location", "ssl.key.password"
+KEYS = (PROTOCOL, MECHANISM, USERNAME, PASSWORD, CA, CERTIFICATE, KEY, KEY_PASSWORD)
+
+PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+_LOGIN = "org.apache.kafka.common.security"
+LOGINS = {
+    "PLAIN": f"{_LOGIN}.plain.PlainLoginModule",
+    "SCRAM-SHA-256": f"{_LOGIN}.scram.ScramLoginModule",
+    "SCRAM-SHA-512": f"{_LOGIN}.scram.ScramLoginModule",
+}
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+
+
+@dataclass(frozen=True)
+class Options:
+    """Checked options. They hold secrets, so they are not shown."""
+
+    values: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def librdkafka(self) -> dict[str, str]:
+        return dict(self.values)
+
+    def java(self) -> dict[str, str]:
+        """Certificates and keys by content: their files need not be on every machine."""
+        given = self.values
+        options = {name: given[name] for name in (PROTOCOL, MECHANISM) if name in given}
+        if MECHANISM in given:
+            options["sasl.jaas.config"] = (
+                f"{LOGINS[given[MECHANISM]]} required "
+                f"username={_quoted(given[USERNAME])} password={_quoted(given[PASSWORD])};"
+            )
+        if CA in given:
+            options |= {
+                "ssl.truststore.type": "PEM",
+                "ssl.truststore.certificates": _pem(given, CA),
+            }
+        if KEY in given:
+            options |= {
+                "ssl.keystore.type": "PEM",
+                "ssl.keystore.certificate.chain": _pem(given, CERTIFICATE),
+                "ssl.keystore.key": _pem(given, KEY),
+            }
+        if KEY_PASSWORD in given:
+            options[KEY_PASSWORD] = given[KEY_PASSWORD]
+        return options
+
+
+def read_options(path: str | Path, environment: Mapping[str, str] = os.environ) -> Options:
+    values: dict[str, str] = {}
+    for number, line in enumerate(_text(path).splitlines(), 1):
+        line = line.strip()
+        if not line or line[0] in "#!":
+            continue
+        place = f"{path}:{number}"
+        name, equals, value = (part.strip() for part in line.partition("="))
+        if not equals:
+            raise InputError(f"{place}: `name=value` is expected here")
+        if name not in KEYS:
+            raise InputError(f"{place}: `{name}` is no option of ours", did_you_mean(name, KEYS))
+        if name in values:
+            raise InputError(f"{place}: `{name}` is given twice")
+        values[name] = _filled(value, environment, place)
+    _check(values, path)
+    return Options(values)
+
+
+def _text(path: str | Path) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 text") from error
+
+
+def _filled(value: str, environment: Mapping[str, str], place: str) -> str:
+    for name in _VARIABLE.findall(value):
+        if name not in environment:
+            raise InputError(f"{place}: the environment has no variable {name}")
+    return _VARIABLE.sub(lambda found: environment[found[1]], value)
+
+
+def _check(values: dict[str, str], path: str | Path) -> None:
+    protocol = values.setdefault(PROTOCOL, "PLAINTEXT").upper()
+    if protocol not in PROTOCOLS:
+        raise InputError(f"{path}: {PROTOCOL} is one of {', '.join(PROTOCOLS)}")
+    values[PROTOCOL] = protocol
+    for name in values:
+        family = name.partition(".")[0].upper()
+        if family in ("SASL", "SSL") and family not in protocol.split("_"):
+            raise InputError(f"{path}: `{name}` means nothing with {PROTOCOL}={protocol}")
+    if protocol.startswith("SASL"):
+        _check_login(values, path)
+    if (KEY in values) != (CERTIFICATE in values):
+        raise InputError(f"{path}: {KEY} and {CERTIFICATE} need each other")
+    for name in (CA, CERTIFICATE, KEY):
+        if name in values:
+            _pem(values, name)
+
+
+def _check_login(values: dict[str, str], path: str | Path) -> None:
+    for name in (MECHANISM, USERNAME, PASSWORD):
+        if name not in values:
+            raise InputError(f"{path}: {values[PROTOCOL]} needs {name}")
+    values[MECHANISM] = values[MECHANISM].upper()
+    if values[MECHANISM] not in LOGINS:
+        raise InputError(f"{path}: {MECHANISM} is one of {', '.join(LOGINS)}")
+
+
+def _pem(values: Mapping[str, str], name: str) -> str:
+    text = _text(values[name])
+    if "-----BEGIN " not in text:
+        raise InputError(f"{name}: {values[name]} is no PEM file")
+    if name == KEY and not re.search("BEGIN (ENCRYPTED )?PRIVATE KEY", text):
+        raise InputError(
+            f"{name}: {values[name]} is no PKCS#8 key, and Java reads no other",
+            "`openssl pkcs8 -topk8 -in KEY -out NEW` makes a PKCS#8 key of it",
+        )
+    return text
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
