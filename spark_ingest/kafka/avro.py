@@ -1,0 +1,103 @@
+"""Avro values, decoded by Spark.
+
+In its permissive mode `from_avro` gives a record of nulls for what it cannot decode, which looks
+like a record that holds nulls; and it does not see bytes that are left over, as those of a record
+of another schema may be. So a mark is put after each value, and into the schema: it comes out
+whole only if exactly the value came before it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import Column, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.avro.functions import from_avro
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType, _parse_datatype_json_string
+
+from runtime.errors import InputError
+from runtime.files.decode import Decoder
+from runtime.files.kafka_avro import KafkaAvro
+from runtime.files.kafka_fields import FAULT, VALUE, is_own
+from spark_ingest.kafka.values import Values
+
+_MARK = bytes.fromhex("b7a1d04e5c93f268")
+_HEADER = 5  # a zero and the id of the schema, as Confluent's serializers write them
+_NULL, _NO_HEADER, _NOT_AVRO, _GOES_ON = 1, 2, 3, 4  # see KafkaAvro's REASONS
+
+
+@dataclass(frozen=True)
+class Avro:
+    """A schema (JSON text), and whether values begin with a header of Confluent's.
+
+    The schema is that of the writer; no registry is asked for another one.
+    """
+
+    schema: str
+    confluent: bool = False
+
+
+def read_avsc(path: str | Path, confluent: bool = False) -> Avro:
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+        parsed = json.loads(text)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:  # of UTF-8 or of JSON
+        raise InputError(f"{path} is no Avro schema: {error}") from error
+    if not isinstance(parsed, dict) or parsed.get("type") != "record":
+        raise InputError(f"{path} is no Avro schema of a record", "events are records")
+    return Avro(text, confluent)
+
+
+class AvroValues(Values):
+    def __init__(self, spark: SparkSession, avro: Avro) -> None:
+        self._avro = avro
+        self._schema = _arrow(spark, avro)
+        inner = json.loads(avro.schema)
+        mark = {"type": "fixed", "name": "HamletMark", "size": len(_MARK)}
+        fields = [{"name": "value", "type": inner}, {"name": "mark", "type": mark}]
+        self._marked = json.dumps({"type": "record", "name": "HamletMarked", "fields": fields})
+
+    def schema(self, first: Callable[[], Iterable[bytes | None]]) -> pa.Schema:
+        return self._schema
+
+    def columns(self, names: Sequence[str]) -> list[Column]:
+        value = F.col("value")
+        body = F.expr(f"substring(value, {_HEADER + 1})") if self._avro.confluent else value
+        marked = F.concat(body, F.lit(_MARK))
+        record = from_avro(marked, self._marked, {"mode": "PERMISSIVE"})
+        mark = record["mark"]
+        fault = F.when(value.isNull(), _NULL)
+        if self._avro.confluent:
+            headed = (F.length(value) >= _HEADER) & (F.substring(value, 1, 1) == F.lit(b"\x00"))
+            fault = fault.when(~headed, _NO_HEADER)
+        fault = fault.when(mark.isNull(), _NOT_AVRO).when(mark != F.lit(_MARK), _GOES_ON)
+        fault = fault.otherwise(0)
+        inside = [record["value"][name].alias(name) for name in names if not is_own(name)]
+        raw = F.when(fault != 0, value)
+        return [fault.cast("byte").alias(FAULT), raw.alias(VALUE), *inside]
+
+    def decoder(self, target: pa.Schema) -> Decoder:
+        return KafkaAvro(target)
+
+
+def _arrow(spark: SparkSession, avro: Avro) -> pa.Schema:
+    """The columns as Spark reads them."""
+    jvm = spark._jvm
+    assert jvm is not None
+    try:
+        parsed = jvm.org.apache.avro.Schema.Parser().parse(avro.schema)
+        converted = jvm.org.apache.spark.sql.avro.SchemaConverters.toSqlType(parsed)
+    except Py4JJavaError as error:
+        reason = str(error.java_exception.getMessage()).splitlines()[0]
+        raise InputError(f"the Avro schema is not right: {reason}") from error
+    struct = _parse_datatype_json_string(converted.dataType().json())
+    assert isinstance(struct, StructType)
+    return to_arrow_schema(struct)

@@ -1,0 +1,221 @@
+"""A Kafka topic, read by ranges of offsets.
+
+A range is a batch frame of Spark with one partition for each partition of the topic, so that the
+records of one are in order and share a clock. Only what is committed is read: records of open
+transactions are not there yet, those of aborted ones never.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+from confluent_kafka import Message
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from runtime.errors import InputError
+from runtime.files.decode import Origin
+from runtime.files.kafka_fields import HEADER, KEY, OFFSET, TIMESTAMP, handed_over, with_own
+from runtime.files.reader import Needs
+from spark_ingest.kafka.address import Address
+from spark_ingest.kafka.avro import Avro, AvroValues
+from spark_ingest.kafka.lookup import PATIENCE, Lookup, Say, silent
+from spark_ingest.kafka.options import Options
+from spark_ingest.kafka.shares import Sizes, fair_shares
+from spark_ingest.kafka.values import JsonValues, Values
+from spark_ingest.sources.source import Position, Range, Reading, Source
+
+# Of the first records, from which the types of columns are taken.
+SAMPLE_BYTES = 4 << 20
+# Of the next ones, from which sizes are taken.
+GLANCE_BYTES = 64 << 10
+PAUSE = 0.5
+# Fixed, so that Spark finds the consumers of the last epoch again, with what they have fetched.
+GROUP = "hamlet"
+
+Offsets = dict[int, int]
+
+
+class KafkaSource(Source):
+    def __init__(
+        self,
+        spark: SparkSession,
+        address: Address,
+        needs: Needs,
+        *,
+        options: Options | None = None,
+        avro: Avro | None = None,
+        follow: bool = False,
+        patience: float = PATIENCE,
+        say: Say = silent,
+    ) -> None:
+        """Without `follow` it ends where the topic ends now. Looks at the first records if
+        `needs` does not declare all columns, and with `follow` waits for them."""
+        self.name = str(address)
+        self.bounded = not follow
+        self._spark = spark
+        self._address = address
+        self._options = options or Options()
+        self._say = say
+        self._lookup = Lookup(address, self._options, patience=patience, say=say)
+        self._until = None if follow else self._lookup.latest(self._lookup.partitions())
+        self._sizes = Sizes()
+        self._values: Values = (
+            JsonValues(needs, self.name) if avro is None else AvroValues(spark, avro)
+        )
+        named = (needs.time_column, needs.type_column, *(needs.uses or ()))
+        self.schema = with_own(self._values.schema(self._first_values), named)
+
+    def first(self) -> Position:
+        return self._position({})
+
+    def next(self, position: Position, limit: int) -> Range | None:
+        starts, ends = self._span(position)
+        waiting = {each: ends[each] - starts[each] for each in ends if ends[each] > starts[each]}
+        if not waiting:
+            return None
+        if self._sizes.old() and sum(waiting.values()) * self._sizes.bytes > limit / 2:
+            glance = self._lookup.records({each: starts[each] for each in waiting}, GLANCE_BYTES)
+            self._sizes.add(glance)
+        taken = fair_shares(waiting, int(limit / self._sizes.bytes))
+        reached = {each: starts[each] + taken.get(each, 0) for each in starts}
+        about = int(sum(taken.values()) * self._sizes.bytes)
+        return Range(self._position(starts), self._position(reached), bytes=about)
+
+    def read(self, wanted: Range, columns: Sequence[str]) -> Reading:
+        starts, ends = self._offsets(wanted.start), self._offsets(wanted.end)
+        work = {each: (starts[each], ends[each]) for each in ends if ends[each] > starts[each]}
+        self._refuse_lost(starts, self._lookup.earliest(work))
+        target = pa.schema([self.schema.field(name) for name in columns])
+        frame, partitions = _fixed(self._frame(work, target.names), self._spark)
+        topic = self._address.topic
+        origins = [Origin(f"{topic}/{each}", f"{topic}/{each}") for each in partitions]
+        return Reading(frame, self._values.decoder(target), origins, range(len(origins)))
+
+    def backlog(self, position: Position) -> int:
+        """In records, those of transactions that were aborted included."""
+        starts, ends = self._span(position)
+        return sum(max(0, ends[each] - starts[each]) for each in ends)
+
+    def _span(self, position: Position) -> tuple[Offsets, Offsets]:
+        """From where to where there are records now, in each partition. One that is new is read
+        from its beginning."""
+        known = self._offsets(position)
+        there = self._lookup.partitions()
+        missing = sorted(set(known) - set(there))
+        if missing:
+            raise self._made_anew(f"has no partition {missing[0]} any more")
+        ends = self._lookup.latest(there) if self._until is None else self._until
+        earliest = self._lookup.earliest(ends)
+        self._refuse_lost(known, earliest)
+        for each, start in known.items():
+            if start > ends.get(each, start):
+                raise self._made_anew(f"ends at {ends[each]} in partition {each}, before {start}")
+        return {**earliest, **known}, ends
+
+    def _refuse_lost(self, starts: Mapping[int, int], earliest: Mapping[int, int]) -> None:
+        """Records that are gone are never passed over in silence."""
+        lost = {
+            each: (starts[each], first)
+            for each, first in earliest.items()
+            if each in starts and starts[each] < first
+        }
+        if lost:
+            topic = self._address.topic
+            spans = ", ".join(
+                f"{topic}/{each} from {start} to {first - 1}"
+                for each, (start, first) in sorted(lost.items())
+            )
+            raise InputError(
+                f"records that were not read yet are gone from Kafka: offsets {spans}",
+                "the topic keeps records for too short a time (retention.ms, retention.bytes) or "
+                "someone has deleted them; to go on without them, start anew without the "
+                "checkpoint",
+            )
+
+    def _made_anew(self, what: str) -> InputError:
+        return InputError(
+            f"topic `{self._address.topic}` {what}, where the checkpoint goes on",
+            "it was probably deleted and made anew; start anew without the checkpoint",
+        )
+
+    def _frame(self, work: Mapping[int, tuple[int, int]], columns: Sequence[str]) -> DataFrame:
+        topic = self._address.topic
+        own = handed_over(columns)
+        given = {
+            "kafka.bootstrap.servers": self._address.servers,
+            "kafka.group.id": GROUP,
+            "kafka.isolation.level": "read_committed",
+            "failOnDataLoss": "true",
+            "includeHeaders": str(any(each.startswith(HEADER) for each in own)).lower(),
+            "assign": json.dumps({topic: sorted(work)}),
+            "startingOffsets": json.dumps({topic: {each: work[each][0] for each in work}}),
+            "endingOffsets": json.dumps({topic: {each: work[each][1] for each in work}}),
+            **{f"kafka.{name}": value for name, value in self._options.java().items()},
+        }
+        frame = self._spark.read.format("kafka").options(**given).load()
+        chosen = [F.col("offset").alias(OFFSET), *self._values.columns(columns)]
+        return frame.select(*chosen, *map(_own, own))
+
+    def _first_values(self) -> list[bytes | None]:
+        """Of the first records there are; with `follow` it waits for one."""
+        said = False
+        while True:
+            partitions = self._lookup.partitions()
+            starts = self._lookup.earliest(partitions)
+            records: list[Message] = list(self._lookup.records(starts, SAMPLE_BYTES))
+            self._sizes.add(records)
+            if records or self.bounded:
+                return [each.value() for each in records]
+            if not said:
+                self._say(
+                    f"waiting for the first records of {self.name}, from which the types of its "
+                    "columns are taken (--schema declares them)"
+                )
+            said = True
+            time.sleep(PAUSE)
+
+    def _position(self, offsets: Mapping[int, int]) -> Position:
+        numbered = {str(each): offsets[each] for each in sorted(offsets)}
+        return {"topic": self._address.topic, "offsets": numbered}
+
+    def _offsets(self, position: Position) -> Offsets:
+        topic = position.get("topic")
+        if topic != self._address.topic:
+            raise InputError(
+                f"the checkpoint is of topic `{topic}`, not of `{self._address.topic}`",
+                "start anew without the checkpoint, or give the topic that it is of",
+            )
+        return {int(each): int(offset) for each, offset in position["offsets"].items()}
+
+
+def _own(name: str) -> Column:
+    if name in (KEY, TIMESTAMP):
+        return F.col(name.removeprefix("kafka_")).alias(name)
+    header = F.lit(name.removeprefix(HEADER))
+    found = F.filter("headers", lambda each: each["key"] == header)
+    # The last one counts, as for Kafka's own clients; null if there is none.
+    return F.try_element_at(found, F.lit(-1))["value"].alias(name)
+
+
+def _fixed(frame: DataFrame, spark: SparkSession) -> tuple[DataFrame, list[int]]:
+    """The same frame, planned once, and the topic's partition of each of its partitions.
+
+    Spark puts them in an order of its own, which it could choose anew with every plan made of the
+    frame.
+    """
+    rows = frame._jdf.queryExecution().toRdd()
+    partitions = [_topic_partition(each) for each in rows.partitions()]
+    session: Any = spark._jsparkSession
+    fixed = session.internalCreateDataFrame(rows, frame._jdf.schema(), False)
+    return DataFrame(fixed, spark), partitions
+
+
+def _topic_partition(partition: Any) -> int:
+    if partition.getClass().getSimpleName() == "DataSourceRDDPartition":  # reader of version 2
+        partition = partition.inputPartitions().head()
+    return int(partition.offsetRange().topicPartition().partition())

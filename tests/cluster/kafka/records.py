@@ -1,0 +1,60 @@
+"""Writes records to a topic, and reads a source as a job would."""
+
+import json
+
+import pyarrow as pa
+from confluent_kafka import Producer
+from pyspark.sql.functions import spark_partition_id
+
+from runtime.files.reader import Needs
+from spark_ingest.kafka.address import parse_address
+from spark_ingest.sources.kafka import KafkaSource
+
+LIMIT = 64 << 20
+
+
+def send(broker, topic, records, partition=0):
+    """Values, or dicts of what `produce` takes; an object becomes JSON."""
+    producer = Producer({"bootstrap.servers": broker.address, "log_level": 0})
+    for record in records:
+        given = record if isinstance(record, dict) and "value" in record else {"value": record}
+        value = given["value"]
+        if isinstance(value, dict):
+            value = json.dumps(value)
+        producer.produce(topic, **{"partition": partition, **given, "value": value})
+    assert producer.flush(30) == 0
+
+
+def source(spark, broker, topic, **given):
+    needs = Needs(**given.pop("needs", {}))
+    address = parse_address(f"kafka://{given.pop('servers', broker.address)}/{topic}")
+    return KafkaSource(spark, address, needs, **given)
+
+
+def blocks(reading):
+    """The blocks of a reading, as the hand-over gives them to the decoder."""
+    frame = reading.frame.withColumn("__part", spark_partition_id())
+    batches = frame._collect_as_arrow()
+    if not batches:
+        return []
+    table = pa.Table.from_batches(batches)
+    found = []
+    for i, origin in enumerate(reading.origins):
+        mask = pa.compute.equal(table["__part"], i)
+        part = table.filter(mask).drop_columns(["__part"])
+        found += reading.decoder.decode(part, origin)
+    return found
+
+
+def everything(from_, columns, limit=LIMIT, position=None):
+    """All rows as (source, row number, values...), all dead rows, and the last position."""
+    position = from_.first() if position is None else position
+    rows, dead = [], []
+    while (wanted := from_.next(position, limit)) is not None:
+        for block in blocks(from_.read(wanted, columns)):
+            values = [block.batch.column(name).to_pylist() for name in columns]
+            names = [block.source] * len(block.rows)
+            rows += zip(names, block.rows.tolist(), *values, strict=True)
+            dead += block.dead.to_pylist()
+        position = wanted.end
+    return rows, dead, position
