@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from confluent_kafka import (
@@ -20,7 +21,7 @@ from confluent_kafka import (
     TopicCollection,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient, OffsetSpec, TopicDescription
+from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec, TopicDescription
 
 from runtime.errors import HamletError, InputError, did_you_mean
 from spark_ingest.kafka.address import Address
@@ -79,21 +80,22 @@ class Lookup:
         self._admin = AdminClient(self._config())
 
     def partitions(self) -> list[int]:
-        """Asked in a way that does not make a broker create the topic."""
-        topic = self._address.topic
-
-        def question() -> TopicDescription:
-            asked = TopicCollection([topic])
-            found = self._admin.describe_topics(asked, request_timeout=ANSWER)[topic].result()
-            return found  # type: ignore[no-any-return]
-
-        try:
-            described = self.ask(question)
-        except _Refused as refused:
-            if refused.error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
-                raise self._no_topic() from refused
-            raise explained(refused.error, self._address) from refused
+        described = self._description()
+        if described is None:
+            raise self._no_topic()
         return sorted(each.id for each in described.partitions)
+
+    def create(self, partitions: int = -1, **config: str) -> None:
+        """Makes the topic, with the broker's own settings beside these, unless it is there."""
+        if self._description() is not None:  # asked first, since that needs fewer rights
+            return
+        new = NewTopic(self._address.topic, partitions, -1, config=config)
+        try:
+            self.ask(lambda: _only(self._admin.create_topics([new])))
+        except _Refused as refused:
+            if refused.error.code() != KafkaError.TOPIC_ALREADY_EXISTS:  # somebody else was first
+                raise
+        self.ask(self._appeared)
 
     def earliest(self, partitions: Iterable[int]) -> dict[int, int]:
         return self._offsets(partitions, OffsetSpec.earliest())
@@ -114,7 +116,7 @@ class Lookup:
             consumer.close()
 
     def ask(self, question: Callable[[], T]) -> T:
-        """The answer; an error that does not pass is a `_Refused`."""
+        """The answer; an error that does not pass by itself is raised as a HamletError."""
         since = time.monotonic()
         said = False
         while True:
@@ -130,6 +132,7 @@ class Lookup:
                 continue
             if said:
                 self._say(f"Kafka at {self._address.servers} answers again")
+            self._last = None
             return answer
 
     def _consider(self, error: KafkaError, waited: float) -> None:
@@ -140,6 +143,22 @@ class Lookup:
             raise _Refused(error, self._address)
         if waited > self._patience:
             raise unreachable(self._address, waited, self._last or error)
+
+    def _description(self) -> TopicDescription | None:
+        """None if there is no such topic. Asked in a way that does not make a broker create it."""
+        asked = TopicCollection([self._address.topic])
+        try:
+            return self.ask(
+                lambda: _only(self._admin.describe_topics(asked, request_timeout=ANSWER))
+            )
+        except _Refused as refused:
+            if refused.error.code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
+                raise
+            return None
+
+    def _appeared(self) -> None:
+        if self._address.topic not in self._admin.list_topics(timeout=ANSWER).topics:
+            raise KafkaException(KafkaError(KafkaError.LEADER_NOT_AVAILABLE))
 
     def _offsets(self, partitions: Iterable[int], which: OffsetSpec) -> dict[int, int]:
         asked = {TopicPartition(self._address.topic, each): which for each in partitions}
@@ -197,6 +216,11 @@ class _Refused(HamletError):
         told = explained(error, address)
         super().__init__(told.message, told.hint)
         self.error = error
+
+
+def _only(answers: Mapping[str, Future[T]]) -> T:
+    (answer,) = answers.values()
+    return answer.result()
 
 
 def _next(consumer: Consumer) -> Message | None:

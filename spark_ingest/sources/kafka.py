@@ -36,6 +36,8 @@ GLANCE_BYTES = 64 << 10
 PAUSE = 0.5
 # Fixed, so that Spark finds the consumers of the last epoch again, with what they have fetched.
 GROUP = "hamlet"
+# Half as long for 180,000 records of 120 bytes as with 500 records and 1 MiB.
+LARGE_FETCHES = {"kafka.max.poll.records": "10000", "kafka.max.partition.fetch.bytes": "4194304"}
 
 Offsets = dict[int, int]
 
@@ -150,6 +152,7 @@ class KafkaSource(Source):
             "kafka.bootstrap.servers": self._address.servers,
             "kafka.group.id": GROUP,
             "kafka.isolation.level": "read_committed",
+            **LARGE_FETCHES,
             "failOnDataLoss": "true",
             "includeHeaders": str(any(each.startswith(HEADER) for each in own)).lower(),
             "assign": json.dumps({topic: sorted(work)}),

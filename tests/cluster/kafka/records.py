@@ -15,7 +15,8 @@ LIMIT = 64 << 20
 
 def send(broker, topic, records, partition=0):
     """Values, or dicts of what `produce` takes; an object becomes JSON."""
-    producer = Producer({"bootstrap.servers": broker.address, "log_level": 0})
+    settings = {"log_level": 0, "queue.buffering.max.messages": 10_000_000}
+    producer = Producer({"bootstrap.servers": broker.address, **settings})
     for record in records:
         given = record if isinstance(record, dict) and "value" in record else {"value": record}
         value = given["value"]

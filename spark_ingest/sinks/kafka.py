@@ -1,0 +1,147 @@
+"""Results as JSON messages in a Kafka topic, each epoch in one transaction.
+
+The transaction also holds a marker of its epoch, in a topic beside the results. Whether an epoch
+was published is thus never in doubt: the marker is there if and only if the rows are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+
+import pyarrow as pa
+from pyarrow.fs import FileSystem
+
+from runtime.errors import HamletError
+from runtime.events.dead import rows_as_json
+from spark_ingest.kafka.address import Address
+from spark_ingest.kafka.lookup import PATIENCE, Lookup, Say, silent
+from spark_ingest.kafka.options import Options
+from spark_ingest.kafka.transactions import Outgoing, Transactions
+from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Sink
+from spark_ingest.sinks.staged import MESSAGES, Staged
+
+SIDE = {DEAD_LETTER: "-dead-letter", LATE: "-late"}
+EPOCHS = "-epochs"
+# Compacted every hour, so that finding the last marker stays quick.
+_MARKERS = {"cleanup.policy": "compact", "segment.ms": "3600000"}
+
+
+class KafkaSink(Sink):
+    """`recover` comes first: it makes the topics, and shuts out an earlier process of the job."""
+
+    def __init__(
+        self,
+        address: Address,
+        job: str,
+        files: FileSystem,
+        folder: str,
+        *,
+        options: Options | None = None,
+        patience: float = PATIENCE,
+        say: Say = silent,
+    ) -> None:
+        self._address = address
+        self._job = job
+        self._staged = Staged(files, folder)
+        self._options = options or Options()
+        self._patience = patience
+        self._say = say
+        self._transactions: Transactions | None = None
+        self._published = -1
+        self._made: set[str] = set()
+
+    def stage(self, epoch: int, tables: Mapping[str, pa.Table]) -> None:
+        parts = [self._messages(name, table) for name, table in tables.items()]
+        self._staged.write(epoch, pa.concat_tables([MESSAGES.empty_table(), *parts]))
+
+    def publish(self, epoch: int) -> None:
+        if epoch <= self._published:
+            return
+        messages = self._staged.read(epoch)
+        if messages is None:
+            raise HamletError(
+                f"the results of epoch {epoch} are not where they were staged, and "
+                f"{self._address} does not have them",
+                "they are lost if the folder of the checkpoint was emptied",
+            )
+        if messages.num_rows:  # without rows, doing it again changes nothing
+            self._send(epoch, messages)
+        self._published = epoch
+        self._staged.drop(below=epoch)
+
+    def recover(self, committed: int) -> None:
+        self._create(self._address.topic)
+        marked = self._take_over()
+        if committed < 0 <= marked:
+            # A new life of the job. Without a word its epochs would be taken for the old ones.
+            self._say(f"{self._address} has results of an earlier run of the job `{self._job}`")
+            self._send(-1, MESSAGES.empty_table())
+            marked = -1
+        if marked > committed:
+            raise HamletError(
+                f"{self._address} has results of the job `{self._job}` up to epoch {marked}, but "
+                f"the checkpoint ends with epoch {committed}",
+                "the checkpoint is an older copy, or that of another job: give the job another "
+                "name and topic, or start anew without the checkpoint",
+            )
+        self._staged.drop(above=committed)
+        self._published = marked
+        if committed >= 0:
+            self.publish(committed)
+
+    def close(self) -> None:
+        if self._transactions is not None:
+            self._transactions.close()
+        self._transactions = None
+
+    def _take_over(self) -> int:
+        """The last epoch that was published; -1: none. Read when nobody else can publish."""
+        self._create(self._epochs, partitions=1, **_MARKERS)
+        self._transactions = Transactions(
+            self._address, self._options, self._job, patience=self._patience, say=self._say
+        )
+        last = -1
+        lookup = self._lookup(self._epochs)
+        for message in lookup.records(lookup.earliest([0]), most=1 << 62):
+            if message.key() == self._job.encode() and message.value():
+                last = int(json.loads(message.value() or b"")["epoch"])
+        return last
+
+    def _send(self, epoch: int, messages: pa.Table) -> None:
+        assert self._transactions is not None, "recover comes first"
+        for topic in messages["topic"].unique().to_pylist():
+            self._create(topic)
+        marker = Outgoing(self._epochs, self._job, json.dumps({"epoch": epoch}))
+
+        def outgoing() -> Iterator[Outgoing]:
+            for batch in messages.to_batches():
+                columns = (batch.column(name).to_pylist() for name in MESSAGES.names)
+                yield from map(Outgoing, *columns)
+            yield marker
+
+        self._transactions.send(outgoing)
+
+    def _messages(self, name: str, table: pa.Table) -> pa.Table:
+        rows = rows_as_json(table)
+        key = None if name in SIDE else name
+        if key is not None:
+            query = json.dumps(name, ensure_ascii=False)
+            rows = [f'{{"query": {query}, "row": {row}}}' for row in rows]
+        topic = self._address.topic + SIDE.get(name, "")
+        columns = [[topic] * len(rows), [key] * len(rows), rows]
+        arrays = [pa.array(c, f.type) for c, f in zip(columns, MESSAGES, strict=True)]
+        return pa.Table.from_arrays(arrays, schema=MESSAGES)
+
+    @property
+    def _epochs(self) -> str:
+        return self._address.topic + EPOCHS
+
+    def _create(self, topic: str, partitions: int = -1, **config: str) -> None:
+        if topic not in self._made:
+            self._lookup(topic).create(partitions, **config)
+        self._made.add(topic)
+
+    def _lookup(self, topic: str) -> Lookup:
+        address = Address(self._address.brokers, topic)
+        return Lookup(address, self._options, patience=self._patience, say=self._say)

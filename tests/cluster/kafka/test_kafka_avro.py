@@ -1,0 +1,100 @@
+"""Avro values: what decodes is an event, what does not is a dead letter with its bytes."""
+
+import base64
+import json
+
+import pytest
+
+from cluster.kafka.records import everything, send, source
+from runtime.errors import InputError
+from spark_ingest.kafka.avro import Avro, read_avsc
+
+SCHEMA = {
+    "type": "record",
+    "name": "Event",
+    "namespace": "org.example",
+    "fields": [
+        {"name": "time", "type": {"type": "long", "logicalType": "timestamp-millis"}},
+        {"name": "type", "type": "string"},
+        {"name": "n", "type": ["null", "long"], "default": None},
+    ],
+}
+COLUMNS = ["time", "type", "n", "kafka_offset"]
+
+
+def long(value):
+    zigzag = (value << 1) ^ (value >> 63)
+    out = bytearray()
+    while zigzag > 0x7F:
+        out.append(zigzag & 0x7F | 0x80)
+        zigzag >>= 7
+    return bytes([*out, zigzag])
+
+
+def avro(time, type_, n):
+    text = type_.encode()
+    last = long(0) if n is None else long(1) + long(n)
+    return long(time) + long(len(text)) + text + last
+
+
+def reasons(dead):
+    return {each["row"]: each["reason"] for each in dead}
+
+
+def test_events_and_dead_letters(spark, broker, topic):
+    broker.create(topic)
+    good, empty = avro(1000, "A", 7), avro(2000, "B", None)
+    send(broker, topic, [good, empty, good[:-1], good + b"\x00", b"", {"value": None}, b"{}", good])
+    read = source(spark, broker, topic, avro=Avro(json.dumps(SCHEMA)))
+    assert [str(read.schema.field(name).type) for name in COLUMNS[:3]] == [
+        "timestamp[us, tz=UTC]",
+        "string",
+        "int64",
+    ]
+    rows, dead, _ = everything(read, COLUMNS)
+    assert [(row[1], row[2].second, *row[3:]) for row in rows] == [
+        (0, 1, "A", 7, 0),
+        (1, 2, "B", None, 1),
+        (7, 1, "A", 7, 7),
+    ]
+    broken = "the value is not Avro of this schema"
+    assert reasons(dead) == {
+        2: broken,
+        3: "the value goes on after the Avro of this schema",
+        4: broken,
+        5: "the value is null (a tombstone)",
+        6: broken,
+    }
+    letters = {each["row"]: each["event"] for each in dead}
+    assert base64.b64decode(json.loads(letters[2])["base64"]) == good[:-1]
+    assert letters[5] is None
+
+
+def test_the_header_of_confluent(spark, broker, topic):
+    broker.create(topic)
+    good = avro(1000, "A", 7)
+    send(broker, topic, [b"\x00\x00\x00\x00\x09" + good, good, b"\x00\x00"])
+    read = source(spark, broker, topic, avro=Avro(json.dumps(SCHEMA), confluent=True))
+    rows, dead, _ = everything(read, ["type", "n"])
+    assert [row[1:] for row in rows] == [(0, "A", 7)]
+    headless = "the value has no Confluent header (a zero and four bytes of schema id)"
+    assert reasons(dead) == {1: headless, 2: headless}
+    plain = source(spark, broker, topic, avro=Avro(json.dumps(SCHEMA)))
+    assert [row[1] for row in everything(plain, ["type"])[0]] == [1]
+
+
+def test_schemas_that_are_none(spark, broker, topic, tmp_path):
+    file = tmp_path / "event.avsc"
+    for text, reason in (
+        ("{", "is no Avro schema"),
+        ('"string"', "is no Avro schema of a record"),
+    ):
+        file.write_text(text)
+        with pytest.raises(InputError, match=reason):
+            read_avsc(file)
+    with pytest.raises(InputError, match="cannot read"):
+        read_avsc(tmp_path / "none.avsc")
+    broker.create(topic)
+    file.write_text('{"type": "record", "name": "E", "fields": [{"name": "a", "type": "lng"}]}')
+    with pytest.raises(InputError, match=r"the Avro schema is not right: .*lng"):
+        source(spark, broker, topic, avro=read_avsc(file))

@@ -1,0 +1,134 @@
+"""Addresses and options: what is wrong is said, what is secret is not."""
+
+import logging
+
+import pytest
+
+from cluster.kafka.records import everything, send, source
+from runtime.errors import HamletError, InputError
+from spark_ingest.kafka.address import parse_address
+from spark_ingest.kafka.options import read_options
+from tools.kafka import USER
+
+SECRET = "hunter2"
+
+
+def options(tmp_path, *lines, environment=None):
+    file = tmp_path / "kafka.properties"
+    file.write_text("\n".join(lines))
+    return read_options(file, environment or {})
+
+
+def test_addresses():
+    address = parse_address("kafka://one:1,two/events")
+    assert address.brokers == ("one:1", "two:9092")
+    assert (address.topic, str(address)) == ("events", "kafka://one:1,two:9092/events")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("kafka://one:1", "is no address of a Kafka topic"),
+        ("kafka://one:1/", "cannot be the name of a Kafka topic"),
+        ("kafka://one:1/a b", "cannot be the name of a Kafka topic"),
+        ("kafka:///events", "is no HOST:PORT"),
+        ("kafka://one:x/events", "is no HOST:PORT"),
+        ("kafka://one:99999/events", "is no port"),
+    ],
+)
+def test_addresses_that_are_none(text, reason):
+    with pytest.raises(InputError, match=reason):
+        parse_address(text)
+
+
+def test_a_password_in_an_address_is_refused_and_not_repeated():
+    with pytest.raises(InputError) as caught:
+        parse_address(f"kafka://me:{SECRET}@one:1/events")
+    assert SECRET not in caught.value.render()
+    assert "--kafka-options" in caught.value.hint
+
+
+def test_values_come_from_the_environment(tmp_path):
+    found = options(
+        tmp_path,
+        "# how to get in",
+        "security.protocol = sasl_ssl",
+        "sasl.mechanism=PLAIN",
+        "sasl.username=me",
+        "sasl.password=${KAFKA_PASSWORD}",
+        environment={"KAFKA_PASSWORD": SECRET},
+    )
+    assert found.librdkafka()["sasl.password"] == SECRET
+    assert found.java() == {
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "PLAIN",
+        "sasl.jaas.config": "org.apache.kafka.common.security.plain.PlainLoginModule required "
+        f'username="me" password="{SECRET}";',
+    }
+    assert SECRET not in repr(found)
+
+
+def test_certificates_go_by_their_content(tmp_path):
+    pem = "-----BEGIN {0}-----\nAAAA\n-----END {0}-----\n"
+    for name, kind in (("ca", "CERTIFICATE"), ("me", "CERTIFICATE"), ("key", "PRIVATE KEY")):
+        (tmp_path / f"{name}.pem").write_text(pem.format(kind))
+    lines = [
+        "security.protocol=SSL",
+        f"ssl.ca.location={tmp_path}/ca.pem",
+        f"ssl.certificate.location={tmp_path}/me.pem",
+        f"ssl.key.location={tmp_path}/key.pem",
+        "ssl.key.password=x",
+    ]
+    found = options(tmp_path, *lines).java()
+    assert found["ssl.truststore.certificates"] == pem.format("CERTIFICATE")
+    assert found["ssl.keystore.key"] == pem.format("PRIVATE KEY")
+    assert found["ssl.keystore.type"] == found["ssl.truststore.type"] == "PEM"
+    (tmp_path / "key.pem").write_text(pem.format("RSA PRIVATE KEY"))
+    with pytest.raises(InputError, match="is no PKCS#8 key"):
+        options(tmp_path, *lines)
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason", "hint"),
+    [
+        (["sasl.user=me"], "kafka.properties:1: `sasl.user` is no option", "`sasl.username`"),
+        (["security.protocol"], "`name=value` is expected", None),
+        (["sasl.username=a"], "means nothing with security.protocol=PLAINTEXT", None),
+        (["security.protocol=TLS"], "security.protocol is one of", None),
+        (["security.protocol=SASL_SSL"], "SASL_SSL needs sasl.mechanism", None),
+        (["", "sasl.password=${NONE}"], ":2: the environment has no variable NONE", None),
+        (["security.protocol=SSL", "ssl.key.location=x"], "need each other", None),
+        (["security.protocol=SSL", "ssl.ca.location=/none"], "cannot read /none", None),
+        (["security.protocol=SSL", "security.protocol=SSL"], "is given twice", None),
+    ],
+)
+def test_options_that_are_wrong(tmp_path, lines, reason, hint):
+    with pytest.raises(InputError, match=reason) as caught:
+        options(tmp_path, *lines)
+    if hint is not None:
+        assert hint in caught.value.hint
+
+
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])
+def test_a_topic_behind_a_password(spark, broker, topic, tmp_path, caplog, mechanism):
+    broker.create(topic)
+    send(broker, topic, [{"time": 1, "type": "A"}])
+    password = broker.passwords[mechanism]
+    lines = ["security.protocol=SASL_PLAINTEXT", f"sasl.mechanism={mechanism}"]
+    lines += [f"sasl.username={USER}", "sasl.password=${SECRET}"]
+    found = options(tmp_path, *lines, environment={"SECRET": password})
+    with caplog.at_level(logging.DEBUG):
+        read = source(spark, broker, topic, servers=broker.secured, options=found)
+        assert everything(read, ["time", "type"])[0] == [(f"{topic}/0", 0, 1, "A")]
+    assert password not in caplog.text
+    wrong = options(tmp_path, *lines, environment={"SECRET": "wrong"})
+    with pytest.raises(HamletError, match="uthentication fail") as caught:
+        source(spark, broker, topic, servers=broker.secured, options=wrong)
+    assert "--kafka-options" in caught.value.hint
+
+
+def test_no_broker_at_all_is_said_with_its_address(spark, broker):
+    said = []
+    with pytest.raises(HamletError, match=r"no broker of 127\.0\.0\.1:9 has answered"):
+        source(spark, broker, "t", servers="127.0.0.1:9", patience=6, say=said.append)
+    assert said[0].startswith("Kafka at 127.0.0.1:9 does not answer: ")

@@ -1,0 +1,240 @@
+"""A reader of what is committed sees each row once, whatever happens to the writer."""
+
+import json
+import signal
+import subprocess
+import sys
+
+import pyarrow as pa
+import pytest
+from confluent_kafka import Consumer, KafkaError, TopicPartition
+from pyarrow.fs import LocalFileSystem
+
+from runtime.errors import HamletError
+from spark_ingest.kafka.address import parse_address
+from spark_ingest.sinks.kafka import KafkaSink
+from spark_ingest.sinks.sink import DEAD_LETTER, LATE
+
+# Runs in a process of its own and dies between what is sent and the commit, or just after it.
+DYING = """
+import os, signal, sys
+import pyarrow as pa
+from pyarrow.fs import LocalFileSystem
+from confluent_kafka import Producer
+import spark_ingest.kafka.transactions as transactions
+from spark_ingest.kafka.address import parse_address
+from spark_ingest.sinks.kafka import KafkaSink
+
+address, folder, job, moment = sys.argv[1:]
+
+class Dying(Producer):
+    def commit_transaction(self, timeout):
+        self.flush()
+        if moment == "after":
+            super().commit_transaction(timeout)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+sink = KafkaSink(parse_address(address), job, LocalFileSystem(), folder)
+sink.recover(-1)
+sink.stage(0, {"q": pa.table({"n": [1, 2]})})
+sink.publish(0)
+transactions.Producer = Dying
+sink = KafkaSink(parse_address(address), job, LocalFileSystem(), folder)
+sink.recover(0)
+sink.stage(1, {"q": pa.table({"n": [3, 4]})})
+sink.publish(1)
+"""
+
+
+def numbers(*values):
+    return pa.table({"n": list(values)})
+
+
+def committed(broker, topic):
+    """All messages that such a reader sees: (key, value)."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": broker.address,
+            "group.id": "reader",
+            "isolation.level": "read_committed",
+            "enable.partition.eof": True,
+            "enable.auto.commit": False,
+        }
+    )
+    partitions = consumer.list_topics(topic).topics[topic].partitions
+    consumer.assign([TopicPartition(topic, each, 0) for each in partitions])
+    found, ended = [], 0
+    while ended < len(partitions):
+        message = consumer.poll(10)
+        assert message is not None
+        if message.error() is None:
+            key = message.key()
+            found.append((key and key.decode(), json.loads(message.value())))
+        else:
+            assert message.error().code() == KafkaError._PARTITION_EOF
+            ended += 1
+    consumer.close()
+    return found
+
+
+def rows(broker, topic):
+    return [value["row"]["n"] for _, value in committed(broker, topic)]
+
+
+@pytest.fixture
+def sink(broker, topic, tmp_path):
+    made = []
+
+    def make(job="job", **given):
+        address = parse_address(f"kafka://{given.pop('servers', broker.address)}/{topic}")
+        made.append(KafkaSink(address, job, LocalFileSystem(), str(tmp_path / job), **given))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+def test_rows_and_what_goes_beside_them(broker, topic, sink):
+    out = sink()
+    out.recover(-1)
+    dead = pa.table({"source": ["s"], "reason": ["bad"]})
+    tables = {"one": numbers(1), "two": numbers(2, None), DEAD_LETTER: dead, LATE: numbers(9)}
+    out.stage(0, tables)
+    assert committed(broker, topic) == []
+    out.publish(0)
+    assert sorted(committed(broker, topic), key=str) == [
+        ("one", {"query": "one", "row": {"n": 1}}),
+        ("two", {"query": "two", "row": {"n": 2}}),
+        ("two", {"query": "two", "row": {"n": None}}),
+    ]
+    assert committed(broker, f"{topic}-dead-letter") == [(None, {"source": "s", "reason": "bad"})]
+    assert committed(broker, f"{topic}-late") == [(None, {"n": 9})]
+    assert committed(broker, f"{topic}-epochs") == [("job", {"epoch": 0})]
+
+
+def test_publishing_again_does_nothing(broker, topic, sink):
+    out = sink()
+    out.recover(-1)
+    for epoch in range(3):
+        out.stage(epoch, {"q": numbers(epoch)})
+        out.stage(epoch, {"q": numbers(10 + epoch)})  # replaces
+        out.publish(epoch)
+        out.publish(epoch)
+    assert sorted(rows(broker, topic)) == [10, 11, 12]
+    again = sink()
+    again.recover(2)
+    again.publish(2)
+    assert sorted(rows(broker, topic)) == [10, 11, 12]
+
+
+def test_the_missing_epoch_is_published_and_later_ones_are_dropped(broker, topic, sink):
+    out = sink()
+    out.recover(-1)
+    out.stage(0, {"q": numbers(0)})
+    out.publish(0)
+    out.stage(1, {"q": numbers(1)})  # committed, as its epoch was, but not published
+    out.stage(2, {"q": numbers(2)})  # not even that
+    out.close()
+    again = sink()
+    again.recover(1)
+    assert sorted(rows(broker, topic)) == [0, 1]
+    again.stage(2, {"q": numbers(22)})
+    again.publish(2)
+    assert sorted(rows(broker, topic)) == [0, 1, 22]
+
+
+def test_epochs_without_rows(broker, topic, sink):
+    out = sink()
+    out.recover(-1)
+    for epoch in range(3):
+        out.stage(epoch, {"q": numbers()})
+        out.publish(epoch)
+    out.close()
+    sink().recover(2)
+    assert committed(broker, topic) == []
+
+
+def test_staged_results_that_are_gone_are_an_error(broker, topic, sink, tmp_path):
+    out = sink()
+    out.recover(-1)
+    out.stage(0, {"q": numbers(0)})
+    (tmp_path / "job" / "epoch-0.arrow").unlink()
+    with pytest.raises(HamletError, match="results of epoch 0 are not where they were staged"):
+        sink().recover(0)
+
+
+def test_a_new_life_of_a_job_starts_from_its_own_epochs(broker, topic, sink):
+    said = []
+    out = sink()
+    out.recover(-1)
+    for epoch in range(2):
+        out.stage(epoch, {"q": numbers(epoch)})
+        out.publish(epoch)
+    fresh = sink(say=said.append)
+    fresh.recover(-1)
+    assert "results of an earlier run" in said[0]
+    fresh.stage(0, {"q": numbers(100)})
+    fresh.close()  # dies before it publishes
+    sink().recover(0)
+    assert sorted(rows(broker, topic)) == [0, 1, 100]
+
+
+def test_an_older_checkpoint_is_refused(broker, topic, sink):
+    out = sink()
+    out.recover(-1)
+    for epoch in range(2):
+        out.stage(epoch, {"q": numbers(epoch)})
+        out.publish(epoch)
+    with pytest.raises(HamletError, match="up to epoch 1, but the checkpoint ends with epoch 0"):
+        sink().recover(0)
+
+
+def test_jobs_do_not_mix(broker, topic, sink):
+    for n, job in enumerate(("a", "b")):
+        out = sink(job)
+        out.recover(-1)
+        out.stage(n, {"q": numbers(n)})
+        out.publish(n)
+    sink("a").recover(0)
+    sink("b").recover(1)
+    assert sorted(rows(broker, topic)) == [0, 1]
+
+
+def test_whoever_starts_last_shuts_out_the_one_before(broker, topic, sink):
+    zombie = sink()
+    zombie.recover(-1)
+    heir = sink()
+    heir.recover(-1)
+    zombie.stage(0, {"q": numbers(0)})
+    with pytest.raises(HamletError, match="another process runs the job `job`"):
+        zombie.publish(0)
+    heir.stage(0, {"q": numbers(1)})
+    heir.publish(0)
+    assert rows(broker, topic) == [1]
+
+
+def test_a_row_that_is_too_large_is_an_error_and_nothing_is_seen(broker, topic, sink):
+    out = sink()
+    out.recover(-1)
+    out.stage(0, {"q": pa.table({"n": ["x", "y" * (2 << 20)]})})
+    with pytest.raises(HamletError, match="too large"):
+        out.publish(0)
+    assert committed(broker, topic) == []
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_killed_while_publishing(broker, topic, sink, tmp_path, root, moment):
+    address = f"kafka://{broker.address}/{topic}"
+    arguments = [sys.executable, "-c", DYING, address, str(tmp_path / "job"), "job", moment]
+    died = subprocess.run(arguments, cwd=root, capture_output=True, check=False, timeout=120)
+    assert died.returncode == -signal.SIGKILL, died.stderr.decode()
+    if moment == "after":
+        assert sorted(rows(broker, topic)) == [1, 2, 3, 4]
+    for _ in range(2):
+        heir = sink()
+        heir.recover(1)
+        assert sorted(rows(broker, topic)) == [1, 2, 3, 4]
+    heir.stage(2, {"q": numbers(5)})
+    heir.publish(2)
+    assert sorted(rows(broker, topic)) == [1, 2, 3, 4, 5]
