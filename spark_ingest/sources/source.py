@@ -72,8 +72,8 @@ class Source(ABC):
         """How many bytes (or, for Kafka, records) wait behind a position."""
         return 0
 
-    def committed(self, position: Position) -> None:
+    def committed(self, position: Position) -> None:  # noqa: B027
         """Nothing before this position is asked for again."""
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027
         """Lets go of what it holds."""
