@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
 from types import TracebackType
 from typing import Any
@@ -42,6 +42,8 @@ _MEMORY_BYTES = 1 << 40
 # Of the object store: as Ray has it, a part of the machine's memory, but less on a large one.
 _STORE_PART, _STORE_MOST = 0.3, 2 << 30
 _PATIENCE_S = 15
+# Loggers that write to the terminal if nobody tells them otherwise.
+_TALKATIVE = ("ray", "raydp", "py4j")
 
 
 class Cluster:
@@ -61,6 +63,10 @@ class Cluster:
         self.folder = self._kept.path
         self.logs = self._kept.logs
         self._stack = ExitStack()
+
+    def before_close(self, callback: Callable[[], object]) -> None:
+        """Has `callback` called while Ray is still there. The last one comes first."""
+        self._stack.callback(callback)
 
     def close(self, keep_logs: bool = False) -> None:
         """Stops what was started. A second time it does nothing."""
@@ -103,7 +109,7 @@ class Cluster:
     def _init(self, address: str, **options: Any) -> None:
         if ray.is_initialized():
             raise HamletError("this process is connected to a Ray cluster already")
-        self._stack.enter_context(logged_to(self.logs / "ray-driver.log", "ray"))
+        self._stack.enter_context(logged_to(self.logs / "python.log", *_TALKATIVE))
         self._stack.callback(self._leave)
         with terminated_by(self._stack):
             context: Any = ray.init(
@@ -133,7 +139,7 @@ def start(
     """Starts a Ray of our own on this machine.
 
     `environment` is for Ray and all that it starts: for one with Spark that of
-    `spark_ingest.java`, since the raylet must find `java` from its first moment.
+    `spark_ingest.session`, since the raylet must find `java` from its first moment.
     """
     cluster = Cluster(embedded=True)
     with _closing_on_failure(cluster, "Ray did not start"):
@@ -144,7 +150,8 @@ def start(
 def connect(address: str, environment: Mapping[str, str] | None = None) -> Cluster:
     """Joins the cluster at `address` (HOST:PORT, or "auto" for the one of this machine).
 
-    Ray wants a driver to run on a node of the cluster. The token is the user's, from where Ray
+    Ray wants a driver to run on a node of the cluster. `environment` is for this process, and
+    for Spark's driver below it. The token is the user's, from where Ray
     looks for it: RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN or a file.
     """
     if "://" in address:
