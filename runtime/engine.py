@@ -18,7 +18,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from runtime import checkpoint
 from runtime.checkpoint import Header, Part, columns_and_clock, columns_with_clock
@@ -28,12 +27,14 @@ from runtime.compiled.graphlets.run import Options
 from runtime.errors import HamletError, WorkloadError
 from runtime.events.clock import Clock
 from runtime.events.dead import no_dead
+from runtime.events.nulls import null_keys
 from runtime.events.order import Buffer, times_of
-from runtime.events.prepare import TYPE, Preparer
+from runtime.events.prepare import Preparer
 from runtime.events.schema import Schema
 from runtime.language.against_schema import check_schema
 from runtime.language.parser import parse
 from runtime.language.query import Query, Workload
+from runtime.partials import Partials, combine, empty_table
 from runtime.plain.backend import PlainBackend
 from runtime.plain.executor import FOREVER
 from runtime.sharing.decisions import Decisions
@@ -100,8 +101,9 @@ class Engine:
 
     # ---- events in -------------------------------------------------------------------------
 
-    def bind(self, columns: pa.Schema) -> None:
-        """Holds the workload against the input's columns before any event is read."""
+    def bind(self, columns: pa.Schema, since: int | None = None) -> None:
+        """Holds the workload against the input's columns before any event is read. With `since`
+        (microseconds), only windows are reported that start then or later."""
         time_column, type_column, _ = self._input
         if time_column in columns.names and type_column in columns.names:
             check_schema(self.workload, Schema.from_arrow(columns))
@@ -110,7 +112,7 @@ class Engine:
         first, self._columns = self._columns is None, columns
         self._backend.bind(self._types())
         if first:
-            self._backend.add(self.workload.queries, None)
+            self._backend.add(self.workload.queries, since)
 
     def prepare(self, batch: pa.RecordBatch | pa.Table, **where: Any) -> pa.RecordBatch:
         """Checks and normalises a batch; bad rows go to the dead letters."""
@@ -128,10 +130,10 @@ class Engine:
         """Takes a batch in any order. Rows behind the watermark are late and put aside."""
         self._check_running()
         for piece in _pieces(batch):
-            self._wait(self.prepare(piece, **where))
+            self.accept(self.prepare(piece, **where))
         if self._lateness is None or self._newest is None:
             return {}
-        return self._advance(self._newest - self._lateness)
+        return self._tables(self.advance_partial(self._newest - self._lateness))
 
     def advance(self, watermark: int | datetime) -> Results:
         """Promises that no event before the watermark will come (microseconds, or a datetime)."""
@@ -143,26 +145,58 @@ class Engine:
             raise HamletError(
                 f"the watermark is {watermark!r}, but must be whole microseconds or a datetime"
             )
-        return self._advance(watermark)
+        return self._tables(self.advance_partial(watermark))
 
     def finish(self) -> Results:
         """The end of the input: every window closes, and nothing more is taken."""
-        self._finished = True
-        if self._buffer.rows:
-            self._take(self._buffer.portions(None))
-        return self._close(FOREVER)
+        return self._tables(self.finish_partial())
 
     def execute(self, events: pa.RecordBatch) -> Results:
         """Takes prepared events that are in order already, after all those before; windows that
         end at or before the last of them close."""
+        return self._tables(self.execute_partial(events))
+
+    # ---- one engine of several -------------------------------------------------------------
+
+    def accept(self, events: pa.RecordBatch) -> None:
+        """Takes prepared events. They wait in order until the watermark passes them; those behind
+        it are late."""
         self._check_running()
+        late = self._buffer.add(events)
+        if late.num_rows:
+            self.late_rows += late.num_rows
+            self._late.append(late)
+        if events.num_rows:
+            newest = int(times_of(events).max())
+            self._newest = newest if self._newest is None else max(self._newest, newest)
+
+    def advance_partial(self, watermark: int) -> Partials:
+        """As `advance`, with totals that are still to be merged with those of other partitions."""
+        self._check_running()
+        if self._buffer.rows:
+            self._take(self._buffer.portions(watermark))
+        elif self._buffer.watermark is None or watermark > self._buffer.watermark:
+            self._buffer.watermark = watermark
+        return self._backend.close(watermark, self.workload)
+
+    def execute_partial(self, events: pa.RecordBatch) -> Partials:
+        self._check_running()
+        if events.num_rows == 0:
+            return {}
         self._execute(events)
-        return self._close(int(times_of(events)[-1])) if events.num_rows else {}
+        return self._backend.close(int(times_of(events)[-1]), self.workload)
+
+    def finish_partial(self) -> Partials:
+        self._finished = True
+        if self._buffer.rows:
+            self._take(self._buffer.portions(None))
+        return self._backend.close(FOREVER, self.workload)
 
     # ---- queries come and go ---------------------------------------------------------------
 
-    def add(self, query: Query | str) -> None:
-        """Adds a query. It reports windows that start after every event seen so far."""
+    def add(self, query: Query | str, since: int | None = None) -> None:
+        """Adds a query. It reports windows that start after every event seen so far, or from
+        `since` on, where other engines have seen more."""
         added = tuple(parse(query)) if isinstance(query, str) else (query,)
         grown = self.workload.with_queries(added)
         if self._columns is not None:
@@ -171,7 +205,7 @@ class Engine:
         self.workload = grown
         self._rebind()
         if self._columns is not None:
-            self._backend.add(added, self._since())
+            self._backend.add(added, self._since() if since is None else since)
 
     def remove(self, name: str) -> None:
         """Removes a query; its open windows are dropped."""
@@ -279,11 +313,19 @@ class Engine:
         return self._backend.decision_seconds()
 
     @property
+    def waiting_rows(self) -> int:
+        """Events ahead of the watermark."""
+        return self._buffer.rows
+
+    @property
     def preparer(self) -> Preparer:
         return self._preparer
 
     def empty_results(self) -> Results:
-        return {query.name: self._backend.empty(query, self._clock()) for query in self.workload}
+        types, clock = self._backend.types, self._clock()
+        return {
+            query.name: empty_table(query, types, clock, self._numeric) for query in self.workload
+        }
 
     # ---- inside ----------------------------------------------------------------------------
 
@@ -349,23 +391,6 @@ class Engine:
             self._buffer.add(_padded(waiting.drain(), self._preparer.schema))
         self._buffer.watermark = watermark
 
-    def _wait(self, events: pa.RecordBatch) -> None:
-        """Events wait in order until the watermark passes them; those behind it are late."""
-        late = self._buffer.add(events)
-        if late.num_rows:
-            self.late_rows += late.num_rows
-            self._late.append(late)
-        if events.num_rows:
-            newest = int(times_of(events).max())
-            self._newest = newest if self._newest is None else max(self._newest, newest)
-
-    def _advance(self, watermark: int) -> Results:
-        if self._buffer.rows:
-            self._take(self._buffer.portions(watermark))
-        elif self._buffer.watermark is None or watermark > self._buffer.watermark:
-            self._buffer.watermark = watermark
-        return self._close(watermark)
-
     def _take(self, portions: Iterable[pa.RecordBatch]) -> None:
         """Events in order. What ends between two portions goes at once: memory is that of windows
         that are open, however many events come together."""
@@ -377,25 +402,10 @@ class Engine:
     def _execute(self, events: pa.RecordBatch) -> None:
         first, self._arrivals = self._arrivals, self._arrivals + events.num_rows
         self._backend.execute(events, range(first, self._arrivals) if self._by_arrival else None)
-        self._count_null_keys(events)
+        self.null_keys.update(null_keys(events, self.workload.keys))
 
-    def _count_null_keys(self, events: pa.RecordBatch) -> None:
-        """Of events that some query looks at: a null key is a value of its own, but usually a
-        mistake."""
-        types: dict[str, set[str]] = {}
-        for query in self.workload:
-            for name in query.partition_by:
-                types.setdefault(name, set()).update(query.types)
-        for name, relevant in types.items():
-            column = events.column(name)
-            if column.null_count:
-                names = events.column(TYPE).cast(pa.string())
-                named = pc.is_in(names, pa.array(sorted(relevant), pa.string()))
-                nulls = pc.sum(pc.and_(column.is_null(), named)).as_py()
-                self.null_keys[name] += nulls or 0
-
-    def _close(self, watermark: int) -> Results:
-        tables = self._backend.close(watermark, self.workload, self._clock())
+    def _tables(self, partials: Partials) -> Results:
+        tables = combine([partials], self.workload, self._backend.types, self._clock())
         return {name: table for name, table in tables.items() if table.num_rows}
 
 

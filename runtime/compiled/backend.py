@@ -13,10 +13,9 @@ from runtime.compiled.executor import Common, CompiledExecutor
 from runtime.compiled.graphlets.run import Options
 from runtime.compiled.saved import from_bytes, to_bytes
 from runtime.compiled.totals import Block, merge
-from runtime.compiled.writer import FloatWriter
 from runtime.errors import HamletError
-from runtime.events.clock import Clock
 from runtime.language.query import Query, Workload
+from runtime.partials import Partials
 from runtime.sharing.decisions import Decisions
 from runtime.sharing.plan import Plan
 from runtime.sharing.policy import Policy
@@ -57,18 +56,15 @@ class CompiledBackend:
             for name, blocks in executor.close(watermark).items():
                 self._ended.setdefault(name, []).extend(blocks)
 
-    def close(self, watermark: int, workload: Workload, clock: Clock | None) -> dict[str, pa.Table]:
+    def close(self, watermark: int, workload: Workload) -> Partials:
+        """What the windows that end by the watermark have come to, by query."""
         self.sweep(watermark)
         blocks, self._ended = self._ended, {}
-        tables = {}
-        for query in workload:
-            if query.name in blocks:
-                merged = merge(blocks[query.name], [lane.fold for lane in query.lanes])
-                tables[query.name] = self._writer(query).table(merged, clock)
-        return tables
-
-    def empty(self, query: Query, clock: Clock | None) -> pa.Table:
-        return self._writer(query).table(None, clock)
+        return {
+            query.name: merge(blocks[query.name], [lane.fold for lane in query.lanes])
+            for query in workload
+            if query.name in blocks
+        }
 
     def adopt(self, policy: Policy) -> None:
         self._common.policy = policy
@@ -115,5 +111,6 @@ class CompiledBackend:
     def load_first(self, parts: Mapping[str, Any]) -> None:
         """Nothing must be known before columns are bound."""
 
-    def _writer(self, query: Query) -> FloatWriter:
-        return FloatWriter(query, self._common.types)
+    @property
+    def types(self) -> Mapping[str, pa.DataType]:
+        return self._common.types

@@ -53,7 +53,7 @@ def open_input(
     if not path.is_dir():
         with _naming(path):
             return Input([_from_file(path, str(path), needs, wish)], needs, str(path))
-    files, skipped = _listed(path, wish)
+    files, skipped = listed(path, wish)
     readers = [_from_file(file, str(file), needs, wish or by_name(file)) for file in files]
     return Input(readers, needs, str(path), skipped)
 
@@ -161,7 +161,7 @@ def _from_file(path: Path, source: str, needs: Needs, wish: Format | None) -> Re
     return (JsonReader if found is Format.JSON else CsvReader)(source, needs, path)
 
 
-def _listed(folder: Path, wish: Format | None) -> tuple[list[Path], list[str]]:
+def listed(folder: Path, wish: Format | None) -> tuple[list[Path], list[str]]:
     """The data files of a folder in order of their names, and the names of other files."""
     files, skipped = [], []
     with _naming(folder):

@@ -189,6 +189,15 @@ class Workload:
         return replace(self, queries=tuple(q for q in self.queries if q is not gone))
 
     @cached_property
+    def keys(self) -> Mapping[str, frozenset[str]]:
+        """The attributes that split the stream for some query, with the types of such queries."""
+        found: dict[str, frozenset[str]] = {}
+        for query in self.queries:
+            for name in query.partition_by:
+                found[name] = found.get(name, frozenset()) | query.types
+        return found
+
+    @cached_property
     def uses(self) -> Mapping[str, Kind]:
         """How each attribute is used. Uses as a mere key say nothing about its kind."""
         kinds: dict[str, Kind] = {}

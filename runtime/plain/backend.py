@@ -10,12 +10,12 @@ import pyarrow as pa
 
 from runtime.checkpoint import Part
 from runtime.errors import HamletError
-from runtime.events.clock import Clock
 from runtime.events.order import times_of
 from runtime.events.prepare import TYPE
 from runtime.language.query import Query, Workload
+from runtime.partials import Partials
 from runtime.plain.executor import Moment, PlainExecutor
-from runtime.results import Merge, ResultWriter
+from runtime.results import Merge
 from runtime.sharing.decisions import Decisions
 from runtime.sharing.policy import Policy
 
@@ -55,19 +55,13 @@ class PlainBackend:
     def sweep(self, watermark: int) -> None:
         """Windows end at `close`."""
 
-    def close(self, watermark: int, workload: Workload, clock: Clock | None) -> dict[str, pa.Table]:
+    def close(self, watermark: int, workload: Workload) -> Partials:
+        """What the windows that end by the watermark have come to, by query."""
         merge = Merge(workload)
         for executor in self._executors.values():
             merge.add(executor.close(watermark))
         merged = {query.name: merge.take(query.name) for query in workload}
-        return {
-            query.name: self._writer(query).table(merged[query.name], clock)
-            for query in workload
-            if merged[query.name]
-        }
-
-    def empty(self, query: Query, clock: Clock | None) -> pa.Table:
-        return self._writer(query).table({}, clock)
+        return {name: totals for name, totals in merged.items() if totals}
 
     def adopt(self, policy: Policy) -> None:
         raise HamletError("the exact engine shares nothing, so it takes no policy")
@@ -98,8 +92,9 @@ class PlainBackend:
         """What must be known before columns are bound: the places of attributes."""
         self._layout = {name: place for place, name in enumerate(parts["layout"])}
 
-    def _writer(self, query: Query) -> ResultWriter:
-        return ResultWriter(query, self._types, "exact")
+    @property
+    def types(self) -> Mapping[str, pa.DataType]:
+        return self._types
 
     def _moments(self, events: pa.RecordBatch, arrivals: range | None) -> list[Moment]:
         times = times_of(events).tolist()

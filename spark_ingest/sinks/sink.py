@@ -33,5 +33,5 @@ class Sink(ABC):
         """At the start: publishes the last committed epoch (-1: none) if that is missing, and
         drops what was staged for later ones."""
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027
         """Lets go of what it holds."""

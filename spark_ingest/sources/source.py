@@ -34,9 +34,9 @@ class Range:
 @dataclass(frozen=True)
 class Reading:
     """A range as a frame. Partition i of the frame has the rows of `origins[i]`, in order;
-    `order[i]` is its place among all, by arrival."""
+    `order[i]` is its place among all, by arrival. No frame: there are no rows."""
 
-    frame: DataFrame
+    frame: DataFrame | None
     decoder: Decoder
     origins: Sequence[Origin]
     order: Sequence[int]
@@ -68,12 +68,16 @@ class Source(ABC):
         """Only these columns of `schema` are needed. May be called again for the same range, and
         then reads the same."""
 
+    def clock(self) -> pa.DataType | None:
+        """What times in text turn out to be; None where their column says what they are."""
+        return None
+
     def backlog(self, position: Position) -> int:
         """How many bytes (or, for Kafka, records) wait behind a position."""
         return 0
 
-    def committed(self, position: Position) -> None:
+    def committed(self, position: Position) -> None:  # noqa: B027
         """Nothing before this position is asked for again."""
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027
         """Lets go of what it holds."""

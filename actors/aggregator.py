@@ -1,0 +1,71 @@
+"""The aggregator: a long-lived process that owns shards. All it does is in `Aggregation`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import ray
+
+from runtime.epochs.aggregation import Aggregation, Answer, Order, Unit
+from runtime.epochs.folder import Folder
+from runtime.epochs.pieces import Saved
+from runtime.epochs.routes import Reading
+from runtime.epochs.shard import Settings
+from runtime.epochs.split import Portion
+from runtime.language.query import Workload
+
+
+class NotBegun(Exception):
+    """The process is new, after a crash perhaps, and knows nothing yet: `begin` comes first."""
+
+
+@dataclass(frozen=True)
+class Begin:
+    """What an aggregator begins with, and after a crash begins with again. `taken` is the last
+    committed epoch, `saved` what its shards held then."""
+
+    settings: Settings
+    reading: Reading
+    workload: Workload
+    since: Mapping[str, int]
+    shards: range
+    folder: Folder | None
+    name: str
+    taken: int
+    saved: Mapping[Unit, Saved]
+    watermark: int | None
+
+
+@ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=0)
+class Aggregator:
+    def __init__(self, optimizer: Any) -> None:
+        self._optimizer = optimizer
+        self._aggregation: Aggregation | None = None
+
+    def begin(self, begin: Begin) -> int:
+        """Gives the number of its process."""
+        import os
+
+        self._aggregation = Aggregation(
+            begin.settings,
+            begin.reading,
+            begin.workload,
+            begin.shards,
+            begin.folder,
+            since=begin.since,
+            name=begin.name,
+            taken=begin.taken,
+        )
+        self._aggregation.restore(begin.saved, begin.watermark)
+        return os.getpid()
+
+    def take(self, order: Order, *blocks: list[Portion]) -> Answer:
+        """`blocks` are the portions of the epoch's blocks, in the order in which they arrived."""
+        if self._aggregation is None:
+            raise NotBegun
+        answer = self._aggregation.take(order, [p for block in blocks for p in block])
+        # Nobody waits for the optimizer: it may be away.
+        self._optimizer.report.remote(order.epoch, answer.decisions)
+        return answer

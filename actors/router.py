@@ -1,0 +1,74 @@
+"""The router: fetches a block where Spark left it, checks its rows and cuts it into what each
+aggregator gets. Rows go from Spark's executor through the object store to the aggregators, and
+never through the driver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import ray
+
+from runtime.epochs.routes import Routing
+from runtime.epochs.split import Splitter, Told
+from runtime.files.decode import Decoder, Origin
+
+
+@dataclass(frozen=True)
+class Parked:
+    """A partition that a Spark executor keeps as Arrow bytes, as RayDP names it."""
+
+    executor: str
+    rdd: int
+    partition: int
+    schema: str
+    driver: str
+
+    def fetch(self) -> pa.Table:
+        from ray._private.worker import global_worker
+
+        # Executors are actors in Java, and those are called by the names of their classes.
+        global_worker.set_load_code_from_local(True)
+        actor: Any = ray.get_actor(self.executor)
+        call = actor.getRDDPartition.remote(self.rdd, self.partition, self.schema, self.driver)
+        return pa.ipc.open_stream(pa.py_buffer(ray.get(call))).read_all()
+
+
+@dataclass(frozen=True)
+class Collected:
+    """A partition that the driver has collected: the plain way, where blocks cannot be had."""
+
+    table: pa.Table
+
+    def fetch(self) -> pa.Table:
+        return self.table
+
+
+@ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=0)
+class Router:
+    def __init__(self) -> None:
+        self._routing: Routing | None = None
+
+    def follow(self, routing: Routing) -> None:
+        self._routing = routing
+
+    def route(
+        self,
+        block: Parked | Collected,
+        decoder: Decoder,
+        origin: Origin,
+        version: int,
+        watermark: int | None,
+    ) -> tuple[Any, ...]:
+        """What is known of the rows, and the portions of each aggregator."""
+        if self._routing is None or self._routing.version != version:
+            raise Outdated
+        splitter = Splitter(self._routing, watermark)
+        portions = splitter.split(decoder.decode(block.fetch(), origin))
+        told: Told = splitter.told
+        return told, *portions
+
+
+class Outdated(Exception):
+    """The router does not know this version of the routing: `follow` comes first."""

@@ -1,0 +1,88 @@
+"""The checkpoints of a job: a manifest for each of the last epochs, and the state that they name.
+
+The manifest is written last: an epoch is committed when its manifest is there. State files that
+no kept manifest names are deleted after that.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable
+
+from runtime.epochs.folder import Folder
+from runtime.epochs.manifest import Manifest
+from runtime.epochs.pieces import Damaged
+from runtime.errors import HamletError
+
+# The last one, and one to fall back on where the last one is damaged.
+KEPT = 2
+
+
+class Checkpoints:
+    def __init__(self, folder: Folder) -> None:
+        self.folder = folder
+        self.run = uuid.uuid4().hex[:12]
+        self._kept: dict[int, set[str]] = {}
+
+    def open(self, warn: Callable[[str], None]) -> Manifest | None:
+        """Takes the folder over from any other run, and gives the last epoch that is whole."""
+        self.folder.make()
+        self.folder.write("owner.json", json.dumps({"run": self.run}).encode())
+        found = self._last_whole(warn)
+        if found is not None:
+            self._kept = {found.epoch: found.files}
+        self._drop(self._unused())
+        return found
+
+    def commit(self, manifest: Manifest) -> None:
+        self._check_owner()
+        self.folder.write(_name(manifest.epoch), manifest.to_bytes())
+        self._kept[manifest.epoch] = manifest.files
+        before = set().union(*self._kept.values())
+        for epoch in sorted(self._kept)[:-KEPT]:
+            del self._kept[epoch]
+            self.folder.delete(_name(epoch))
+        for name in before - set().union(*self._kept.values()):
+            self.folder.delete(name)
+
+    def _check_owner(self) -> None:
+        owner = json.loads(self.folder.read("owner.json").to_pybytes())["run"]
+        if owner != self.run:
+            raise HamletError(
+                f"another run has taken over the checkpoints in {self.folder.address}",
+                "only one run at a time can go on from them",
+            )
+
+    def _last_whole(self, warn: Callable[[str], None]) -> Manifest | None:
+        names = [name for name in self.folder.names("epochs") if name.endswith(".json")]
+        for name in reversed(names):
+            try:
+                found = Manifest.from_bytes(self.folder.read(name).to_pybytes(), name)
+                for saved in found.units.values():
+                    for piece in (saved.snapshot, *saved.log):
+                        if piece is not None:
+                            piece.read(self.folder)
+                return found
+            except Damaged as error:
+                warn(f"{error.message} in {self.folder.address}: going back to the epoch before")
+        if names:
+            raise HamletError(
+                f"no checkpoint in {self.folder.address} is whole",
+                "begin anew with another --checkpoint folder",
+            )
+        return None
+
+    def _unused(self) -> set[str]:
+        """State of epochs that were never committed, and manifests that were damaged."""
+        used = {_name(epoch) for epoch in self._kept}.union(*self._kept.values())
+        found = {*self.folder.names("epochs"), *self.folder.names("state")}
+        return found - used
+
+    def _drop(self, names: set[str]) -> None:
+        for name in names:
+            self.folder.delete(name)
+
+
+def _name(epoch: int) -> str:
+    return f"epochs/{epoch:09d}.json"

@@ -1,0 +1,46 @@
+"""The watermark of a stream: the largest time seen, less the lateness, of the slowest partition
+of the source that is not idle."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+IDLE_SECONDS = 30.0
+
+
+class Watermark:
+    def __init__(
+        self,
+        lateness: int,
+        *,
+        clocks: Mapping[str, int] | None = None,
+        value: int | None = None,
+        idle: float = IDLE_SECONDS,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`lateness` in microseconds. A partition that brings nothing for `idle` seconds does not
+        hold the others back."""
+        self.value = value
+        self.clocks = dict(clocks or {})
+        self._lateness = lateness
+        self._idle = idle
+        self._now = now
+        self._heard = dict.fromkeys(self.clocks, now())
+
+    @property
+    def newest(self) -> int | None:
+        return max(self.clocks.values(), default=None)
+
+    def see(self, newest: Mapping[str, int]) -> int | None:
+        """The watermark after an epoch in which partitions brought these largest times. It never
+        goes back."""
+        now = self._now()
+        for clock, largest in newest.items():
+            self.clocks[clock] = max(largest, self.clocks.get(clock, largest))
+            self._heard[clock] = now
+        awake = [c for c in self.clocks if now - self._heard[c] < self._idle]
+        if awake:
+            moved = min(self.clocks[clock] for clock in awake) - self._lateness
+            self.value = moved if self.value is None else max(self.value, moved)
+        return self.value

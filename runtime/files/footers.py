@@ -1,0 +1,91 @@
+"""What files say of themselves before they are read: their kind, and where their times begin."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pyarrow.types as pt
+
+from runtime.errors import InputError
+from runtime.events.clock import DAY, UNITS
+from runtime.files.bytestream import open_bytes
+from runtime.files.formats import Format, by_content, by_name
+
+_PER_MICRO = {"milliseconds": 1_000, "microseconds": 1}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Files of one kind are read alike. `schema` is that of Parquet."""
+
+    format: Format
+    schema: pa.Schema | None = None
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    reason: str
+
+
+def kind_of(path: Path, wish: Format | None = None) -> Kind | Unreadable:
+    try:
+        found = wish or by_name(path) or _by_content(path)
+        if found is Format.ARROW:
+            raise InputError(
+                f"Spark does not read {path}", "use --engine local, or write it as Parquet"
+            )
+        if found is not Format.PARQUET:
+            return Kind(found)
+        return Kind(found, pq.read_schema(path).remove_metadata())
+    except (OSError, pa.ArrowException) as error:
+        return Unreadable(str(getattr(error, "strerror", None) or error).splitlines()[0])
+
+
+def earliest(path: Path, column: str, unit: str | None) -> int | None:
+    """The earliest time in a Parquet file in microseconds, by its footer; None if that does not
+    tell."""
+    if by_name(path) is not Format.PARQUET:
+        return None
+    try:
+        with pq.ParquetFile(path) as file:
+            metadata, names = file.metadata, file.schema_arrow.names
+            if column not in names:
+                return None
+            place = names.index(column)
+            groups = [metadata.row_group(n).column(place) for n in range(metadata.num_row_groups)]
+            flat = all(group.path_in_schema == column for group in groups)
+            kind = file.schema_arrow.field(column).type
+            found = [_micros(group.statistics, kind, unit) for group in groups] if flat else [None]
+    except (OSError, pa.ArrowException):
+        return None
+    known = [each for each in found if each is not None]
+    return min(known) if known and len(known) == len(found) else None
+
+
+def _micros(statistics: Any, kind: pa.DataType, unit: str | None) -> int | None:
+    if statistics is None or not statistics.has_min_max:
+        return None
+    least = int(statistics.min_raw) if isinstance(statistics.min_raw, int) else None
+    if least is None:
+        return None
+    if pt.is_timestamp(kind):
+        written = json.loads(statistics.logical_type.to_json()).get("timeUnit")
+        if written == "nanoseconds":
+            return least // 1_000
+        return least * _PER_MICRO[written] if written in _PER_MICRO else None
+    if pt.is_date32(kind):
+        return least * DAY
+    if pt.is_signed_integer(kind):
+        return least // 1_000 if unit == "ns" else least * UNITS[unit or "s"]
+    return None
+
+
+def _by_content(path: Path) -> Format:
+    stream, head = open_bytes(path)
+    stream.close()
+    return by_content(head)

@@ -1,0 +1,96 @@
+"""From a Spark frame to blocks that routers fetch.
+
+RayDP lets executors keep a frame's partitions as Arrow bytes; routers fetch them from there into
+the object store, and no row passes through the driver. Where Spark does not run on Ray, the
+driver collects the partitions instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame, SparkSession
+
+from actors.router import Collected, Parked
+
+EXECUTOR = "raydp-executor-"
+
+
+class Blocks:
+    """A frame's partitions, in order. `release` lets Spark forget them."""
+
+    def __init__(self, parts: Sequence[Parked | Collected], release: Any = None) -> None:
+        self.parts = parts
+        self._release = release
+
+    def release(self) -> None:
+        if self._release is not None:
+            self._release()
+            self._release = None
+
+
+class Handover:
+    def __init__(self, spark: SparkSession, *, blocks: bool = True) -> None:
+        self._spark = spark
+        self._blocks = blocks
+
+    def park(self, frame: DataFrame) -> Blocks:
+        """Runs the frame, and leaves its partitions where routers can fetch them."""
+        return self._parked(frame) if self._blocks else _collected(frame)
+
+    def _parked(self, frame: DataFrame) -> Blocks:
+        context: Any = self._spark.sparkContext
+        writer = context._jvm.org.apache.spark.sql.raydp.ObjectStoreWriter
+        level = context._getJavaStorageLevel(StorageLevel.MEMORY_AND_DISK)
+        info = writer.prepareRecoverableRDD(frame._jdf, level)
+        rdd = info.rddId()
+        locations = self._by_actor([str(place) for place in info.locations()])
+        parts = [
+            Parked(EXECUTOR + place, rdd, number, info.schemaJson(), info.driverAgentUrl())
+            for number, place in enumerate(locations)
+        ]
+        return Blocks(parts, lambda: writer.releaseRecoverableRDD(rdd))
+
+    def _by_actor(self, locations: list[str]) -> list[str]:
+        """Spark gives a restarted executor a new id, but its actor keeps the name it had."""
+        jvm: Any = self._spark.sparkContext._jvm
+        raydp = jvm.org.apache.spark.deploy.raydp
+        master = jvm.io.ray.api.Ray.getActor(raydp.RayAppMaster.ACTOR_NAME()).get()
+        names = dict(raydp.RayAppMasterUtils.getRestartedExecutors(master))
+        return [_first_name(place, names) for place in locations]
+
+
+def _first_name(place: str, names: dict[str, str]) -> str:
+    while place in names:
+        place = names[place]
+    return place
+
+
+def _collected(frame: DataFrame) -> Blocks:
+    """One table for each partition."""
+    numbered = frame.rdd.getNumPartitions()
+    if numbered == 1:
+        return Blocks([Collected(_table(frame))])
+    from pyspark.sql.functions import spark_partition_id
+
+    name = "__partition__"
+    table = _table(frame.withColumn(name, spark_partition_id()))
+    import pyarrow.compute as pc
+
+    parts = [
+        Collected(table.filter(pc.equal(table[name], number)).drop_columns([name]))
+        for number in range(numbered)
+    ]
+    return Blocks(parts)
+
+
+def _table(frame: DataFrame) -> pa.Table:
+    batches = frame._collect_as_arrow()
+    if batches:
+        return pa.Table.from_batches(batches)
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    return to_arrow_schema(frame.schema).empty_table()

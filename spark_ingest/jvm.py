@@ -1,0 +1,92 @@
+"""How the Java processes of a session are started: their flags, their logs, their end."""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from unittest.mock import patch
+
+# Spark, Arrow and Ray reach into the JDK, which Java 17 allows only if asked. Without these in
+# the driver, the executors *and* RayDP's master, hand-over fails or hangs.
+_OPEN = (
+    "java.lang",
+    "java.lang.invoke",
+    "java.lang.reflect",
+    "java.io",
+    "java.math",
+    "java.net",
+    "java.nio",
+    "java.text",
+    "java.util",
+    "java.util.concurrent",
+    "java.util.concurrent.atomic",
+    "jdk.internal.ref",
+    "sun.nio.ch",
+    "sun.nio.cs",
+    "sun.security.action",
+    "sun.util.calendar",
+)
+FLAGS = (
+    *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPEN),
+    "-Djdk.reflect.useDirectMethodHandle=false",
+    "-Dio.netty.tryReflectionSetAccessible=true",
+    "-Duser.timezone=UTC",
+)
+# RayDP's two master processes only pass messages on: let them start fast and stay small.
+SMALL = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m")
+_PATIENCE_S = 10
+
+_LOG4J = """\
+status = off
+appender.file.type = File
+appender.file.name = file
+appender.file.fileName = {file}
+appender.file.layout.type = PatternLayout
+appender.file.layout.pattern = %d{{ISO8601}} %p %c{{1}}: %m%n%ex
+rootLogger.level = warn
+rootLogger.appenderRef.file.ref = file
+"""
+
+
+def write_log4j(config: Path, log: Path) -> Path:
+    """The settings of a log of warnings and errors."""
+    config.write_text(_LOG4J.format(file=log), encoding="utf-8")
+    return config
+
+
+@contextmanager
+def gateway_output(log: Path) -> Iterator[None]:
+    """What the driver's JVM prints goes into the log, if it is started within.
+
+    PySpark's `launch_gateway` has an argument for that, but its caller leaves it out.
+    """
+    import pyspark.context
+
+    with log.open("ab") as file:
+        kwargs = {"stdout": file, "stderr": subprocess.STDOUT}
+        launch = functools.partial(pyspark.context.launch_gateway, popen_kwargs=kwargs)
+        with patch.object(pyspark.context, "launch_gateway", launch):
+            yield
+
+
+def end_gateway() -> None:
+    """Ends the driver's JVM, which PySpark would keep for the next session of this process.
+
+    The next one may be on another cluster, and a JVM cannot change its flags, nor Ray's token.
+    """
+    from pyspark import SparkContext
+
+    gateway, SparkContext._gateway, SparkContext._jvm = SparkContext._gateway, None, None
+    if gateway is None:
+        return
+    with suppress(Exception):
+        gateway.shutdown()
+    gateway.proc.stdin.close()  # the JVM ends when nobody can speak to it any more
+    try:
+        gateway.proc.wait(_PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        gateway.proc.kill()
+        gateway.proc.wait()

@@ -1,0 +1,158 @@
+"""Spark on a Ray cluster: the session of a run, through RayDP."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyspark
+from pyspark.sql import SparkSession
+
+from actors.cluster import LOOPBACK, Cluster
+from runtime.errors import HamletError
+from spark_ingest import java, jvm
+
+NAME = "hamlet"
+LIMIT_S = 180
+ROWS_PER_ARROW_BATCH = 100_000
+
+
+@dataclass(frozen=True)
+class Size:
+    """What a session may use, and into how many partitions a shuffle goes.
+
+    The number of partitions must stay as it is for the life of a checkpoint.
+    """
+
+    executors: int = 1
+    cores: int = 2
+    memory: str = "1g"
+    driver_memory: str = "1g"
+    partitions: int = 2
+
+
+def environment(embedded: bool) -> dict[str, str]:
+    """What `actors.cluster` must give the processes of a cluster that Spark is to run on."""
+    values = {
+        **java.environment(),
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_HOME": str(Path(pyspark.__file__).parent),  # RayDP would mix in another Spark's
+    }
+    return values | ({"SPARK_LOCAL_IP": LOOPBACK} if embedded else {})
+
+
+def start(
+    cluster: Cluster,
+    size: Size | None = None,
+    *,
+    jars: Sequence[Path] = (),
+    settings: dict[str, str] | None = None,
+    limit_s: float = LIMIT_S,
+) -> SparkSession:
+    """A Spark session whose executors are actors of the cluster. It is there when they are.
+
+    The cluster stops it when it closes, if nobody else has. It must have been started, or
+    connected to, with our `environment`.
+
+    `jars` are put on the class path of driver and executors; on a cluster of several machines
+    they must lie at the same path on each. RayDP repeats `settings` on command lines: no secrets.
+    """
+    size = size or Size()
+    cluster.before_close(stop)
+    return _Attempt(cluster, size, _settings(cluster, size, jars) | (settings or {})).wait(limit_s)
+
+
+def stop() -> None:
+    """Ends the session and its Java processes. Without a session it does nothing."""
+    import raydp
+
+    try:
+        raydp.stop_spark()
+    finally:
+        jvm.end_gateway()
+
+
+class _Attempt:
+    """Starts the session in a thread of its own, since RayDP waits for ever for what is missing."""
+
+    def __init__(self, cluster: Cluster, size: Size, settings: dict[str, str]) -> None:
+        self._logs = cluster.logs
+        self._size = size
+        self._settings = settings
+        self._session: SparkSession | None = None
+        self._error: BaseException | None = None
+        self._given_up = False
+
+    def wait(self, limit_s: float) -> SparkSession:
+        thread = threading.Thread(target=self._run, name="spark-start", daemon=True)
+        thread.start()
+        thread.join(limit_s)
+        self._given_up = True
+        if self._session is not None:
+            return self._session
+        said = f"not within {limit_s:g} s" if self._error is None else _said(self._error)
+        raise HamletError(f"Spark did not start: {said}", f"the logs are in {self._logs}")
+
+    def _run(self) -> None:
+        import raydp
+
+        size = self._size
+        try:
+            with jvm.gateway_output(self._logs / "spark-driver.out"):
+                session = raydp.init_spark(
+                    NAME, size.executors, size.cores, size.memory, configs=self._settings
+                )
+            self._await_executors(session)
+            self._session = session
+        except BaseException as error:
+            self._error = error
+
+    def _await_executors(self, session: SparkSession) -> None:
+        context: Any = session.sparkContext._jsc.sc()
+        wanted = self._size.executors + 1  # the driver counts as one
+        while context.getExecutorMemoryStatus().size() < wanted and not self._given_up:
+            time.sleep(0.05)
+
+
+def _settings(cluster: Cluster, size: Size, jars: Sequence[Path]) -> dict[str, str]:
+    log4j = jvm.write_log4j(cluster.folder / "log4j2.properties", cluster.logs / "spark-driver.log")
+    flags = " ".join(jvm.FLAGS)
+    settings = {
+        "spark.driver.extraJavaOptions": f"{flags} -Dray.logging.dir={cluster.logs}",
+        "spark.executor.extraJavaOptions": flags,
+        "spark.ray.raydp_app_master.extraJavaOptions": f"{flags} {' '.join(jvm.SMALL)}",
+        "spark.log4j.config.file.name": str(log4j),
+        "spark.driver.memory": size.driver_memory,
+        "spark.sql.adaptive.enabled": "false",  # it would change the number of partitions
+        "spark.sql.execution.arrow.maxRecordsPerBatch": str(ROWS_PER_ARROW_BATCH),
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": str(size.partitions),
+        "spark.sql.warehouse.dir": str(cluster.folder / "warehouse"),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    if cluster.embedded:
+        settings |= {
+            "spark.driver.host": LOOPBACK,
+            "spark.driver.bindAddress": LOOPBACK,
+            "spark.local.dir": str(cluster.folder / "spark"),
+        }
+    if jars:
+        class_path = os.pathsep.join(map(str, jars))
+        settings |= {
+            "spark.driver.extraClassPath": class_path,
+            "raydp.executor.extraClassPath": class_path,
+        }
+    return settings
+
+
+def _said(error: BaseException) -> str:
+    """The first line: Java's errors bring their whole stack along."""
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

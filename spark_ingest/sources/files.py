@@ -1,0 +1,220 @@
+"""Files and folders of Parquet, JSON lines or CSV, read by Spark, each file once.
+
+A bounded input is what lies there at the start. A followed folder is looked at again and again,
+and files are taken as they appear: they must appear whole, as files do that are renamed into the
+folder; names that begin with a dot or an underscore are left alone until then.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from runtime.events.clock import Clock
+from runtime.events.dead import dead_source
+from runtime.files.decode import Decoder, Origin
+from runtime.files.footers import Kind, Unreadable, earliest, kind_of
+from runtime.files.formats import Format, named
+from runtime.files.lines import Lines, Typed
+from runtime.files.read import Input, listed, open_input
+from runtime.files.reader import Needs
+from spark_ingest.sources.source import Position, Range, Reading, Source
+
+# A partition is a task, and a block for a router; more of them in one epoch help nobody.
+MOST_FILES = 64
+# A file is read in pieces of at least so many bytes, so that all cores have something to read.
+LEAST_SPLIT = 4 << 20
+WHOLE = 1 << 40
+# Arrow, Java and Ray all have trouble with more than 2 GB at once.
+MOST_TEXT = 1 << 30
+
+
+@dataclass(frozen=True)
+class _File:
+    path: str
+    size: int
+    changed: int
+
+    @classmethod
+    def of(cls, path: Path) -> _File:
+        known = os.stat(path)
+        return cls(str(path), known.st_size, known.st_mtime_ns)
+
+
+class FileSource(Source):
+    def __init__(
+        self,
+        spark: SparkSession,
+        path: Path,
+        needs: Needs,
+        *,
+        format: str | None = None,
+        bounded: bool = True,
+        schema: pa.Schema | None = None,
+        unit: str | None = None,
+    ) -> None:
+        """`schema` is that of an earlier run; else the files that are there tell."""
+        self.name = str(path)
+        self.bounded = bounded
+        self.skipped: list[str] = []
+        self._spark = spark
+        self._path = path
+        self._needs = needs
+        self._wish = None if format is None else named(format)
+        self._list = self._listed()
+        self.schema = schema or self._look()
+        self._unit = unit
+        self._floors: dict[str, int | None] = {}
+        self._schemas: dict[pa.Schema, Any] = {}
+
+    # ---- what there is ---------------------------------------------------------------------
+
+    def first(self) -> Position:
+        return {"files": {}}
+
+    def next(self, position: Position, limit: int) -> Range | None:
+        if not self.bounded:
+            self._list = self._listed()
+        waiting = [file for file in self._list if file.path not in position["files"]]
+        chosen = list(_first_of(waiting, limit, self._kind))
+        if not chosen:
+            return None
+        taken = {file.path: file.size for file in chosen}
+        end = {"files": {**position["files"], **taken}}
+        return Range(position, end, chosen, sum(taken.values()))
+
+    def backlog(self, position: Position) -> int:
+        return sum(file.size for file in self._list if file.path not in position["files"])
+
+    def _listed(self) -> list[_File]:
+        if not self._path.is_dir():
+            return [_File.of(self._path)]
+        paths, self.skipped = listed(self._path, self._wish)
+        return sorted(map(_File.of, paths), key=lambda file: file.path)
+
+    def _look(self) -> pa.Schema:
+        with self._opened() as found:
+            return found.schema
+
+    def clock(self) -> pa.DataType | None:
+        """What times in text turn out to be, as the first row that has one says."""
+        clock = Clock(self.schema.field(self._needs.time_column).type, self._unit)
+        if clock.decided:
+            return None
+        with self._opened() as found:
+            for block in found:
+                clock.to_micros(block.batch.column(self._needs.time_column))
+                if clock.decided:
+                    return clock.type
+        return None
+
+    def _opened(self) -> Input:
+        return open_input(
+            self._path,
+            format=None if self._wish is None else self._wish.value,
+            uses=self._needs.uses,
+            time_column=self._needs.time_column,
+            type_column=self._needs.type_column,
+            declared=self._needs.declared,
+        )
+
+    def _kind(self, file: _File) -> Kind | Unreadable:
+        return kind_of(Path(file.path), self._wish)
+
+    # ---- a range as a frame ----------------------------------------------------------------
+
+    def read(self, wanted: Range, columns: Sequence[str]) -> Reading:
+        files: list[_File] = wanted.work
+        kind = self._kind(files[0])
+        floor = self._floor(wanted)
+        if isinstance(kind, Unreadable):
+            lost = [dead_source(file.path, kind.reason) for file in files]
+            return Reading(None, Typed(pa.schema([])), [], [], lost, floor)
+        target = _chosen(self.schema, columns)
+        if kind.format is Format.PARQUET:
+            self._split(max(LEAST_SPLIT, wanted.bytes // (2 * self._cores)))
+            frame = self._parquet(files, kind, columns)
+            decoder: Decoder = Typed(target)
+        else:
+            lines = kind.format is Format.JSON
+            self._split(max(LEAST_SPLIT, wanted.bytes // (2 * self._cores)) if lines else WHOLE)
+            frame = self._spark.read.text([file.path for file in files], lineSep="\n")
+            decoder = Lines(target, self._needs, kind.format.value)
+        pieces = _pieces(frame)
+        places = {file.path: place for place, file in enumerate(files)}
+        order = _ranks([(places[path], start) for path, start in pieces])
+        return Reading(frame, decoder, [Origin(path) for path, _ in pieces], order, [], floor)
+
+    @property
+    def _cores(self) -> int:
+        return self._spark.sparkContext.defaultParallelism
+
+    def _split(self, size: int) -> None:
+        """A partition is a piece of one file, so that it is known where its rows come from."""
+        for name in ("maxPartitionBytes", "openCostInBytes"):
+            self._spark.conf.set(f"spark.sql.files.{name}", str(size))
+
+    def _floor(self, wanted: Range) -> int | None:
+        """Of what is still to be read, the earliest time, if footers tell."""
+        if not self.bounded:
+            return None
+        rest = [file.path for file in self._list if file.path not in wanted.end["files"]]
+        floors = [self._earliest(path) for path in rest]
+        known = [floor for floor in floors if floor is not None]
+        return min(known) if known and len(known) == len(rest) else None
+
+    def _earliest(self, path: str) -> int | None:
+        if path not in self._floors:
+            self._floors[path] = earliest(Path(path), self._needs.time_column, self._unit)
+        return self._floors[path]
+
+    def _parquet(self, files: list[_File], kind: Kind, columns: Sequence[str]) -> DataFrame:
+        """Looking at footers is a job of its own for Spark, so it does that once for a schema."""
+        assert kind.schema is not None
+        paths = [file.path for file in files]
+        if kind.schema not in self._schemas:
+            self._schemas[kind.schema] = self._spark.read.parquet(paths[0]).schema
+        frame = self._spark.read.schema(self._schemas[kind.schema]).parquet(*paths)
+        return frame.select(*[f"`{name}`" for name in columns if name in kind.schema.names])
+
+
+def _first_of(
+    waiting: list[_File], limit: int, kind_of: Callable[[_File], Kind | Unreadable]
+) -> Iterator[_File]:
+    """As many files as fit, at least one, all of one kind."""
+    size, first = 0, None
+    for file in waiting[:MOST_FILES]:
+        kind = kind_of(file)
+        size += file.size
+        if first is not None and (size > limit or kind != first):
+            return
+        first = kind
+        yield file
+
+
+def _chosen(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
+    return pa.schema([schema.field(name) for name in columns])
+
+
+def _pieces(frame: DataFrame) -> list[tuple[str, int]]:
+    """The file of each partition, and where in it the partition begins."""
+    plan: Any = frame._jdf.queryExecution()
+    found = []
+    for partition in plan.toRdd().partitions():
+        file = partition.files()[0]
+        found.append((str(file.toPath().toUri().getPath()), int(file.start())))
+    return found
+
+
+def _ranks(keys: list[tuple[int, int]]) -> list[int]:
+    """The place of each in order."""
+    ranks = [0] * len(keys)
+    for place, number in enumerate(sorted(range(len(keys)), key=keys.__getitem__)):
+        ranks[number] = place
+    return ranks

@@ -1,0 +1,154 @@
+"""A stream in epochs through shards of several owners, who die and are replaced in between."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from engine.judge import parsed, settings_of
+from engine.lives import ALWAYS, Life, Tables, in_order
+from oracle.random_cases import Case
+from runtime.epochs.aggregation import Aggregation, Answer, Change, Order, Unit
+from runtime.epochs.folder import Folder
+from runtime.epochs.pieces import Saved
+from runtime.epochs.routes import Reading, Routing
+from runtime.epochs.shard import Settings
+from runtime.epochs.split import Splitter
+from runtime.events.dead import no_dead
+from runtime.files.reader import Block
+from runtime.language.query import Workload
+from runtime.partials import combine
+
+
+@dataclass
+class Cluster:
+    """What a driver does, with owners in this process."""
+
+    settings: Settings
+    reading: Reading
+    workload: Workload
+    shards: int
+    owners: int
+    folder: Folder
+    epoch: int = -1
+    version: int = 0
+    watermark: int | None = None
+    since: dict[str, int] = field(default_factory=dict)
+    saved: dict[Unit, Saved] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.begin(self.owners)
+
+    def begin(self, owners: int) -> None:
+        """With other owners, from what was saved."""
+        self.owners = owners
+        self.routing = Routing.of(self.workload, self.reading, self.shards, owners, self.version)
+        self.all = [self._owner(n) for n in range(owners)]
+
+    def _owner(self, number: int) -> Aggregation:
+        owner = Aggregation(
+            self.settings,
+            self.reading,
+            self.workload,
+            self.routing.owned(number),
+            self.folder,
+            since=self.since,
+            name=f"{number}-{self.version}",
+            taken=self.epoch,
+        )
+        owner.restore(self.saved, self.watermark)
+        return owner
+
+    def take(
+        self,
+        rows: pa.Table,
+        watermark: int | None,
+        *,
+        last: bool = False,
+        change: Change | None = None,
+        cuts: int = 2,
+    ) -> dict[str, pa.Table]:
+        if change is not None:
+            for name in change.removed:
+                self.workload = self.workload.without_query(name)
+            self.workload = self.workload.with_queries(change.added)
+            if change.since is not None:
+                self.since |= {query.name: change.since for query in change.added}
+            self.version += 1
+            self.routing = Routing.of(
+                self.workload, self.reading, self.shards, self.owners, self.version
+            )
+        step = max(1, -(-rows.num_rows // cuts))
+        blocks = [
+            Block(batch, "test", np.arange(batch.num_rows), no_dead())
+            for batch in rows.combine_chunks().to_batches(max_chunksize=step)
+        ]
+        portions = []
+        for block in blocks:  # each as if it were a task of its own
+            splitter = Splitter(self.routing, self.watermark)
+            portions.append(splitter.split([block]))
+            assert not splitter.told.late
+        self.watermark = watermark
+        order = Order(self.epoch + 1, watermark, last, change, None, self.epoch)
+        answers = [
+            owner.take(order, [p for portion in portions for p in portion[n]])
+            for n, owner in enumerate(self.all)
+        ]
+        self.epoch += 1
+        self.saved = {unit: s for answer in answers for unit, s in answer.saved.items()}
+        return self.results(answers)
+
+    def results(self, answers: list[Answer]) -> dict[str, pa.Table]:
+        types = {f.name: f.type for f in self.reading.preparer(self.workload.uses).schema}
+        partials = [answer.partials for answer in answers]
+        tables = combine(partials, self.workload, types, self.reading.written())
+        return {name: table for name, table in tables.items() if table.num_rows}
+
+
+def lived_in_shards(
+    case: Case, life: Life, options: Mapping[str, str], folder: Path, owners: tuple[int, ...]
+) -> dict[str, pa.Table]:
+    """As `engine.lives.lived`, with so many owners from restart to restart."""
+    whole = workload = parsed(case.text)
+    for n, query in enumerate(case.queries):
+        if life.joining(n) != ALWAYS:
+            workload = workload.without_query(query.name)
+    table, tables = in_order(case), Tables()
+    given = settings_of(case, options)
+    cluster = Cluster(
+        Settings(given["numeric"], given["ties"], given.get("sharing", "dynamic")),
+        Reading(time_unit="us", columns=table.schema),
+        workload,
+        shards=5,
+        owners=owners[0],
+        folder=Folder(str(folder)),
+    )
+    borders, change = life.borders(table.num_rows), None
+    for cut, (start, stop) in enumerate(pairwise(borders)):
+        piece = table.slice(start, stop - start)
+        last = cut == len(life.cuts)
+        reached = piece["time"][-1].as_py() if piece.num_rows else cluster.watermark
+        tables.collect(cluster.take(piece, reached, last=last, change=change))
+        if last:
+            break
+        if life.ahead and stop < table.num_rows:
+            ahead = table["time"][stop].as_py()
+            tables.collect(cluster.take(table.slice(0, 0), ahead))
+        change = _change(case, life, cut, whole, table, stop)
+        if life.restart:
+            cluster.begin(owners[cut % len(owners)])
+    return tables.joined()
+
+
+def _change(
+    case: Case, life: Life, cut: int, whole: Workload, table: pa.Table, stop: int
+) -> Change | None:
+    added = [q.name for n, q in enumerate(case.queries) if life.joining(n) == cut]
+    gone = [q.name for n, q in enumerate(case.queries) if life.leaving(n) == cut]
+    if not added and not gone:
+        return None
+    since = table["time"][stop - 1].as_py() + 1 if stop else None
+    return Change(tuple(whole[name] for name in added), tuple(gone), since)
