@@ -69,6 +69,7 @@ class Routing:
     routes: tuple[Route, ...]
     #: For each attribute of a key, the types of the queries that have it.
     keys: Mapping[str, frozenset[str]]
+    types: frozenset[str]  #: that some query names
     shards: int
     owners: int
 
