@@ -7,7 +7,15 @@ import re
 from runtime.errors import HamletError
 
 _MICROS = {"us": 1, "ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000}
-_WORDS = {"second": "s", "seconds": "s", "minute": "m", "minutes": "m", "min": "m", "hours": "h"}
+_WORDS = {
+    "second": "s",
+    "seconds": "s",
+    "min": "m",
+    "minute": "m",
+    "minutes": "m",
+    "hour": "h",
+    "hours": "h",
+}
 _WRITTEN = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*", re.IGNORECASE)
 
 

@@ -30,12 +30,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def in_process(arguments: tuple[str, ...]) -> list[str]:
+    """A run needs no cluster if its test asks for no engine. tests/cluster has those that do."""
+    chosen = () if "--engine" in arguments else ("--engine", "local")
+    return [*arguments, *(chosen if "run" in arguments[:1] else ())]
+
+
 @pytest.fixture
 def hamlet(folder: Path) -> Callable[..., Result]:
     """`hamlet("run", "ride.sase")` in this process."""
 
     def invoke(*arguments: str, stdin: str | bytes | None = None) -> Result:
-        return CliRunner().invoke(app, list(arguments), input=stdin)
+        return CliRunner().invoke(app, in_process(arguments), input=stdin)
 
     return invoke
 
@@ -46,7 +52,8 @@ def process(folder: Path) -> Iterator[Callable[..., "subprocess.Popen[bytes]"]]:
     started: list[subprocess.Popen[bytes]] = []
 
     def start(*arguments: str, **options: Any) -> "subprocess.Popen[bytes]":
-        command = [sys.executable, "-c", "from hamlet.cli import main; main()", *arguments]
+        code = "from hamlet.cli import main; main()"
+        command = [sys.executable, "-c", code, *in_process(arguments)]
         pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         root = str(Path(__file__).parents[2])
         env = {**os.environ, "PYTHONPATH": root}

@@ -110,7 +110,15 @@ def test_the_entry_point_loads_next_to_nothing(root: Path):
 
 @pytest.mark.parametrize(
     ("arguments", "unneeded"),
-    [("'--help'", "'numba', 'pyarrow', 'numpy', 'lark'"), ("'check', 'ride.sase'", "'numba'")],
+    [
+        ("'--help'", "'numba', 'pyarrow', 'numpy', 'lark', 'ray', 'pyspark'"),
+        ("'run', '--help'", "'numba', 'pyarrow', 'numpy', 'lark', 'ray', 'pyspark'"),
+        ("'check', 'ride.sase'", "'numba', 'ray', 'pyspark'"),
+        (
+            "'run', 'ride.sase', '-i', 'ride.csv', '--engine', 'local', '-q'",
+            "'ray', 'pyspark', 'raydp', 'confluent_kafka'",
+        ),
+    ],
 )
 def test_what_needs_no_engine_loads_none(folder: Path, root: Path, arguments: str, unneeded: str):
     """Or the shortest commands would take as long to start as a run."""

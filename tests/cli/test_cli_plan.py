@@ -12,8 +12,9 @@ STREAM = "generate:ridesharing?events=3000&seed=2"
 
 
 def run(*arguments: object):
-    words = ["run", EXAMPLE / "workload.sase", "--input", STREAM, "--format", "csv", *arguments]
-    return CliRunner().invoke(app, [str(word) for word in words])
+    words = ["run", EXAMPLE / "workload.sase", "--input", STREAM, "--engine", "local"]
+    given = [str(word) for word in (*words, "--format", "csv", *arguments)]
+    return CliRunner().invoke(app, given)
 
 
 def test_results_do_not_depend_on_it():

@@ -283,11 +283,9 @@ MISTAKES = [
     (("run", "none.sase", "--input", "ride.csv"), "there is no query file none.sase"),
     (("run", "ride.sase", "--input", "none.csv"), "cannot read none.csv"),
     (("run", "ride.sase"), "Missing option '--input'"),
-    (("run", "ride.sase", "--input", "ride.csv", "--engine", "ray"), "--engine ray is not there"),
     (("run", "ride.sase", "--input", "ride.csv", "--numeric", "big"), "'float', 'exact'"),
     (("run", "ride.sase", "--input", "ride.csv", "--time-column", "t"), "no column `t`"),
     (("run", "ride.sase", "--input", "ride.csv", "--output", "ride.csv"), "need a folder"),
-    (("run", "ride.sase", "--input", "kafka://host/topic"), "--input kafka: is not there yet"),
     (("run", "ride.sase", "--input", "generate:stok"), "did you mean `stock`?"),
     (("run", "ride.sase", "--input", "generate:stock?evnts=3"), "did you mean `events`?"),
 ]

@@ -1,0 +1,103 @@
+"""`hamlet run --engine`: what belongs to which engine, and what is told before Ray is started."""
+
+from pathlib import Path
+
+import pytest
+
+from hamlet.cli.durations import duration
+from runtime.errors import HamletError
+
+# ---- what needs Ray ------------------------------------------------------------------------
+
+ON_RAY_ONLY = [
+    ("--follow",),
+    ("--checkpoint", "state"),
+    ("--address", "127.0.0.1:6379"),
+    ("--lateness", "10s"),
+    ("--kafka-options", "kafka.properties"),
+    ("--avro-schema", "ride.avsc"),
+]
+
+
+@pytest.mark.parametrize("option", ON_RAY_ONLY)
+def test_options_that_this_process_has_no_use_for(hamlet, option: tuple[str, ...]):
+    done = hamlet("run", "ride.sase", "--input", "ride.csv", "--engine", "local", *option)
+    assert done.exit_code == 1
+    assert f"{option[0]} is for --engine ray" in done.stderr
+    assert f"leave out {option[0]}, or --engine local" in done.stderr
+
+
+@pytest.mark.parametrize("input", ["kafka://host/topic", "socket://127.0.0.1:9"])
+def test_inputs_without_an_end(hamlet, input: str):
+    done = hamlet("run", "ride.sase", "--input", input, "--engine", "local")
+    assert done.exit_code == 1
+    assert f"--input {input.partition(':')[0]}: is for --engine ray" in done.stderr
+
+
+# ---- mistakes do not wait for Ray ----------------------------------------------------------
+
+MISTAKES = [
+    (("--input", "none.csv"), "cannot read none.csv"),
+    (("--input", "ride.csv", "--time-column", "t"), "no column `t`"),
+    (("--input", "ride.csv", "--follow"), "only a folder can be followed"),
+    (("--input", "-", "--follow"), "- cannot be followed"),
+    (("--input", "ride.csv", "--lateness", "10 parsecs"), "`10 parsecs` is no time"),
+    (("--input", "kafka://host"), "kafka://host"),
+    (("--input", "socket://host"), "names no host and port"),
+    (("--input", "generate:stok"), "did you mean `stock`?"),
+    (("--input", "generate:stock?pace=fast"), "pace"),
+    (("--input", "generate:stock"), "the input has no attribute `speed`"),
+    (("--input", "typo.csv"), "did you mean `sped`?"),
+]
+
+
+@pytest.fixture
+def no_ray(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise RuntimeError("nobody was to start Ray")
+
+    monkeypatch.setattr("ray.init", refuse)
+
+
+@pytest.mark.usefixtures("no_ray")
+@pytest.mark.parametrize(("given", "said"), MISTAKES)
+def test_mistakes_are_told_at_once(hamlet, folder: Path, given: tuple[str, ...], said: str):
+    (folder / "typo.csv").write_text("time,type,sped\n1,Request,1\n")
+    done = hamlet("run", "ride.sase", *given, "--engine", "ray", stdin=b"time,type\n")
+    assert done.exit_code == 1
+    assert said in done.stderr
+    assert "nobody was" not in done.stderr
+
+
+@pytest.mark.usefixtures("no_ray")
+def test_without_a_mistake_ray_is_started(hamlet, tmp_path: Path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))  # where it leaves its logs
+    done = hamlet("run", "ride.sase", "--input", "ride.csv", "--engine", "ray")
+    assert done.exit_code == 1
+    assert "Ray did not start: nobody was to start Ray" in done.stderr
+
+
+# ---- durations -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "micros"),
+    [
+        ("0s", 0),
+        ("250us", 250),
+        ("500ms", 500_000),
+        ("1.5 s", 1_500_000),
+        ("2m", 120_000_000),
+        ("2 minutes", 120_000_000),
+        ("1h", 3_600_000_000),
+        ("1 hour", 3_600_000_000),
+    ],
+)
+def test_durations(text: str, micros: int):
+    assert duration(text) == micros
+
+
+@pytest.mark.parametrize("text", ["", "10", "s", "-1s", "1e3s", "10 days ago", "1s 2s"])
+def test_no_durations(text: str):
+    with pytest.raises(HamletError, match="is no time"):
+        duration(text)
