@@ -20,11 +20,13 @@ demo: setup ## run the ridesharing queries over 20,000 generated events
 	$(BIN)/hamlet run examples/ridesharing/workload.sase \
 	  --input 'generate:ridesharing?events=20000&seed=1' --engine local --limit 5
 
+# The tests in tests/cluster share one Ray and one Spark, so they run in one process.
 test: setup ## run the tests, less the slow ones
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal --ignore tests/cluster $(MARKS)
+	$(BIN)/pytest -p no:xdist tests/cluster $(MARKS)
 
-test-all: setup ## run all tests
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m ""
+test-all: MARKS = -m ""
+test-all: test ## run all tests
 
 lint: setup ## check style, formatting, types and layers
 	$(BIN)/ruff check .

@@ -1,5 +1,6 @@
 """`hamlet run --engine`: what belongs to which engine, and what is told before Ray is started."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -70,11 +71,13 @@ def test_mistakes_are_told_at_once(hamlet, folder: Path, given: tuple[str, ...],
 
 
 @pytest.mark.usefixtures("no_ray")
-def test_without_a_mistake_ray_is_started(hamlet, tmp_path: Path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))  # where it leaves its logs
+def test_without_a_mistake_ray_is_started(hamlet):
     done = hamlet("run", "ride.sase", "--input", "ride.csv", "--engine", "ray")
     assert done.exit_code == 1
     assert "Ray did not start: nobody was to start Ray" in done.stderr
+    logs = Path(done.stderr.rpartition("the logs are in ")[2].strip())
+    assert logs.is_dir()
+    shutil.rmtree(logs.parent)
 
 
 # ---- durations -----------------------------------------------------------------------------

