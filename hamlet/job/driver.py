@@ -17,6 +17,9 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 import ray
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from ray.exceptions import RayError
 
 from actors.aggregator import Begin
 from actors.crew import Crew, is_crash
@@ -218,9 +221,7 @@ class Driver:
         self._reading = None
         try:
             read = reading.result()
-        except HamletError:
-            raise
-        except Exception as error:
+        except (Py4JError, PySparkException, RayError, OSError) as error:
             # Spark, or what it stands on. The same range can be read again.
             self._trouble(error)
             assert self._wanted is not None

@@ -81,9 +81,11 @@ def run(
     screen: Screen,
     stopping: Callable[[], bool],
     done: Callable[[Outcome], None],
+    started: Callable[[], None] = lambda: None,
     changes: Callable[[clusters.Cluster], Changes] | None = None,
 ) -> Outcome:
-    """`done` is called while all that the job has kept is still there."""
+    """`started` is called before the first epoch, `done` after the last one, while all that the
+    job has kept is still there."""
     with ExitStack() as stack:
         temporary = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hamlet-job-")))
         folder = Folder(
@@ -126,6 +128,7 @@ def run(
             stopping=stopping,
         )
         screen.stage("")
+        started()
         driver.run()
         outcome = Outcome(
             driver.counts,
