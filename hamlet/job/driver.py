@@ -106,19 +106,21 @@ class Driver:
         *,
         shards: int,
         lateness: int,
+        given: dict[str, str],
         manifest: Manifest | None = None,
         change: Change | None = None,
         changes: Changes | None = None,
         stopping: Callable[[], bool] = lambda: False,
     ) -> None:
         """`intake` has the workload of the manifest, if there is one, and `change` what has come
-        and gone since."""
+        and gone since. `given` are the fingerprints of the queries that the user gave, by name."""
         self._source, self._sink = source, sink
         self._crew, self._reader = crew, reader
         self._checkpoints, self._settings = checkpoints, settings
         self._intake = self._first = intake
         self._watcher = watcher
         self._shards = shards
+        self._given = given
         self._begins_with = change
         self._change: Change | None = None
         self._changes = changes
@@ -285,6 +287,8 @@ class Driver:
         asked = self._changes.next(self._intake)
         if asked is not None:
             self._adopt(asked)
+            assert self._change is not None
+            self._changes.adopted(self._change, self._next)
 
     def _adopt(self, change: Change) -> None:
         """Rows are read and routed for the changed workload from the next epoch on, and with
@@ -368,6 +372,7 @@ class Driver:
             clocks=epoch.clocks,
             workload=epoch.intake.workload,
             since=epoch.since,
+            given=self._given,
             reading=epoch.intake.reading,
             settings={"numeric": self._settings.numeric, "ties": self._settings.ties},
             shards=self._shards,
