@@ -97,7 +97,7 @@ class Cluster:
                 include_dashboard=False,
                 _memory=_MEMORY_BYTES,
                 _node_ip_address=LOOPBACK,
-                _temp_dir=str(self.folder),
+                _temp_dir=str(self._kept.ray),
             )
 
     def _join(self, address: str) -> None:
