@@ -187,7 +187,13 @@ def _knock(address: str) -> None:
     host, _, port = address.rpartition(":")
     if not port.isdigit():  # "auto", or a mistake that Ray knows
         return
-    socket.create_connection((host.strip("[]"), int(port)), _KNOCK_S).close()
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), _KNOCK_S).close()
+    except OSError as error:
+        raise HamletError(
+            f"cannot connect to Ray at {address}: {error.strerror or error}",
+            "is the cluster running, and is this machine one of its nodes?",
+        ) from error
 
 
 def _host(address: str) -> str:

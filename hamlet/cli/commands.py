@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from hamlet.cli import bench, check, explain, generate, run
+from hamlet.cli import bench, check, explain, generate, run, submit
 from hamlet.cli.exits import HamletGroup
 from hamlet.cli.help import examples
 
@@ -50,3 +50,4 @@ check.register(app)
 explain.register(app)
 generate.register(app)
 bench.register(app)
+submit.register(app)

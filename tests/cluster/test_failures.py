@@ -98,8 +98,8 @@ def test_spark_refuses(told):
 
 def test_no_cluster_at_the_address(told):
     message, hint, _ = told(NO_SUCH_ADDRESS)
-    assert message.startswith("cannot connect to Ray at 127.0.0.1:1: ")
-    assert logs_of(hint)
+    assert message == "cannot connect to Ray at 127.0.0.1:1: Connection refused"
+    assert "running" in hint
 
 
 def test_address_of_a_ray_client(told):
