@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
 from types import TracebackType
@@ -42,6 +43,7 @@ _MEMORY_BYTES = 1 << 40
 # Of the object store: as Ray has it, a part of the machine's memory, but less on a large one.
 _STORE_PART, _STORE_MOST = 0.3, 2 << 30
 _PATIENCE_S = 15
+_KNOCK_S = 10
 # Loggers that write to the terminal if nobody tells them otherwise.
 _TALKATIVE = ("ray", "raydp", "py4j")
 
@@ -97,10 +99,11 @@ class Cluster:
                 include_dashboard=False,
                 _memory=_MEMORY_BYTES,
                 _node_ip_address=LOOPBACK,
-                _temp_dir=str(self.folder),
+                _temp_dir=str(self._kept.ray),
             )
 
     def _join(self, address: str) -> None:
+        _knock(address)
         # Ray would look for the cluster at the machine's own address instead, where one that
         # listens on the loopback device alone cannot be found.
         with loopback() if _host(address) in _LOOPBACK_NAMES else nullcontext():
@@ -177,6 +180,20 @@ def _closing_on_failure(cluster: Cluster, what: str) -> Iterator[None]:
             raise
         said = " ".join(str(error).split()) or type(error).__name__
         raise HamletError(f"{what}: {said}", f"the logs are in {cluster.logs}") from error
+
+
+def _knock(address: str) -> None:
+    """Finds out at once whether anybody is there. Ray would try for minutes, and tell of it."""
+    host, _, port = address.rpartition(":")
+    if not port.isdigit():  # "auto", or a mistake that Ray knows
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), _KNOCK_S).close()
+    except OSError as error:
+        raise HamletError(
+            f"cannot connect to Ray at {address}: {error.strerror or error}",
+            "is the cluster running, and is this machine one of its nodes?",
+        ) from error
 
 
 def _host(address: str) -> str:

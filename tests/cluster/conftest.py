@@ -1,0 +1,83 @@
+"""One embedded Ray and one Spark session for all tests of this folder, and runs of their own."""
+
+import os
+import signal
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PROBE = "hamlet-probe.txt"
+
+
+def pytest_collection_modifyitems(items):
+    """A session takes 20 seconds and three gigabytes."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents and needs_cluster(item):
+            item.add_marker(pytest.mark.slow)
+
+
+def needs_cluster(item) -> bool:
+    return bool({"cluster", "spark", "run"} & set(item.fixturenames))
+
+
+@pytest.fixture(scope="session")
+def jar(tmp_path_factory) -> Path:
+    """A jar to be found on class paths."""
+    path = tmp_path_factory.mktemp("jars") / "probe.jar"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr(PROBE, "found")
+    return path
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    from actors import cluster
+    from spark_ingest import session
+
+    with cluster.start(session.environment(embedded=True)) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def spark(cluster, jar):
+    from spark_ingest import session
+
+    size = session.Size(executors=1, cores=2, memory="1g", partitions=2)
+    yield session.start(cluster, size, jars=[jar])
+    session.stop()
+
+
+@pytest.fixture
+def run(tmp_path) -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
+    """`run(code)` is a Python process of its own, with pipes; interrupts reach it."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(code: str, **env: str | None) -> "subprocess.Popen[str]":
+        given = {**os.environ, "PYTHONPATH": str(ROOT), **env}
+        process = subprocess.Popen(
+            [sys.executable, "-c", code],
+            cwd=tmp_path,
+            env={name: value for name, value in given.items() if value is not None},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=_heed_interrupts,  # noqa: PLW1509
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for one in started:
+        one.kill()
+        one.wait()
+
+
+def _heed_interrupts() -> None:
+    """Tests in the background of a shell are started deaf to Ctrl-C, and so are their children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
