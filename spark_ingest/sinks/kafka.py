@@ -10,8 +10,8 @@ import json
 from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
-from pyarrow.fs import FileSystem
 
+from runtime.epochs.folder import Folder
 from runtime.errors import HamletError
 from runtime.events.dead import rows_as_json
 from spark_ingest.kafka.address import Address
@@ -28,14 +28,16 @@ _MARKERS = {"cleanup.policy": "compact", "segment.ms": "3600000"}
 
 
 class KafkaSink(Sink):
-    """`recover` comes first: it makes the topics, and shuts out an earlier process of the job."""
+    """`recover` comes first: it makes the topics, and shuts out an earlier process of the job.
+
+    `folder` is where results are staged; nobody else may write there.
+    """
 
     def __init__(
         self,
         address: Address,
         job: str,
-        files: FileSystem,
-        folder: str,
+        folder: Folder,
         *,
         options: Options | None = None,
         patience: float = PATIENCE,
@@ -43,7 +45,7 @@ class KafkaSink(Sink):
     ) -> None:
         self._address = address
         self._job = job
-        self._staged = Staged(files, folder)
+        self._staged = Staged(folder)
         self._options = options or Options()
         self._patience = patience
         self._say = say
@@ -103,6 +105,7 @@ class KafkaSink(Sink):
         )
         last = -1
         lookup = self._lookup(self._epochs)
+        lookup.settle([0])
         for message in lookup.records(lookup.earliest([0]), most=1 << 62):
             if message.key() == self._job.encode() and message.value():
                 last = int(json.loads(message.value() or b"")["epoch"])

@@ -4,14 +4,17 @@ import json
 import signal
 import subprocess
 import sys
+import threading
 
 import pyarrow as pa
 import pytest
-from confluent_kafka import Consumer, KafkaError, TopicPartition
-from pyarrow.fs import LocalFileSystem
+from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 
+from runtime.epochs.folder import Folder
 from runtime.errors import HamletError
 from spark_ingest.kafka.address import parse_address
+from spark_ingest.kafka.lookup import Lookup
+from spark_ingest.kafka.options import Options
 from spark_ingest.sinks.kafka import KafkaSink
 from spark_ingest.sinks.sink import DEAD_LETTER, LATE
 
@@ -19,7 +22,7 @@ from spark_ingest.sinks.sink import DEAD_LETTER, LATE
 DYING = """
 import os, signal, sys
 import pyarrow as pa
-from pyarrow.fs import LocalFileSystem
+from runtime.epochs.folder import Folder
 from confluent_kafka import Producer
 import spark_ingest.kafka.transactions as transactions
 from spark_ingest.kafka.address import parse_address
@@ -34,12 +37,12 @@ class Dying(Producer):
             super().commit_transaction(timeout)
         os.kill(os.getpid(), signal.SIGKILL)
 
-sink = KafkaSink(parse_address(address), job, LocalFileSystem(), folder)
+sink = KafkaSink(parse_address(address), job, Folder(folder))
 sink.recover(-1)
 sink.stage(0, {"q": pa.table({"n": [1, 2]})})
 sink.publish(0)
 transactions.Producer = Dying
-sink = KafkaSink(parse_address(address), job, LocalFileSystem(), folder)
+sink = KafkaSink(parse_address(address), job, Folder(folder))
 sink.recover(0)
 sink.stage(1, {"q": pa.table({"n": [3, 4]})})
 sink.publish(1)
@@ -62,6 +65,8 @@ def committed(broker, topic):
         }
     )
     partitions = consumer.list_topics(topic).topics[topic].partitions
+    # A commit is certain before it is seen.
+    Lookup(parse_address(f"kafka://{broker.address}/{topic}"), Options()).settle(partitions)
     consumer.assign([TopicPartition(topic, each, 0) for each in partitions])
     found, ended = [], 0
     while ended < len(partitions):
@@ -87,7 +92,7 @@ def sink(broker, topic, tmp_path):
 
     def make(job="job", **given):
         address = parse_address(f"kafka://{given.pop('servers', broker.address)}/{topic}")
-        made.append(KafkaSink(address, job, LocalFileSystem(), str(tmp_path / job), **given))
+        made.append(KafkaSink(address, job, Folder(str(tmp_path / job)), **given))
         return made[-1]
 
     yield make
@@ -238,3 +243,31 @@ def test_killed_while_publishing(broker, topic, sink, tmp_path, root, moment):
     heir.stage(2, {"q": numbers(5)})
     heir.publish(2)
     assert sorted(rows(broker, topic)) == [1, 2, 3, 4, 5]
+
+
+def test_a_marker_behind_the_open_transaction_of_another_is_waited_for(broker, topic, sink):
+    out = sink("a")
+    out.recover(-1)
+    out.stage(0, {"q": numbers(0)})
+    other = Producer({"bootstrap.servers": broker.address, "transactional.id": f"{topic}-other"})
+    other.init_transactions(30)
+    other.begin_transaction()
+    other.produce(f"{topic}-epochs", "{}", "other")
+    other.flush()
+    out.publish(0)
+    out.close()
+    ending = threading.Timer(3, other.commit_transaction)
+    ending.start()
+    said = []
+    sink("a", say=said.append).recover(0)
+    ending.join()
+    assert said == [f"waiting for an open transaction in topic {topic}-epochs"]
+    assert rows(broker, topic) == [0]
+
+
+def test_many_rows(broker, topic, sink):
+    out = sink()
+    out.recover(-1)
+    out.stage(0, {"q": numbers(*range(150_000))})  # more than a producer's queue holds
+    out.publish(0)
+    assert sorted(rows(broker, topic)) == list(range(150_000))
