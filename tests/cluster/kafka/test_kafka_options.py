@@ -130,5 +130,5 @@ def test_a_topic_behind_a_password(spark, broker, topic, tmp_path, caplog, mecha
 def test_no_broker_at_all_is_said_with_its_address(spark, broker):
     said = []
     with pytest.raises(HamletError, match=r"no broker of 127\.0\.0\.1:9 has answered"):
-        source(spark, broker, "t", servers="127.0.0.1:9", patience=6, say=said.append)
+        source(spark, broker, "t", servers="127.0.0.1:9", patience=1, say=said.append)
     assert said[0].startswith("Kafka at 127.0.0.1:9 does not answer: ")
