@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -40,14 +41,15 @@ class Begin:
 
 @ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=0)
 class Aggregator:
-    def __init__(self, optimizer: Any) -> None:
-        self._optimizer = optimizer
+    def __init__(self) -> None:
+        self._optimizer: Any = None
         self._aggregation: Aggregation | None = None
+        self._name = ""
 
-    def begin(self, begin: Begin) -> int:
+    def begin(self, begin: Begin, optimizer: Any) -> int:
         """Gives the number of its process."""
-        import os
-
+        self._optimizer = optimizer
+        self._name = begin.name
         self._aggregation = Aggregation(
             begin.settings,
             begin.reading,
@@ -61,11 +63,14 @@ class Aggregator:
         self._aggregation.restore(begin.saved, begin.watermark)
         return os.getpid()
 
+    def begun(self) -> bool:
+        return self._aggregation is not None
+
     def take(self, order: Order, *blocks: list[Portion]) -> Answer:
         """`blocks` are the portions of the epoch's blocks, in the order in which they arrived."""
         if self._aggregation is None:
             raise NotBegun
         answer = self._aggregation.take(order, [p for block in blocks for p in block])
         # Nobody waits for the optimizer: it may be away.
-        self._optimizer.report.remote(order.epoch, answer.decisions)
+        self._optimizer.report.remote(self._name, order.epoch, answer.decisions)
         return answer

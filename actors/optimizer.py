@@ -6,13 +6,12 @@ aggregators go on by the policy they have.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 
 import ray
 
 from runtime.compiled.graphlets.calibrate import calibrated
-from runtime.sharing.decisions import Decisions
+from runtime.sharing.decisions import Decisions, merged
 from runtime.sharing.policy import Policy
 
 
@@ -20,13 +19,15 @@ from runtime.sharing.policy import Policy
 class Optimizer:
     def __init__(self) -> None:
         self._policy: Policy | None = None
-        self._seen: Counter[str] = Counter()
+        self._reports: dict[str, tuple[int, list[Decisions]]] = {}
 
-    def report(self, epoch: int, decisions: list[Decisions]) -> None:
-        for group in decisions:
-            for each in group.types:
-                for kind in ("shared", "split", "merged", "continued"):
-                    self._seen[kind] = max(self._seen[kind], getattr(each, kind))
+    def report(self, aggregator: str, epoch: int, decisions: list[Decisions]) -> None:
+        """All that an aggregator has decided up to an epoch."""
+        self._reports[aggregator] = epoch, decisions
+
+    def decisions(self) -> list[Decisions]:
+        """What all aggregators have decided, as far as they have told."""
+        return merged(each for _, told in self._reports.values() for each in told)
 
     def policy(self) -> Policy:
         """The newest one. The first is what the operators cost on this machine, so that all

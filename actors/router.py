@@ -11,7 +11,7 @@ import pyarrow as pa
 import ray
 
 from runtime.epochs.routes import Routing
-from runtime.epochs.split import Splitter, Told
+from runtime.epochs.split import Splitter
 from runtime.files.decode import Decoder, Origin
 
 
@@ -45,30 +45,19 @@ class Collected:
         return self.table
 
 
-@ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=0)
+@ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)
 class Router:
-    def __init__(self) -> None:
-        self._routing: Routing | None = None
-
-    def follow(self, routing: Routing) -> None:
-        self._routing = routing
+    """Knows nothing from one call to the next, so a call can be repeated after a crash."""
 
     def route(
         self,
         block: Parked | Collected,
         decoder: Decoder,
         origin: Origin,
-        version: int,
+        routing: Routing,
         watermark: int | None,
     ) -> tuple[Any, ...]:
         """What is known of the rows, and the portions of each aggregator."""
-        if self._routing is None or self._routing.version != version:
-            raise Outdated
-        splitter = Splitter(self._routing, watermark)
+        splitter = Splitter(routing, watermark)
         portions = splitter.split(decoder.decode(block.fetch(), origin))
-        told: Told = splitter.told
-        return told, *portions
-
-
-class Outdated(Exception):
-    """The router does not know this version of the routing: `follow` comes first."""
+        return splitter.told, *portions

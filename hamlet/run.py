@@ -67,6 +67,7 @@ class Summary:
     dead: Counter[str] = field(default_factory=Counter)
     null_keys: Counter[str] = field(default_factory=Counter)
     truncated: int = 0
+    late: int = 0
     skipped: list[str] = field(default_factory=list)
     types: set[str] = field(default_factory=set)
     other_types: set[str] = field(default_factory=set)

@@ -108,7 +108,7 @@ class Engine:
         if time_column in columns.names and type_column in columns.names:
             check_schema(self.workload, Schema.from_arrow(columns))
         self._preparer.bind(columns)
-        _check_windows(self.workload, self._preparer.clock)
+        check_windows(self.workload, self._preparer.clock)
         first, self._columns = self._columns is None, columns
         self._backend.bind(self._types())
         if first:
@@ -121,7 +121,7 @@ class Engine:
         decided = self._preparer.clock.decided
         prepared = self._preparer.prepare(batch, **where)
         if not decided:  # times in text: only a row tells what they are
-            _check_windows(self.workload, self._preparer.clock)
+            check_windows(self.workload, self._preparer.clock)
         if prepared.dead.num_rows:
             self._dead.append(prepared.dead)
         return prepared.events
@@ -201,7 +201,7 @@ class Engine:
         grown = self.workload.with_queries(added)
         if self._columns is not None:
             check_schema(grown, Schema.from_arrow(self._columns))
-            _check_windows(grown, self._preparer.clock)
+            check_windows(grown, self._preparer.clock)
         self.workload = grown
         self._rebind()
         if self._columns is not None:
@@ -427,7 +427,7 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _check_windows(workload: Workload, clock: Clock) -> None:
+def check_windows(workload: Workload, clock: Clock) -> None:
     errors = []
     for query in workload:
         if not query.window.counted:

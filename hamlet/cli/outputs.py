@@ -13,7 +13,7 @@ from hamlet.cli.tables import TableSink
 from hamlet.run import Sink
 from runtime.engine import Results
 from runtime.errors import InputError
-from runtime.files import DEAD_LETTER, ResultWriter, SideWriter
+from runtime.files import DEAD_LETTER, LATE, ResultWriter, SideWriter
 from runtime.language.query import Workload
 
 
@@ -51,6 +51,18 @@ def open_dead(
     stack: ExitStack, output: Path | None, format: OutputFormat
 ) -> Callable[[pa.Table], None]:
     """Without an output folder, bad rows are only counted."""
+    return _open_beside(stack, output, format, DEAD_LETTER)
+
+
+def open_late(
+    stack: ExitStack, output: Path | None, format: OutputFormat
+) -> Callable[[pa.Table], None]:
+    return _open_beside(stack, output, format, LATE)
+
+
+def _open_beside(
+    stack: ExitStack, output: Path | None, format: OutputFormat, name: str
+) -> Callable[[pa.Table], None]:
     if output is None:
         return lambda rows: None
-    return stack.enter_context(SideWriter(output, DEAD_LETTER, format.value)).write
+    return stack.enter_context(SideWriter(output, name, format.value)).write

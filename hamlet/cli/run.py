@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -18,11 +17,12 @@ from hamlet.cli.choices import (
     Ties,
     TimeUnit,
 )
+from hamlet.cli.durations import duration
 from hamlet.cli.help import examples, prose
 from hamlet.cli.notices import Notices
 from runtime.errors import HamletError, InputError
 
-INPUT, RESULTS = "Input", "Results"
+INPUT, RESULTS, RUNTIME = "Input", "Results", "Runtime"
 EXAMPLES = examples(
     ("hamlet run queries.sase --input events.parquet", "results as tables"),
     (
@@ -30,6 +30,12 @@ EXAMPLES = examples(
         "a Parquet file for each query in the folder results",
     ),
     ("hamlet run queries.sase --input 'generate:stock?events=100000'", "over a generated stream"),
+    (
+        "hamlet run queries.sase --input incoming/ --follow --lateness 10s --output results "
+        "--checkpoint state",
+        "a folder that files appear in; the same command goes on after a crash",
+    ),
+    ("hamlet run queries.sase --input kafka://broker:9092/rides --follow", "a topic"),
     (
         "zcat events.jsonl.gz | hamlet run queries.sase --input - --format json | jq .",
         "in a pipe: one JSON object a row, with the name of its query",
@@ -50,8 +56,9 @@ def command(
             "--input",
             "-i",
             metavar="INPUT",
-            help="A data file, a folder of them, [b]-[/b] for standard input, or a generated "
-            "stream: [b]generate:NAME?events=N[/b].",
+            help="A data file, a folder of them, [b]-[/b] for standard input, "
+            "[b]kafka://HOST/TOPIC[/b], [b]socket://HOST:PORT[/b], or a generated stream: "
+            "[b]generate:NAME?events=N[/b].",
             rich_help_panel=INPUT,
         ),
     ],
@@ -70,12 +77,13 @@ def command(
     ] = TimeUnit.S,
     schema: options.SchemaFile = None,
     output: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--output",
             "-o",
             metavar="DIR",
-            help="A folder for the results, a file for each query. Without it they are printed.",
+            help="A folder for the results, a file for each query (with --follow a folder), or "
+            "[b]kafka://HOST/TOPIC[/b]. Without it they are printed.",
             rich_help_panel=RESULTS,
         ),
     ] = None,
@@ -120,31 +128,102 @@ def command(
     ] = False,
     engine: Annotated[
         EngineName,
-        typer.Option(metavar="local", help="In this process, the only way so far."),
-    ] = EngineName.LOCAL,
+        typer.Option(
+            help="[b]ray[/b]: on Ray and Spark; [b]local[/b]: in this process, bounded inputs "
+            "only. The results are the same.",
+            rich_help_panel=RUNTIME,
+        ),
+    ] = EngineName.RAY,
+    follow: Annotated[
+        bool,
+        typer.Option(
+            "--follow",
+            help="Go on reading what comes, until Ctrl-C. Windows close when the watermark "
+            "passes their end.",
+            rich_help_panel=INPUT,
+        ),
+    ] = False,
+    lateness: Annotated[
+        str,
+        typer.Option(
+            metavar="TIME",
+            help="With --follow: how far events may be behind the newest one, such as 10s or "
+            "500ms. Those further behind are late.",
+            rich_help_panel=INPUT,
+        ),
+    ] = "0s",
+    kafka_options: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Properties for Kafka, such as sasl.username; ${NAME} is taken from the "
+            "environment.",
+            rich_help_panel=INPUT,
+        ),
+    ] = None,
+    avro_schema: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The .avsc of Kafka values that are Avro, not JSON.",
+            rich_help_panel=INPUT,
+        ),
+    ] = None,
+    avro_confluent: Annotated[
+        bool,
+        typer.Option(
+            "--avro-confluent",
+            help="Avro values begin with the five bytes of Confluent's serializers.",
+            rich_help_panel=INPUT,
+        ),
+    ] = False,
+    actors: Annotated[
+        int,
+        typer.Option(min=1, help="How many aggregators.", rich_help_panel=RUNTIME),
+    ] = 2,
+    checkpoint: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Where the state is kept: a folder, or a URI such as s3://bucket/path. The same "
+            "command goes on from there.",
+            rich_help_panel=RUNTIME,
+        ),
+    ] = None,
+    address: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help="A Ray cluster to run on, instead of one that is started for this run.",
+            rich_help_panel=RUNTIME,
+        ),
+    ] = None,
+    spark_executors: Annotated[
+        int, typer.Option(min=1, help="Executors of Spark.", rich_help_panel=RUNTIME)
+    ] = 1,
+    spark_cores: Annotated[
+        int, typer.Option(min=1, help="Cores of each of them.", rich_help_panel=RUNTIME)
+    ] = 2,
+    spark_memory: Annotated[
+        str, typer.Option(help="Memory of each of them.", rich_help_panel=RUNTIME)
+    ] = "1g",
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> None:
     """Runs the queries of WORKLOAD over an input.
 
-    The input is put in order of time as a whole. Rows that are no events are counted and, with
-    --output, kept in DIR/_dead_letter.
+    A bounded input is put in order of time as a whole; with --follow, events are put in order as
+    far as --lateness allows. Rows that are no events are counted and, with --output, kept in
+    DIR/_dead_letter, late ones in DIR/_late.
     """
-    _check_engine(engine)
     given = {"--sharing": sharing, "--plan": plan, "--explain-sharing": explain_sharing or None}
     _check_sharing([name for name, value in given.items() if value is not None], numeric)
     chosen = _format(format, output)
+    micros = duration(lateness)
     # Only now: the engine takes a while to load, and `hamlet --help` does without it.
-    from hamlet.cli.compiling import watch_compiler
-    from hamlet.cli.decisions import show_decisions
-    from hamlet.cli.outputs import CountingSink, open_dead, open_sink
     from hamlet.cli.planning import read_plan
-    from hamlet.cli.progress import bars
-    from hamlet.cli.source import Generated, open_source
-    from hamlet.cli.summary import tell
     from hamlet.cli.workload import read_workload
-    from hamlet.run import run
-    from runtime.engine import Engine
+    from runtime.epochs.shard import Settings
     from runtime.events import Schema
     from runtime.language.against_schema import check_schema
 
@@ -152,45 +231,80 @@ def command(
     declared = None if schema is None else Schema.from_file(schema)
     if declared is not None:
         check_schema(queries, declared)
-    running = Engine(
-        queries,
-        numeric=numeric.value,
-        ties=ties.value,
-        sharing=(sharing or Sharing.DYNAMIC).value,
+    settings = Settings(
+        numeric.value,
+        ties.value,
+        (sharing or Sharing.DYNAMIC).value,
         plan=None if plan is None else read_plan(plan),
-        time_column=time_column,
-        type_column=type_column,
-        time_unit=time_unit.value,
     )
     notices = Notices(quiet)
-    with ExitStack() as stack:
-        source = stack.enter_context(
-            open_source(
-                input,
-                format=None if input_format is None else input_format.value,
-                uses=queries.uses,
-                time_column=time_column,
-                type_column=type_column,
-                declared=declared,
+    if engine is EngineName.LOCAL:
+        _check_local(
+            {
+                "--follow": follow,
+                "--checkpoint": checkpoint,
+                "--address": address,
+                "--lateness": micros,
+                "--kafka-options": kafka_options,
+                "--avro-schema": avro_schema,
+            }
+        )
+        from hamlet.cli.in_process import run_in_process
+
+        run_in_process(
+            queries,
+            settings,
+            input,
+            None if input_format is None else input_format.value,
+            (time_column, type_column, time_unit.value),
+            declared,
+            None if output is None else Path(output),
+            chosen,
+            limit,
+            notices,
+            explain_sharing,
+        )
+        return
+    from hamlet.cli.on_ray import Output, run_on_ray
+    from hamlet.job import inputs
+    from hamlet.job.run import Asked
+    from runtime.files.reader import Needs
+    from spark_ingest.session import Size
+
+    run_on_ray(
+        queries,
+        Asked(
+            address=address,
+            actors=actors,
+            checkpoint=checkpoint,
+            lateness=micros,
+            size=Size(spark_executors, spark_cores, spark_memory),
+            settings=settings,
+        ),
+        inputs.Asked(
+            input,
+            Needs(time_column, type_column, queries.uses, declared or Schema({})),
+            follow=follow,
+            format=None if input_format is None else input_format.value,
+            unit=time_unit.value,
+            kafka_options=kafka_options,
+            avro=avro_schema,
+            avro_framed=avro_confluent,
+            wait=notices.say,
+        ),
+        Output(output, chosen, limit, kafka_options),
+        notices,
+        explain_sharing,
+    )
+
+
+def _check_local(given: dict[str, object]) -> None:
+    for name, value in given.items():
+        if value:
+            raise HamletError(
+                f"{name} is for --engine ray: in this process, inputs are bounded",
+                f"leave out {name}, or --engine local",
             )
-        )
-        results = CountingSink(open_sink(stack, queries, output, chosen, limit))
-        dead = open_dead(stack, output, chosen)
-        total = source.events if isinstance(source, Generated) else None
-        with bars(notices, total) as watcher, watch_compiler(watcher.compiling) as compiler:
-            summary = run(running, source, results, dead, watcher)
-        summary.compiling = compiler.seconds
-    tell(notices, queries, summary, results.rows, output)
-    if explain_sharing:
-        show_decisions(notices, running.decisions())
-
-
-def _check_engine(engine: EngineName) -> None:
-    if engine is EngineName.RAY:
-        raise HamletError(
-            "--engine ray is not there yet: this version runs in one process",
-            "leave --engine out, or say --engine local",
-        )
 
 
 def _check_sharing(given: list[str], numeric: Numeric) -> None:
@@ -201,7 +315,7 @@ def _check_sharing(given: list[str], numeric: Numeric) -> None:
         )
 
 
-def _format(wanted: OutputFormat | None, output: Path | None) -> OutputFormat:
+def _format(wanted: OutputFormat | None, output: str | None) -> OutputFormat:
     if wanted is None:
         return OutputFormat.TABLE if output is None else OutputFormat.PARQUET
     if wanted is OutputFormat.TABLE and output is not None:

@@ -15,7 +15,7 @@ from runtime.files import Block, open_input
 from runtime.generate import generate, parse_spec, schema
 
 GENERATE = "generate:"
-LATER = ("kafka:",)
+ON_RAY = ("kafka:", "socket:")
 
 
 def open_source(
@@ -29,11 +29,11 @@ def open_source(
 ) -> Source:
     if text.startswith(GENERATE):
         return Generated(text)
-    if text.startswith(LATER):
+    if text.startswith(ON_RAY):
         scheme = text.partition(":")[0]
         raise InputError(
-            f"--input {scheme}: is not there yet: this version reads bounded inputs only",
-            "name a file, a folder, - for standard input, or generate:NAME",
+            f"--input {scheme}: is for --engine ray: this process reads bounded inputs only",
+            "leave out --engine local",
         )
     return open_input(
         text,

@@ -8,7 +8,7 @@ from pathlib import Path
 from hamlet.cli.notices import Notices, many
 from hamlet.run import Summary
 from runtime.errors import did_you_mean
-from runtime.files import DEAD_LETTER
+from runtime.files import DEAD_LETTER, LATE
 from runtime.language.query import Workload
 
 REASONS = 5
@@ -28,6 +28,12 @@ def tell(
         notices.say(f"written to {output}")
     _speed(notices, summary)
     _dead(notices, summary, output)
+    if summary.late:
+        where = f", in {output / LATE}" if output else "; --output keeps them"
+        notices.warn(
+            f"{many(summary.late, 'event')} came too late for the watermark{where}; "
+            "--lateness waits longer"
+        )
     for name, count in sorted(summary.null_keys.items()):
         notices.warn(
             f"{many(count, 'event')} {_have(count)} no `{name}`, by which queries split the "

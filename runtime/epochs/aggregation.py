@@ -22,6 +22,7 @@ from runtime.errors import HamletError
 from runtime.language.query import Query, Workload
 from runtime.partials import Partials, merged
 from runtime.sharing.decisions import Decisions
+from runtime.sharing.decisions import merged as merged_decisions
 from runtime.sharing.policy import Policy
 
 #: A shard of a routing group: its attributes, and the number of the shard.
@@ -243,7 +244,7 @@ class Aggregation:
             waiting=sum(shard.waiting() for shard in shards),
             state_bytes=sum(shard.state_bytes() for shard in shards),
             policy=0 if self._policy is None else self._policy.version,
-            decisions=[each for shard in shards for each in shard.decisions()],
+            decisions=merged_decisions(each for shard in shards for each in shard.decisions()),
         )
 
     # ---- state -----------------------------------------------------------------------------

@@ -23,12 +23,16 @@ class Checkpoints:
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
         self.run = uuid.uuid4().hex[:12]
+        self.job = self.run  #: the first run's name, which the job keeps
         self._kept: dict[int, set[str]] = {}
 
     def open(self, warn: Callable[[str], None]) -> Manifest | None:
         """Takes the folder over from any other run, and gives the last epoch that is whole."""
         self.folder.make()
-        self.folder.write("owner.json", json.dumps({"run": self.run}).encode())
+        if self.folder.exists("owner.json"):
+            self.job = json.loads(self.folder.read("owner.json").to_pybytes())["job"]
+        owner = {"run": self.run, "job": self.job}
+        self.folder.write("owner.json", json.dumps(owner).encode())
         found = self._last_whole(warn)
         if found is not None:
             self._kept = {found.epoch: found.files}

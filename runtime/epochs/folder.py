@@ -16,24 +16,23 @@ from runtime.errors import HamletError
 
 
 class Folder:
-    """`address` is a path, or a URI such as s3://bucket/path. Pickled as its address."""
+    """`address` is a path, or a URI such as s3://bucket/path. `lasting`: what is written must
+    outlive the machine's power, too. Pickled as its address."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, lasting: bool = True) -> None:
         self.address = address
+        self._lasting = lasting
         with _explained(f"cannot use {address}"):
-            self._files, self._path = _opened(address)
-        self._local = isinstance(self._files, pfs.LocalFileSystem)
+            self.files, self.path = _opened(address)
+        self._local = isinstance(self.files, pfs.LocalFileSystem)
 
-    def __reduce__(self) -> tuple[type[Folder], tuple[str]]:
-        return Folder, (self.address,)
-
-    def folder(self, name: str) -> Folder:
-        return Folder(f"{self.address.rstrip('/')}/{name}")
+    def __reduce__(self) -> tuple[type[Folder], tuple[str, bool]]:
+        return Folder, (self.address, self._lasting)
 
     def make(self) -> None:
         """Makes the folder, and finds out now whether it can be written to."""
         with _explained(f"cannot write to {self.address}"):
-            self._files.create_dir(self._path, recursive=True)
+            self.files.create_dir(self.path, recursive=True)
         trial = f".trial-{uuid.uuid4().hex[:8]}"
         self.write(trial, b"")
         self.delete(trial)
@@ -42,42 +41,42 @@ class Folder:
         """Gives the number of bytes."""
         with _explained(f"cannot write {self.address}/{name}"):
             if self._local:
-                return self._write_here(Path(self._path) / name, parts)
+                return self._write_here(Path(self.path) / name, parts)
             # An object appears when its upload ends.
-            with self._files.open_output_stream(self._at(name)) as stream:
+            with self.files.open_output_stream(self._at(name)) as stream:
                 return sum(stream.write(part) for part in parts)
 
     def read(self, name: str, offset: int = 0, length: int | None = None) -> pa.Buffer:
         with (
             _explained(f"cannot read {self.address}/{name}"),
-            self._files.open_input_file(self._at(name)) as file,
+            self.files.open_input_file(self._at(name)) as file,
         ):
             file.seek(offset)
             return file.read_buffer(file.size() - offset if length is None else length)
 
     def names(self, below: str = "") -> list[str]:
         """The names of all files below, in order."""
-        root = self._at(below) if below else self._path
+        root = self._at(below) if below else self.path
         with _explained(f"cannot list {self.address}/{below}"):
             wanted = pfs.FileSelector(root, recursive=True, allow_not_found=True)
-            found = self._files.get_file_info(wanted)
-        cut = len(self._path.rstrip("/")) + 1
+            found = self.files.get_file_info(wanted)
+        cut = len(self.path.rstrip("/")) + 1
         return sorted(info.path[cut:] for info in found if info.is_file)
 
     def exists(self, name: str) -> bool:
         with _explained(f"cannot look at {self.address}/{name}"):
-            return bool(self._files.get_file_info(self._at(name)).is_file)
+            return bool(self.files.get_file_info(self._at(name)).is_file)
 
     def delete(self, name: str) -> None:
         with suppress(FileNotFoundError), _explained(f"cannot delete {self.address}/{name}"):
-            self._files.delete_file(self._at(name))
+            self.files.delete_file(self._at(name))
 
     def delete_all(self, below: str) -> None:
         with suppress(FileNotFoundError, HamletError), _explained("cannot delete"):
-            self._files.delete_dir(self._at(below))
+            self.files.delete_dir(self._at(below))
 
     def _at(self, name: str) -> str:
-        return f"{self._path.rstrip('/')}/{name}"
+        return f"{self.path.rstrip('/')}/{name}"
 
     def _write_here(self, path: Path, parts: tuple[bytes | pa.Buffer, ...]) -> int:
         # The process is in the name: a repeated epoch may be written by another one meanwhile.
@@ -87,7 +86,8 @@ class Folder:
             with open(waiting, "wb") as file:
                 written = sum(file.write(part) for part in parts)
                 file.flush()
-                os.fsync(file.fileno())
+                if self._lasting:
+                    os.fsync(file.fileno())
             os.replace(waiting, path)
         except BaseException:
             with suppress(OSError):

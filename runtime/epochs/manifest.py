@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import pyarrow as pa
@@ -40,8 +40,8 @@ class Counts:
     other_types: set[str] = field(default_factory=set)
 
     def to_json(self) -> dict[str, Any]:
-        data = asdict(self)
-        return {**data, "types": sorted(self.types), "other_types": sorted(self.other_types)}
+        sets = {"types": sorted(self.types), "other_types": sorted(self.other_types)}
+        return {each.name: getattr(self, each.name) for each in fields(self)} | sets
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Counts:

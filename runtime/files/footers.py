@@ -46,9 +46,9 @@ def kind_of(path: Path, wish: Format | None = None) -> Kind | Unreadable:
         return Unreadable(str(getattr(error, "strerror", None) or error).splitlines()[0])
 
 
-def earliest(path: Path, column: str, unit: str | None) -> int | None:
-    """The earliest time in a Parquet file in microseconds, by its footer; None if that does not
-    tell."""
+def span(path: Path, column: str, unit: str | None) -> tuple[int, int] | None:
+    """The earliest and the latest time in a Parquet file in microseconds, by its footer; None if
+    that does not tell."""
     if by_name(path) is not Format.PARQUET:
         return None
     try:
@@ -58,30 +58,40 @@ def earliest(path: Path, column: str, unit: str | None) -> int | None:
                 return None
             place = names.index(column)
             groups = [metadata.row_group(n).column(place) for n in range(metadata.num_row_groups)]
-            flat = all(group.path_in_schema == column for group in groups)
             kind = file.schema_arrow.field(column).type
-            found = [_micros(group.statistics, kind, unit) for group in groups] if flat else [None]
+            if not groups or any(group.path_in_schema != column for group in groups):
+                return None
+            found = [_micros(group.statistics, kind, unit) for group in groups]
     except (OSError, pa.ArrowException):
         return None
     known = [each for each in found if each is not None]
-    return min(known) if known and len(known) == len(found) else None
+    if len(known) < len(found):
+        return None
+    return min(least for least, _ in known), max(most for _, most in known)
 
 
-def _micros(statistics: Any, kind: pa.DataType, unit: str | None) -> int | None:
+def _micros(statistics: Any, kind: pa.DataType, unit: str | None) -> tuple[int, int] | None:
     if statistics is None or not statistics.has_min_max:
         return None
-    least = int(statistics.min_raw) if isinstance(statistics.min_raw, int) else None
-    if least is None:
+    bounds = statistics.min_raw, statistics.max_raw
+    if not all(isinstance(each, int) for each in bounds):
         return None
+    factor = _factor(statistics, kind, unit)
+    if factor is None:
+        return None
+    least, most = (int(each * factor) if factor >= 1 else int(each) // 1_000 for each in bounds)
+    return least, most
+
+
+def _factor(statistics: Any, kind: pa.DataType, unit: str | None) -> float | None:
+    """Microseconds in one of what is written; below 1 for nanoseconds."""
     if pt.is_timestamp(kind):
         written = json.loads(statistics.logical_type.to_json()).get("timeUnit")
-        if written == "nanoseconds":
-            return least // 1_000
-        return least * _PER_MICRO[written] if written in _PER_MICRO else None
+        return {"nanoseconds": 0.001, **_PER_MICRO}.get(written)
     if pt.is_date32(kind):
-        return least * DAY
+        return DAY
     if pt.is_signed_integer(kind):
-        return least // 1_000 if unit == "ns" else least * UNITS[unit or "s"]
+        return 0.001 if unit == "ns" else UNITS[unit or "s"]
     return None
 
 

@@ -25,6 +25,21 @@ def parse_spec(spec: str) -> tuple[str, dict[str, Any]]:
     return unquote(name), parameters
 
 
+def split_pace(spec: str) -> tuple[str, float | None]:
+    """The spec without `pace`, which is not of the stream: how many events come in a second of
+    whoever watches."""
+    name, mark, query = spec.partition("?")
+    parts = [part for part in query.split("&") if part]
+    paces = [part for part in parts if part.partition("=")[0].strip() == "pace"]
+    rest = name + mark + "&".join(part for part in parts if part not in paces)
+    if not paces:
+        return rest, None
+    pace = _number("pace", paces[-1].partition("=")[2])
+    if not pace > 0:
+        raise InputError(f"`pace` is {pace:g}", "events a second, more than 0")
+    return rest, pace
+
+
 def _pair(part: str) -> tuple[str, str]:
     key, equals, value = part.partition("=")
     key, value = unquote(key).strip(), unquote(value).strip()

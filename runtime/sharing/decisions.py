@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 
 KINDS = ("shared", "split", "merged", "continued")
 
@@ -86,3 +87,43 @@ class Decisions:
     types: tuple[TypeDecisions, ...]
     examples: tuple[Example, ...]
     over: str = "bursts"
+
+
+# Of several engines, as many as of one are enough.
+EXAMPLES = 16
+
+
+def merged(several: Iterable[Decisions]) -> list[Decisions]:
+    """What engines over other partitions of the same queries decided, as one."""
+    groups: dict[tuple[tuple[str, ...], str], Decisions] = {}
+    for each in several:
+        known = groups.get((each.queries, each.over))
+        groups[each.queries, each.over] = each if known is None else _both(known, each)
+    return list(groups.values())
+
+
+def _both(one: Decisions, other: Decisions) -> Decisions:
+    types = {each.type: each for each in one.types}
+    for each in other.types:
+        types[each.type] = _sum(types[each.type], each) if each.type in types else each
+    examples = (*one.examples, *other.examples)[:EXAMPLES]
+    return replace(one, types=tuple(types.values()), examples=examples)
+
+
+def _sum(one: TypeDecisions, other: TypeDecisions) -> TypeDecisions:
+    return TypeDecisions(
+        one.type,
+        one.shared + other.shared,
+        one.split + other.split,
+        one.merged + other.merged,
+        one.continued + other.continued,
+        one.events + other.events,
+        one.snapshots + other.snapshots,
+        one.benefit + other.benefit,
+        _timed(one.time_shared, other.time_shared),
+        _timed(one.time_split, other.time_split),
+    )
+
+
+def _timed(one: Timed, other: Timed) -> Timed:
+    return Timed(one.bursts + other.bursts, one.nanoseconds + other.nanoseconds)

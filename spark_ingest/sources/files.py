@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from runtime.events.clock import Clock
 from runtime.events.dead import dead_source
 from runtime.files.decode import Decoder, Origin
-from runtime.files.footers import Kind, Unreadable, earliest, kind_of
+from runtime.files.footers import Kind, Unreadable, kind_of, span
 from runtime.files.formats import Format, named
 from runtime.files.lines import Lines, Typed
 from runtime.files.read import Input, listed, open_input
@@ -36,13 +36,13 @@ MOST_TEXT = 1 << 30
 
 
 @dataclass(frozen=True)
-class _File:
+class File:
     path: str
     size: int
     changed: int
 
     @classmethod
-    def of(cls, path: Path) -> _File:
+    def of(cls, path: Path) -> File:
         known = os.stat(path)
         return cls(str(path), known.st_size, known.st_mtime_ns)
 
@@ -92,11 +92,11 @@ class FileSource(Source):
     def backlog(self, position: Position) -> int:
         return sum(file.size for file in self._list if file.path not in position["files"])
 
-    def _listed(self) -> list[_File]:
+    def _listed(self) -> list[File]:
         if not self._path.is_dir():
-            return [_File.of(self._path)]
+            return [File.of(self._path)]
         paths, self.skipped = listed(self._path, self._wish)
-        return sorted(map(_File.of, paths), key=lambda file: file.path)
+        return sorted(map(File.of, paths), key=lambda file: file.path)
 
     def _look(self) -> pa.Schema:
         with self._opened() as found:
@@ -124,13 +124,13 @@ class FileSource(Source):
             declared=self._needs.declared,
         )
 
-    def _kind(self, file: _File) -> Kind | Unreadable:
+    def _kind(self, file: File) -> Kind | Unreadable:
         return kind_of(Path(file.path), self._wish)
 
     # ---- a range as a frame ----------------------------------------------------------------
 
     def read(self, wanted: Range, columns: Sequence[str]) -> Reading:
-        files: list[_File] = wanted.work
+        files: list[File] = wanted.work
         kind = self._kind(files[0])
         floor = self._floor(wanted)
         if isinstance(kind, Unreadable):
@@ -171,10 +171,11 @@ class FileSource(Source):
 
     def _earliest(self, path: str) -> int | None:
         if path not in self._floors:
-            self._floors[path] = earliest(Path(path), self._needs.time_column, self._unit)
+            known = span(Path(path), self._needs.time_column, self._unit)
+            self._floors[path] = None if known is None else known[0]
         return self._floors[path]
 
-    def _parquet(self, files: list[_File], kind: Kind, columns: Sequence[str]) -> DataFrame:
+    def _parquet(self, files: list[File], kind: Kind, columns: Sequence[str]) -> DataFrame:
         """Looking at footers is a job of its own for Spark, so it does that once for a schema."""
         assert kind.schema is not None
         paths = [file.path for file in files]
@@ -185,8 +186,8 @@ class FileSource(Source):
 
 
 def _first_of(
-    waiting: list[_File], limit: int, kind_of: Callable[[_File], Kind | Unreadable]
-) -> Iterator[_File]:
+    waiting: list[File], limit: int, kind_of: Callable[[File], Kind | Unreadable]
+) -> Iterator[File]:
     """As many files as fit, at least one, all of one kind."""
     size, first = 0, None
     for file in waiting[:MOST_FILES]:

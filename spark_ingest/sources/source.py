@@ -68,6 +68,10 @@ class Source(ABC):
         """Only these columns of `schema` are needed. May be called again for the same range, and
         then reads the same."""
 
+    def ended(self, position: Position) -> bool:
+        """Whether nothing comes after a position, now that `next` has found nothing."""
+        return self.bounded
+
     def clock(self) -> pa.DataType | None:
         """What times in text turn out to be; None where their column says what they are."""
         return None

@@ -1,0 +1,129 @@
+"""The actors of a job: aggregators, routers and the optimizer; begun, and begun again where one
+died."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import ray
+from ray.exceptions import RayActorError, RayTaskError
+
+from actors.aggregator import Aggregator, Begin, NotBegun
+from actors.optimizer import Optimizer
+from actors.router import Collected, Parked, Router
+from runtime.epochs.aggregation import Order
+from runtime.epochs.routes import Routing
+from runtime.files.decode import Decoder, Origin
+from runtime.sharing.policy import Policy
+
+# Ray's reference to what a call will give.
+Ref = Any
+
+# A restart takes about two seconds, on a busy machine some more.
+PATIENCE_SECONDS = 120.0
+
+
+class Crew:
+    """`size` aggregators. `close` ends all actors."""
+
+    def __init__(self, size: int, routers: int) -> None:
+        self.size = size
+        self.optimizer: Any = Optimizer.remote()  # type: ignore[attr-defined]
+        self.aggregators: list[Any] = [
+            Aggregator.remote()  # type: ignore[attr-defined]
+            for _ in range(size)
+        ]
+        self.routers: list[Any] = [Router.remote() for _ in range(routers)]  # type: ignore[attr-defined]
+        self._turn = itertools.cycle(range(routers))
+        self._routing: Ref | None = None
+        self._asked: Ref | None = None
+
+    # ---- events ----------------------------------------------------------------------------
+
+    def follow(self, routing: Routing) -> None:
+        """Routes by this from the next block on."""
+        self._routing = ray.put(routing)
+
+    def route(
+        self,
+        block: Parked | Collected,
+        decoder: Decoder,
+        origin: Origin,
+        watermark: int | None,
+    ) -> list[Ref]:
+        """What is told of the block, and the portions of each aggregator."""
+        router = self.routers[next(self._turn)]
+        found: list[Ref] = router.route.options(num_returns=self.size + 1).remote(
+            block, decoder, origin, self._routing, watermark
+        )
+        return found
+
+    def take(self, order: Order, portions: Sequence[Sequence[Ref]]) -> list[Ref]:
+        """`portions` of each block, in the order in which they arrived, for each aggregator."""
+        return [
+            aggregator.take.remote(order, *(block[owner] for block in portions))
+            for owner, aggregator in enumerate(self.aggregators)
+        ]
+
+    # ---- begin, and begin again ------------------------------------------------------------
+
+    def begin(self, begin: Callable[[int], Begin], which: Sequence[int] | None = None) -> list[int]:
+        """Gives the numbers of their processes. Waits for an actor that is being restarted."""
+        chosen = range(self.size) if which is None else which
+        calls = [
+            partial(self.aggregators[n].begin.remote, ray.put(begin(n)), self.optimizer)
+            for n in chosen
+        ]
+        return [_patiently(call) for call in calls]
+
+    def new(self) -> list[int]:
+        """Aggregators that have not begun, as after a crash. Waits until all are there."""
+        numbers = range(self.size)
+        return [n for n in numbers if not _patiently(self.aggregators[n].begun.remote)]
+
+    # ---- policy ----------------------------------------------------------------------------
+
+    def policy(self) -> Policy | None:
+        """The optimizer's newest policy, once it has answered. Nobody waits for it."""
+        if self._asked is None:
+            self._asked = self.optimizer.policy.remote()
+            return None
+        if not ray.wait([self._asked], timeout=0)[0]:
+            return None
+        asked, self._asked = self._asked, None
+        try:
+            found: Any = ray.get(asked)
+        except RayActorError:
+            return None
+        return found
+
+    def close(self) -> None:
+        for actor in (*self.aggregators, *self.routers, self.optimizer):
+            ray.kill(actor)
+
+
+def _patiently(call: Callable[[], Ref]) -> Any:
+    """Until an actor that is being restarted answers."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            return ray.get(call())
+        except RayActorError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.1)
+
+
+def is_crash(error: BaseException) -> bool:
+    """Whether a process died, or is new and knows nothing, and the work can be done again."""
+    if isinstance(error, RayActorError | ray.exceptions.ObjectLostError | ConnectionError):
+        return True
+    cause = error.cause if isinstance(error, RayTaskError) else error
+    if isinstance(cause, RayTaskError):
+        return is_crash(cause)
+    lost = RayActorError | ray.exceptions.ObjectLostError | NotBegun
+    return isinstance(cause, lost)

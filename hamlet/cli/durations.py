@@ -1,0 +1,21 @@
+"""Times as a person writes them on a command line: 10s, 500ms, 2 minutes."""
+
+from __future__ import annotations
+
+import re
+
+from runtime.errors import HamletError
+
+_MICROS = {"us": 1, "ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000}
+_WORDS = {"second": "s", "seconds": "s", "minute": "m", "minutes": "m", "min": "m", "hours": "h"}
+_WRITTEN = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*", re.IGNORECASE)
+
+
+def duration(text: str) -> int:
+    """Microseconds."""
+    found = _WRITTEN.fullmatch(text)
+    unit = "" if found is None else found[2].lower()
+    unit = _WORDS.get(unit, unit)
+    if found is None or unit not in _MICROS:
+        raise HamletError(f"`{text}` is no time", "such as 10s, 500ms, 2m or 1h")
+    return round(float(found[1]) * _MICROS[unit])

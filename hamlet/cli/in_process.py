@@ -1,0 +1,67 @@
+"""`hamlet run --engine local`: a bounded input in this process."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+
+from hamlet.cli.choices import OutputFormat
+from hamlet.cli.compiling import watch_compiler
+from hamlet.cli.decisions import show_decisions
+from hamlet.cli.notices import Notices
+from hamlet.cli.outputs import CountingSink, open_dead, open_sink
+from hamlet.cli.progress import bars
+from hamlet.cli.source import Generated, open_source
+from hamlet.cli.summary import tell
+from hamlet.run import run
+from runtime.engine import Engine
+from runtime.epochs.shard import Settings
+from runtime.events import Schema
+from runtime.language.query import Workload
+
+
+def run_in_process(
+    workload: Workload,
+    settings: Settings,
+    input: str,
+    format: str | None,
+    columns: tuple[str, str, str],
+    declared: Schema | None,
+    output: Path | None,
+    chosen: OutputFormat,
+    limit: int,
+    notices: Notices,
+    explain_sharing: bool,
+) -> None:
+    """`columns` are those of time and type, and the unit of times."""
+    time_column, type_column, time_unit = columns
+    engine = Engine(
+        workload,
+        numeric=settings.numeric,
+        ties=settings.ties,
+        sharing=settings.sharing,
+        plan=settings.plan,
+        time_column=time_column,
+        type_column=type_column,
+        time_unit=time_unit,
+    )
+    with ExitStack() as stack:
+        source = stack.enter_context(
+            open_source(
+                input,
+                format=format,
+                uses=workload.uses,
+                time_column=time_column,
+                type_column=type_column,
+                declared=declared,
+            )
+        )
+        results = CountingSink(open_sink(stack, workload, output, chosen, limit))
+        dead = open_dead(stack, output, chosen)
+        total = source.events if isinstance(source, Generated) else None
+        with bars(notices, total) as watcher, watch_compiler(watcher.compiling) as compiler:
+            summary = run(engine, source, results, dead, watcher)
+        summary.compiling = compiler.seconds
+    tell(notices, workload, summary, results.rows, output)
+    if explain_sharing:
+        show_decisions(notices, engine.decisions())

@@ -1,0 +1,126 @@
+"""What a job tells while it runs: a few lines that change, on a terminal."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
+
+from hamlet.cli.notices import Notices, many, one_line
+from hamlet.job.driver import Told
+from runtime.sharing.decisions import KINDS
+
+# Of the last epochs, by which the rate is told.
+RECENT = 16
+
+
+class JobScreen:
+    """Stages of the start, then the facts of the last epoch. Warnings are told in any case."""
+
+    def __init__(self, notices: Notices, live: Live | None = None) -> None:
+        self._notices = notices
+        self._live = live
+        self._stage = ""
+        self._recent: deque[tuple[float, int]] = deque(maxlen=RECENT)
+        self._windows = 0
+        self.began = time.perf_counter()
+        self.first: float | None = None  #: when the first epoch was committed
+        self.last: Told | None = None
+
+    def stage(self, what: str) -> None:
+        self._stage = what
+        if not what:
+            self.began = time.perf_counter()
+            self._recent.append((self.began, 0))
+        self._show()
+
+    def warn(self, what: str) -> None:
+        self._notices.warn(what)
+
+    def trouble(self, what: str) -> None:
+        self._notices.warn(f"{one_line(what)}; repeating")
+
+    def committed(self, told: Told) -> None:
+        self.last = told
+        self._windows += sum(_windows(table) for table in told.results.values())
+        self._recent.append((time.perf_counter(), told.counts.rows))
+        self._show()
+
+    def _show(self) -> None:
+        if self._live is not None:
+            self._live.update(self._view(), refresh=True)
+
+    def _view(self) -> RenderableType:
+        if self._stage:
+            return Spinner("dots", Text(self._stage))
+        if self.last is None:
+            return Spinner("dots", Text("reading"))
+        return Group(self._facts(self.last))
+
+    def _facts(self, told: Told) -> Table:
+        facts = {
+            "epoch": f"{told.epoch:,}",
+            "events": f"{told.counts.events:,}",
+            "events/s": f"{self._rate():,.0f}",
+            "lag": self._lag(told),
+            "windows closed": f"{self._windows:,}",
+            "open": f"{told.open_windows:,}",
+            "results": f"{told.counts.results.total():,}",
+            "bursts shared": shared(told),
+            "late": f"{told.counts.late:,}",
+            "bad": f"{told.counts.dead.total():,}",
+        }
+        table = Table.grid(padding=(0, 2))
+        table.add_row(*[Text(name, "dim") for name in facts])
+        table.add_row(*[Text(value, "bold") for value in facts.values()])
+        return table
+
+    def _rate(self) -> float:
+        (then, before), (now, rows) = self._recent[0], self._recent[-1]
+        return (rows - before) / (now - then) if now > then else 0.0
+
+    def _lag(self, told: Told) -> str:
+        """What waits to be read, and how far the watermark is behind now if times are of now."""
+        parts = []
+        if told.backlog:
+            parts.append(f"{told.backlog / 1e6:,.1f} MB")
+        if told.watermark is not None:
+            behind = datetime.now(UTC).timestamp() - told.watermark / 1e6
+            if 0 <= behind < 86_400:
+                parts.append(f"{behind:,.1f} s")
+        return ", ".join(parts) or "none"
+
+
+def _windows(table: object) -> int:
+    return len(table["window_start"].unique())  # type: ignore[index]
+
+
+def shared(told: Told) -> str:
+    """The share of bursts that queries shared."""
+    counts = dict.fromkeys(KINDS, 0)
+    for group in told.decisions:
+        for each in group.types:
+            for kind in KINDS:
+                counts[kind] += getattr(each, kind)
+    total = sum(counts.values())
+    return f"{(total - counts['split']) / total:.0%}" if total else "none to share"
+
+
+@contextmanager
+def job_screen(notices: Notices) -> Iterator[JobScreen]:
+    if not notices.live:
+        yield JobScreen(notices)
+        return
+    with Live(console=notices.console, transient=True, auto_refresh=True) as live:
+        yield JobScreen(notices, live)
+
+
+__all__ = ["JobScreen", "job_screen", "many", "shared"]

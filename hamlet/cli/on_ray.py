@@ -1,0 +1,155 @@
+"""`hamlet run --engine ray`: a job on Ray and Spark, seen from the command line."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import typer
+
+from hamlet.cli.choices import OutputFormat
+from hamlet.cli.console import ConsoleSink
+from hamlet.cli.decisions import show_decisions
+from hamlet.cli.exits import INTERRUPTED
+from hamlet.cli.live import job_screen
+from hamlet.cli.notices import Notices
+from hamlet.cli.outputs import open_dead, open_late, open_sink
+from hamlet.cli.stopping import stop_on_signals
+from hamlet.cli.summary import tell
+from hamlet.job import inputs
+from hamlet.job.run import Asked, Outcome, run
+from hamlet.run import Summary
+from runtime.epochs.checkpoints import Checkpoints
+from runtime.epochs.intake import Intake
+from runtime.language.query import Workload
+from spark_ingest.sinks.parts import PartsSink, WholeSink
+from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Sink
+from spark_ingest.sinks.staging import Staging
+
+
+@dataclass(frozen=True)
+class Output:
+    to: str | None
+    format: OutputFormat
+    limit: int
+    kafka_options: Path | None = None
+
+    @property
+    def folder(self) -> Path | None:
+        return None if self.to is None or self.kafka else Path(self.to)
+
+    @property
+    def kafka(self) -> bool:
+        return self.to is not None and self.to.startswith("kafka:")
+
+
+def run_on_ray(
+    workload: Workload,
+    asked: Asked,
+    input: inputs.Asked,
+    output: Output,
+    notices: Notices,
+    explain_sharing: bool,
+) -> None:
+    """Ends with 130 after Ctrl-C, when the epoch under way is done."""
+    opened = inputs.input_of(input)
+    whole = not input.follow and not output.kafka
+    with job_screen(notices) as screen, stop_on_signals() as stop:
+        sinks = _Sinks(output, whole, notices)
+        outcome = run(workload, asked, opened, sinks.make, screen, stop)
+        if outcome.finished and whole:
+            sinks.write(outcome)
+        seconds = time.perf_counter() - screen.began
+    _tell(notices, outcome, output, seconds)
+    if not outcome.finished:
+        _tell_stopped(notices, asked)
+    if explain_sharing:
+        show_decisions(notices, outcome.decisions)
+    if stop.interrupted and not outcome.finished:
+        raise typer.Exit(INTERRUPTED)
+
+
+class _Sinks:
+    """Makes the sink; of a bounded input, writes all results in the end."""
+
+    def __init__(self, output: Output, whole: bool, notices: Notices) -> None:
+        self._output = output
+        self._whole = whole
+        self._notices = notices
+        self._kept: Staging | None = None
+
+    def make(self, checkpoints: Checkpoints, intake: Intake) -> Sink:
+        output = self._output
+        names = [query.name for query in intake.workload]
+        staging = Staging(checkpoints.folder)
+        if self._whole:
+            self._kept = staging
+            return WholeSink(staging)
+        if output.kafka:
+            return self._kafka(checkpoints)
+        if output.folder is not None:
+            return PartsSink(output.folder, output.format.value, staging, names)
+        return ConsoleSink(intake.workload, output.format, output.limit)
+
+    def _kafka(self, checkpoints: Checkpoints) -> Sink:
+        from spark_ingest.kafka.address import parse_address
+        from spark_ingest.kafka.options import read_options
+        from spark_ingest.sinks.kafka import KafkaSink
+
+        assert self._output.to is not None
+        options = self._output.kafka_options
+        return KafkaSink(
+            parse_address(self._output.to),
+            checkpoints.job,
+            checkpoints.folder.files,
+            f"{checkpoints.folder.path}/results",
+            options=None if options is None else read_options(options),
+            say=self._notices.say,
+        )
+
+    def write(self, outcome: Outcome) -> None:
+        assert self._kept is not None
+        output, workload = self._output, outcome.intake.workload
+        with ExitStack() as stack:
+            results = open_sink(stack, workload, output.folder, output.format, output.limit)
+            beside: dict[str, Callable[[pa.Table], None]] = {
+                DEAD_LETTER: open_dead(stack, output.folder, output.format),
+                LATE: open_late(stack, output.folder, output.format),
+            }
+            results.write(outcome.intake.empty())
+            for epoch in self._kept.epochs():
+                for name, table in self._kept.read(epoch).items():
+                    if name in beside:
+                        beside[name](table)
+                    else:
+                        results.write({name: table})
+
+
+def _tell(notices: Notices, outcome: Outcome, output: Output, seconds: float) -> None:
+    counts = outcome.counts
+    summary = Summary(
+        rows=counts.rows,
+        broken=counts.lost,
+        seconds=seconds,
+        dead=counts.dead,
+        null_keys=counts.null_keys,
+        truncated=counts.truncated,
+        skipped=outcome.skipped,
+        types=counts.types,
+        other_types=counts.other_types,
+        late=counts.late,
+    )
+    workload = outcome.intake.workload
+    rows = {query.name: counts.results[query.name] for query in workload}
+    tell(notices, workload, summary, rows, output.folder)
+
+
+def _tell_stopped(notices: Notices, asked: Asked) -> None:
+    if asked.checkpoint is None:
+        notices.warn("stopped; without --checkpoint the open windows are lost")
+    else:
+        notices.say(f"stopped; the same command goes on from {asked.checkpoint}")

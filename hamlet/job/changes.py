@@ -1,0 +1,13 @@
+"""Queries that come and go while a job runs, as others ask for it."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from runtime.epochs.aggregation import Change
+from runtime.epochs.intake import Intake
+
+
+class Changes(Protocol):
+    def next(self, intake: Intake) -> Change | None:
+        """What is to change now, checked against the workload."""

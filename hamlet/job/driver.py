@@ -1,0 +1,455 @@
+"""Drives a job, epoch by epoch, until its input ends or it is told to stop.
+
+While aggregators compute one epoch, Spark reads the next. An epoch is finished in order: totals
+are merged, results staged, the manifest is written (now it is committed), results are published.
+Where a process dies, its work is repeated: aggregators answer a repeated epoch without taking it
+again, and one that was restarted begins from the last committed epoch.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import pyarrow as pa
+import ray
+
+from actors.aggregator import Begin
+from actors.crew import Crew, is_crash
+from hamlet.job.changes import Changes
+from hamlet.job.reading import Read, Reader, nothing
+from runtime.epochs.aggregation import Answer, Change, Order, Unit
+from runtime.epochs.checkpoints import Checkpoints
+from runtime.epochs.intake import Intake
+from runtime.epochs.manifest import Counts, Manifest
+from runtime.epochs.pieces import Saved
+from runtime.epochs.shard import Settings
+from runtime.epochs.split import joined_rows
+from runtime.epochs.watermark import Watermark
+from runtime.errors import HamletError
+from runtime.sharing.decisions import Decisions, merged
+from runtime.sharing.policy import Policy
+from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Sink
+from spark_ingest.sources.source import Range, Source
+
+# Epochs that aggregators may be busy with at once: one computes, one waits for it.
+AHEAD = 2
+# How often work is repeated after crashes before the job gives up, as long as nothing moves on.
+REPEATS = 10
+# Bytes that an epoch reads: few while all is quick, so that results come soon; more with backlog.
+LEAST_BYTES, MOST_BYTES = 4 << 20, 64 << 20
+QUICK_SECONDS, SLOW_SECONDS = 1.0, 4.0
+POLL_SECONDS = 0.02
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a watcher hears of an epoch when it is committed."""
+
+    epoch: int
+    counts: Counts
+    rows: int
+    seconds: float
+    watermark: int | None
+    newest: int | None
+    backlog: int
+    open_windows: int
+    waiting: int
+    state_bytes: int
+    saved_bytes: int
+    policy: int
+    stages: dict[str, float]
+    decisions: list[Decisions]
+    results: dict[str, pa.Table]
+
+
+class Watcher(Protocol):
+    def committed(self, told: Told) -> None:
+        """An epoch is committed and published."""
+
+    def trouble(self, what: str) -> None:
+        """Something died, and its work is repeated."""
+
+
+@dataclass
+class _Epoch:
+    """An epoch on its way through the aggregators."""
+
+    order: Order
+    read: Read
+    intake: Intake
+    since: dict[str, int]
+    answers: Future[list[Answer]] = field(default_factory=Future)
+    clocks: dict[str, int] = field(default_factory=dict)
+    newest: int | None = None
+    began: float = 0.0
+
+
+class Driver:
+    def __init__(
+        self,
+        source: Source,
+        sink: Sink,
+        crew: Crew,
+        reader: Reader,
+        checkpoints: Checkpoints,
+        intake: Intake,
+        settings: Settings,
+        watcher: Watcher,
+        *,
+        shards: int,
+        lateness: int,
+        manifest: Manifest | None = None,
+        change: Change | None = None,
+        changes: Changes | None = None,
+        stopping: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """`intake` has the workload of the manifest, if there is one, and `change` what has come
+        and gone since."""
+        self._source, self._sink = source, sink
+        self._crew, self._reader = crew, reader
+        self._checkpoints, self._settings = checkpoints, settings
+        self._intake = self._first = intake
+        self._watcher = watcher
+        self._shards = shards
+        self._begins_with = change
+        self._change: Change | None = None
+        self._changes = changes
+        self._stopping = stopping
+        self._committed = manifest
+        self._since = dict(manifest.since) if manifest else {}
+        self._planned = manifest.position if manifest else source.first()
+        self._next = manifest.epoch + 1 if manifest else 0
+        self.counts = manifest.counts.copy() if manifest else Counts()
+        self._watermark = Watermark(
+            lateness,
+            clocks=manifest.clocks if manifest else None,
+            value=manifest.watermark if manifest else None,
+        )
+        self._units: dict[Unit, Saved] = dict(manifest.units) if manifest else {}
+        self._policy: Policy | None = None
+        self._pending: deque[_Epoch] = deque()
+        self._wanted: Range | None = None
+        self._reading: Future[Read] | None = None
+        self._limit = LEAST_BYTES
+        self._ended = False
+        self._repeats = 0
+        self._threads = ThreadPoolExecutor(1 + AHEAD, "epoch")
+        self.decisions: list[Decisions] = []
+
+    # ---- the loop --------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Returns when the input has ended, or after the epochs under way if told to stop."""
+        if self._committed is not None and self._committed.finished:
+            return
+        self._crew.follow(self._intake.routing(self._shards, self._crew.size))
+        self._crew.begin(self._begin)
+        if self._begins_with is not None:
+            self._adopt(self._begins_with)
+        try:
+            while not self._done():
+                self._step()
+        finally:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+
+    @property
+    def finished(self) -> bool:
+        """Whether the input has ended; else the job can go on from its checkpoint."""
+        return self._committed is not None and self._committed.finished
+
+    @property
+    def intake(self) -> Intake:
+        return self._intake
+
+    def _step(self) -> None:
+        self._plan()
+        if self._reading is not None and self._reading.done():
+            self._take_reading(self._reading)
+        elif self._pending and self._pending[0].answers.done():
+            self._take_answers(self._pending[0])
+        self._wait()
+
+    def _done(self) -> bool:
+        if self._reading is not None or self._pending:
+            return False
+        return self._ended or self._stopping()
+
+    def _wait(self) -> None:
+        """For whatever comes first: the rows of the next epoch, or the answers for the last."""
+        busy: list[Future[Any]] = [] if self._reading is None else [self._reading]
+        if self._pending:
+            busy.append(self._pending[0].answers)
+        if busy:
+            wait(busy, return_when=FIRST_COMPLETED)
+        elif not self._done():
+            time.sleep(POLL_SECONDS)
+
+    # ---- an epoch begins -------------------------------------------------------------------
+
+    def _plan(self) -> None:
+        if self._reading is not None or len(self._pending) >= AHEAD:
+            return
+        if self._ended or self._stopping():
+            return
+        self._take_changes()
+        found = self._source.next(self._planned, self._limit)
+        if found is not None:
+            self._planned = found.end
+            self._read(found)
+        elif self._source.ended(self._planned):
+            self._ended = True
+            self._compute(nothing(self._planned), last=True)
+        elif self._change is not None or self._time_goes_on():
+            self._compute(nothing(self._planned))
+
+    def _read(self, wanted: Range) -> None:
+        """Events behind the watermark are late, but nothing is late in a bounded input."""
+        self._wanted = wanted
+        bound = None if self._source.bounded else self._watermark.value
+        columns = self._intake.columns
+        self._reading = self._threads.submit(self._reader.read, wanted, columns, bound)
+
+    def _take_reading(self, reading: Future[Read]) -> None:
+        self._reading = None
+        try:
+            read = reading.result()
+        except HamletError:
+            raise
+        except Exception as error:
+            # Spark, or what it stands on. The same range can be read again.
+            self._trouble(error)
+            assert self._wanted is not None
+            self._read(self._wanted)
+        else:
+            self._compute(read)
+
+    def _time_goes_on(self) -> bool:
+        """Whether a partition of the source has become idle that held the others back."""
+        before = self._watermark.value
+        return self._watermark.see({}) != before
+
+    def _compute(self, read: Read, last: bool = False) -> None:
+        watermark = self._moved(read)
+        policy = self._crew.policy() if self._settings.numeric == "float" else None
+        changed, self._change = self._change, None
+        order = Order(
+            epoch=self._next,
+            watermark=watermark,
+            last=last,
+            change=changed,
+            policy=policy if policy != self._policy else None,
+            committed=-1 if self._committed is None else self._committed.epoch,
+        )
+        if order.policy is not None:
+            self._policy = order.policy
+        self._next += 1
+        epoch = _Epoch(
+            order,
+            read,
+            self._intake,
+            dict(self._since),
+            clocks=dict(self._watermark.clocks),
+            newest=self._watermark.newest,
+            began=time.perf_counter(),
+        )
+        self._send(epoch)
+        self._pending.append(epoch)
+
+    def _send(self, epoch: _Epoch) -> None:
+        calls = self._crew.take(epoch.order, epoch.read.portions)
+        epoch.answers = self._threads.submit(ray.get, calls)
+
+    def _moved(self, read: Read) -> int | None:
+        """The watermark after an epoch. A bounded input is in order as a whole: only what is
+        known of the rest of it moves the watermark."""
+        mark = self._watermark
+        if not self._source.bounded:
+            return mark.see(read.newest)
+        for clock, newest in read.newest.items():
+            mark.clocks[clock] = max(newest, mark.clocks.get(clock, newest))
+        if read.floor is not None and (mark.value is None or read.floor > mark.value):
+            mark.value = read.floor
+        return mark.value
+
+    # ---- queries come and go ---------------------------------------------------------------
+
+    def _take_changes(self) -> None:
+        if self._changes is None or self._change is not None:
+            return
+        asked = self._changes.next(self._intake)
+        if asked is not None:
+            self._adopt(asked)
+
+    def _adopt(self, change: Change) -> None:
+        """Rows are read and routed for the changed workload from the next epoch on, and with
+        that epoch the aggregators hear of it. Queries that join count from after every event
+        seen so far."""
+        newest = self._watermark.newest
+        since = None if newest is None else newest + 1
+        self._change = replace(change, since=since)
+        self._intake = self._intake.changed(change.added, change.removed)
+        for name in change.removed:
+            self._since.pop(name, None)
+        if since is not None:
+            self._since |= {query.name: since for query in change.added}
+        self._crew.follow(self._intake.routing(self._shards, self._crew.size))
+
+    # ---- an epoch ends ---------------------------------------------------------------------
+
+    def _take_answers(self, epoch: _Epoch) -> None:
+        try:
+            answers = epoch.answers.result()
+        except Exception as error:
+            if not is_crash(error):
+                raise
+            self._trouble(error)
+            self._repeat()
+        else:
+            self._finish(epoch, answers)
+            self._pending.popleft()
+
+    def _finish(self, epoch: _Epoch, answers: list[Answer]) -> None:
+        computed = time.perf_counter()
+        self._units = {unit: saved for answer in answers for unit, saved in answer.saved.items()}
+        tables = epoch.intake.tables([answer.partials for answer in answers])
+        counts = self._counted(epoch, tables)
+        merged = time.perf_counter()
+        beside = {DEAD_LETTER: joined_rows(epoch.read.dead), LATE: joined_rows(epoch.read.late)}
+        self._sink.stage(epoch.order.epoch, {**tables, **beside})
+        staged = time.perf_counter()
+        manifest = self._manifest(epoch, counts)
+        self._checkpoints.commit(manifest)
+        committed = time.perf_counter()
+        self._sink.publish(epoch.order.epoch)
+        self._source.committed(manifest.position)
+        published = time.perf_counter()
+        self._committed, self.counts, self._repeats = manifest, counts, 0
+        stages = {
+            "spark": epoch.read.spark_seconds,
+            "hand-over": epoch.read.route_seconds,
+            "compute": max(answer.compute_seconds for answer in answers),
+            "checkpoint": max(answer.save_seconds for answer in answers) + committed - staged,
+            "merge": merged - computed,
+            "sink": staged - merged + published - committed,
+        }
+        self._tell(epoch, answers, tables, stages)
+        self._pace(epoch, stages)
+
+    def _counted(self, epoch: _Epoch, tables: dict[str, pa.Table]) -> Counts:
+        counts, read = self.counts.copy(), epoch.read
+        for told in read.told:
+            counts.rows += told.rows
+            counts.events += told.events
+            counts.truncated += told.truncated
+            counts.null_keys.update(told.null_keys)
+            counts.types |= told.types
+            counts.other_types |= told.other_types
+        counts.late += sum(table.num_rows for table in read.late)
+        for table in read.dead:
+            counts.dead.update(table["reason"].to_pylist())
+        counts.lost += read.lost
+        counts.results.update({name: table.num_rows for name, table in tables.items()})
+        return counts
+
+    def _manifest(self, epoch: _Epoch, counts: Counts) -> Manifest:
+        order = epoch.order
+        return Manifest(
+            epoch=order.epoch,
+            source=self._source.name,
+            position=epoch.read.range.end,
+            watermark=order.watermark,
+            newest=epoch.newest,
+            clocks=epoch.clocks,
+            workload=epoch.intake.workload,
+            since=epoch.since,
+            reading=epoch.intake.reading,
+            settings={"numeric": self._settings.numeric, "ties": self._settings.ties},
+            shards=self._shards,
+            units={} if order.last else self._units,
+            counts=counts,
+            finished=order.last,
+        )
+
+    def _tell(
+        self,
+        epoch: _Epoch,
+        answers: list[Answer],
+        tables: dict[str, pa.Table],
+        stages: dict[str, float],
+    ) -> None:
+        self.decisions = merged(each for answer in answers for each in answer.decisions)
+        told = Told(
+            epoch=epoch.order.epoch,
+            counts=self.counts,
+            rows=epoch.read.rows,
+            seconds=time.perf_counter() - epoch.began,
+            watermark=epoch.order.watermark,
+            newest=epoch.newest,
+            backlog=self._source.backlog(self._planned),
+            open_windows=sum(answer.open_windows for answer in answers),
+            waiting=sum(answer.waiting for answer in answers),
+            state_bytes=sum(answer.state_bytes for answer in answers),
+            saved_bytes=sum(answer.saved_bytes for answer in answers),
+            policy=max(answer.policy for answer in answers),
+            stages=stages,
+            decisions=self.decisions,
+            results=tables,
+        )
+        self._watcher.committed(told)
+
+    def _pace(self, epoch: _Epoch, stages: dict[str, float]) -> None:
+        """Larger epochs where there is more to read, smaller ones where they take long."""
+        slowest = max(stages["spark"] + stages["hand-over"], stages["compute"], stages["sink"])
+        if slowest > SLOW_SECONDS:
+            self._limit = max(LEAST_BYTES, self._limit // 2)
+        elif slowest < QUICK_SECONDS and epoch.read.range.bytes >= self._limit // 2:
+            self._limit = min(MOST_BYTES, self._limit * 2)
+
+    # ---- something died --------------------------------------------------------------------
+
+    def _begin(self, owner: int) -> Begin:
+        routing = self._intake.routing(self._shards, self._crew.size)
+        last = self._committed
+        intake = self._begun_with()
+        return Begin(
+            settings=self._settings,
+            reading=intake.reading,
+            workload=intake.workload,
+            since=dict(last.since) if last else {},
+            shards=routing.owned(owner),
+            folder=self._checkpoints.folder,
+            name=f"{owner}-{self._checkpoints.run}",
+            taken=last.epoch if last else -1,
+            saved=dict(last.units) if last else {},
+            watermark=last.watermark if last else None,
+        )
+
+    def _begun_with(self) -> Intake:
+        """The workload of the last committed epoch: what has changed since is in the orders."""
+        last = self._committed
+        if last is None:
+            return self._first
+        return Intake(last.workload, last.reading, self._settings.numeric)
+
+    def _trouble(self, error: Exception) -> None:
+        self._repeats += 1
+        if self._repeats > REPEATS:
+            raise HamletError(f"gave up after {REPEATS} repeats: {_said(error)}") from error
+        self._watcher.trouble(_said(error))
+        time.sleep(min(5.0, 0.2 * self._repeats))
+
+    def _repeat(self) -> None:
+        """Aggregators that are new begin; then all take what they have not answered."""
+        self._crew.begin(self._begin, self._crew.new())
+        for epoch in self._pending:
+            self._send(epoch)
+
+
+def _said(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

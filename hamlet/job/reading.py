@@ -1,0 +1,88 @@
+"""One epoch's rows, from the source to the routers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import ray
+
+from actors.crew import Crew, Ref
+from runtime.epochs.split import Told, renumbered
+from runtime.files.decode import Origin
+from spark_ingest.handover import Handover
+from spark_ingest.sources.source import Range, Source
+
+
+@dataclass
+class Read:
+    """What was read: by block, in the order of arrival, what was told of it and the portions of
+    each aggregator. `newest` is the largest time by the source's partitions."""
+
+    range: Range
+    told: list[Told] = field(default_factory=list)
+    portions: list[list[Ref]] = field(default_factory=list)
+    newest: dict[str, int] = field(default_factory=dict)
+    dead: list[pa.Table] = field(default_factory=list)
+    late: list[pa.Table] = field(default_factory=list)
+    floor: int | None = None
+    lost: int = 0
+    spark_seconds: float = 0.0
+    route_seconds: float = 0.0
+
+    @property
+    def rows(self) -> int:
+        return sum(told.rows for told in self.told)
+
+
+class Reader:
+    def __init__(self, source: Source, handover: Handover, crew: Crew) -> None:
+        self._source = source
+        self._handover = handover
+        self._crew = crew
+
+    def read(self, wanted: Range, columns: Sequence[str], watermark: int | None) -> Read:
+        began = time.perf_counter()
+        reading = self._source.read(wanted, columns)
+        found = Read(wanted, dead=list(reading.lost), floor=reading.floor)
+        found.lost = sum(table.num_rows for table in reading.lost)
+        if reading.frame is None:
+            return found
+        blocks = self._handover.park(reading.frame)
+        found.spark_seconds = time.perf_counter() - began
+        try:
+            ranked = sorted(range(len(blocks.parts)), key=lambda n: reading.order[n])
+            calls = [
+                self._crew.route(blocks.parts[n], reading.decoder, reading.origins[n], watermark)
+                for n in ranked
+            ]
+            told: list[Told] = ray.get([call[0] for call in calls])
+        finally:
+            blocks.release()
+        found.told = told
+        found.portions = [call[1:] for call in calls]
+        _gather(found, [reading.origins[n] for n in ranked], reading.decoder.numbered)
+        found.route_seconds = time.perf_counter() - began - found.spark_seconds
+        return found
+
+
+def _gather(found: Read, origins: Sequence[Origin], numbered: bool) -> None:
+    """Rows of a piece are numbered by what came before it of the same source."""
+    rows: dict[str, int] = {}
+    for told, origin in zip(found.told, origins, strict=True):
+        first = 0 if numbered else rows.get(origin.source, 0)
+        rows[origin.source] = first + told.rows
+        found.dead += [renumbered(table, first) for table in told.dead]
+        found.late += [renumbered(table, first) for table in told.late]
+        found.lost += sum(table["row"].null_count for table in told.dead)
+        if told.newest is not None:
+            known = found.newest.get(origin.clock, told.newest)
+            found.newest[origin.clock] = max(known, told.newest)
+
+
+def nothing(position: dict[str, Any]) -> Read:
+    """No rows: an epoch in which only time goes on, or the end."""
+    return Read(Range(position, position))

@@ -1,0 +1,213 @@
+"""A job from its first check to its last epoch."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import pyarrow as pa
+
+from actors import cluster as clusters
+from actors.crew import Crew
+from hamlet.job.changes import Changes
+from hamlet.job.driver import Driver, Watcher
+from hamlet.job.inputs import Input
+from hamlet.job.reading import Reader
+from runtime import checkpoint
+from runtime.epochs.aggregation import Change
+from runtime.epochs.checkpoints import Checkpoints
+from runtime.epochs.folder import Folder
+from runtime.epochs.intake import Intake
+from runtime.epochs.manifest import Counts, Manifest
+from runtime.epochs.routes import Reading
+from runtime.epochs.shard import Settings
+from runtime.errors import HamletError
+from runtime.language.query import Workload
+from runtime.sharing.decisions import Decisions
+from spark_ingest import session
+from spark_ingest.handover import Handover
+from spark_ingest.jars import kafka_jars
+from spark_ingest.sinks.sink import Sink
+from spark_ingest.sources.source import Source
+
+# Shards for each aggregator: so many times more aggregators can take over from a checkpoint.
+SHARDS_EACH = 4
+ROUTERS = 2
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How the job is to run."""
+
+    address: str | None = None
+    actors: int = 2
+    checkpoint: str | None = None
+    lateness: int = 0
+    blocks: bool = True
+    size: session.Size = field(default_factory=session.Size)
+    settings: Settings = field(default_factory=Settings)
+
+
+class Screen(Watcher, Protocol):
+    """What is told on the way, besides epochs."""
+
+    def stage(self, what: str) -> None:
+        """What is being done before the first epoch."""
+
+    def warn(self, what: str) -> None: ...
+
+
+MakeSink = Callable[[Checkpoints, Intake], Sink]
+
+
+@dataclass
+class Outcome:
+    counts: Counts
+    decisions: list[Decisions]
+    intake: Intake
+    finished: bool  #: the input has ended; else the job was told to stop
+    skipped: list[str] = field(default_factory=list)
+
+
+def run(
+    workload: Workload,
+    asked: Asked,
+    input: Input,
+    make_sink: MakeSink,
+    screen: Screen,
+    stopping: Callable[[], bool],
+    changes: Callable[[clusters.Cluster], Changes] | None = None,
+) -> Outcome:
+    with ExitStack() as stack:
+        temporary = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hamlet-job-")))
+        folder = Folder(
+            asked.checkpoint or str(temporary / "checkpoint"), asked.checkpoint is not None
+        )
+        checkpoints = Checkpoints(folder)
+        manifest = checkpoints.open(screen.warn)
+        schema = _schema(manifest, input.look(temporary))
+        if schema is not None:  # so that a mistake is told before anything is started
+            Intake(workload, _reading(input, schema, None), asked.settings.numeric)
+        screen.stage("starting Ray")
+        cluster = _cluster(stack, asked)
+        crew = Crew(asked.actors, min(asked.actors, ROUTERS))
+        stack.callback(crew.close)
+        screen.stage("starting Spark")
+        jars = kafka_jars() if input.jars else []
+        spark = session.start(cluster, asked.size, jars=jars)
+        screen.stage("opening the input")
+        at = None if manifest is None else manifest.position
+        source = input.open(spark, _here(asked, temporary), schema, at)
+        stack.callback(source.close)
+        first, change = _begun(workload, asked, input, source, manifest)
+        sink = make_sink(checkpoints, _after(first, change))
+        stack.callback(sink.close)
+        sink.recover(-1 if manifest is None else manifest.epoch)
+        driver = Driver(
+            source,
+            sink,
+            crew,
+            Reader(source, Handover(spark, blocks=asked.blocks), crew),
+            checkpoints,
+            first,
+            asked.settings,
+            screen,
+            shards=asked.actors * SHARDS_EACH if manifest is None else manifest.shards,
+            lateness=asked.lateness,
+            manifest=manifest,
+            change=change,
+            changes=None if changes is None else changes(cluster),
+            stopping=stopping,
+        )
+        screen.stage("")
+        driver.run()
+        return Outcome(
+            driver.counts,
+            driver.decisions,
+            driver.intake,
+            driver.finished,
+            list(getattr(source, "skipped", ())),
+        )
+
+
+def _cluster(stack: ExitStack, asked: Asked) -> clusters.Cluster:
+    embedded = asked.address is None
+    environment = session.environment(embedded)
+    if asked.address is None:
+        return stack.enter_context(clusters.start(environment))
+    return stack.enter_context(clusters.connect(asked.address, environment))
+
+
+def _here(asked: Asked, temporary: Path) -> Path:
+    """A folder on this machine for what must be kept until it is read."""
+    kept = asked.checkpoint
+    return temporary if kept is None or "://" in kept else Path(kept)
+
+
+def _schema(manifest: Manifest | None, found: pa.Schema | None) -> pa.Schema | None:
+    """The columns of an earlier run stay as they were; there may be more of them now."""
+    if manifest is None or found is None:
+        return found if manifest is None else manifest.reading.columns
+    known = manifest.reading.columns
+    return pa.schema([*known, *(each for each in found if each.name not in known.names)])
+
+
+def _reading(input: Input, columns: pa.Schema, clock: pa.DataType | None) -> Reading:
+    needs, unit = input.asked.needs, input.asked.unit
+    return Reading(needs.time_column, needs.type_column, unit, columns, clock)
+
+
+def _begun(
+    workload: Workload, asked: Asked, input: Input, source: Source, manifest: Manifest | None
+) -> tuple[Intake, Change | None]:
+    """What aggregators begin with, and what has come and gone since the checkpoint."""
+    numeric = asked.settings.numeric
+    if manifest is None:
+        return Intake(workload, _reading(input, source.schema, source.clock()), numeric), None
+    reading = _reading(input, source.schema, manifest.reading.clock)
+    _check_same(manifest, reading, asked, source)
+    return Intake(manifest.workload, reading, numeric), _difference(manifest.workload, workload)
+
+
+def _after(first: Intake, change: Change | None) -> Intake:
+    return first if change is None else first.changed(change.added, change.removed)
+
+
+def _check_same(manifest: Manifest, reading: Reading, asked: Asked, source: Source) -> None:
+    settings = asked.settings
+    for what, before, now in (
+        ("--input", manifest.source, source.name),
+        ("--numeric", manifest.settings["numeric"], settings.numeric),
+        ("--ties", manifest.settings["ties"], settings.ties),
+        ("--time-column", manifest.reading.time_column, reading.time_column),
+        ("--type-column", manifest.reading.type_column, reading.type_column),
+        ("--time-unit", manifest.reading.time_unit, reading.time_unit),
+    ):
+        if before != now:
+            raise HamletError(
+                f"the checkpoint was made with {what} {before}, but this run has {now}",
+                "say the same again, or begin anew with another --checkpoint folder",
+            )
+    if asked.actors > manifest.shards:
+        raise HamletError(
+            f"the checkpoint has {manifest.shards} shards, too few for --actors {asked.actors}",
+            f"at most --actors {manifest.shards}, or begin anew with another --checkpoint folder",
+        )
+
+
+def _difference(before: Workload, now: Workload) -> Change | None:
+    known = {query.name: checkpoint.fingerprint(query) for query in before}
+    wanted = {query.name: checkpoint.fingerprint(query) for query in now}
+    for name, mark in wanted.items():
+        if known.get(name, mark) != mark:
+            raise HamletError(
+                f"`{name}` is not the query of the checkpoint",
+                "give the changed query a new name, then it counts from here on",
+            )
+    added = tuple(query for query in now if query.name not in known)
+    removed = tuple(name for name in known if name not in wanted)
+    return Change(added, removed) if added or removed else None

@@ -1,0 +1,101 @@
+"""What can be fed into segments: a generated stream, and lines that come over a socket."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Iterator
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from runtime.errors import InputError
+from runtime.generate import generate, parse_spec, schema
+
+ROWS = 100_000
+# A paced stream comes in so many pieces a second, and lines are gathered for as long.
+PIECES_A_SECOND = 10
+MOST_BYTES = 8 << 20
+RETRY_SECONDS = 1.0
+
+
+class Generated:
+    """`generate:NAME?events=N&...`, all at once, or `pace` events a second."""
+
+    suffix = ".parquet"
+    ordered = True
+
+    def __init__(self, spec: str, pace: float | None = None) -> None:
+        self.name = f"generate:{spec}"
+        name, parameters = parse_spec(spec)
+        self.events: int = parameters["events"]
+        self.schema = schema(name)
+        self._pace = pace
+        self._rows = ROWS if pace is None else max(1, int(pace / PIECES_A_SECOND))
+        self._stream = (name, parameters)
+
+    def segments(self, done: int, stopped: Callable[[], bool]) -> Iterator[bytes]:
+        name, parameters = self._stream
+        began = time.monotonic()
+        for number, batch in enumerate(generate(name, **parameters, batch_rows=self._rows)):
+            if number < done:
+                continue
+            if self._pace is not None:
+                due = began + (number - done + 1) * self._rows / self._pace
+                while (left := due - time.monotonic()) > 0 and not stopped():
+                    time.sleep(min(left, 0.1))
+            yield _parquet(batch)
+
+
+class Lines:
+    """`socket://HOST:PORT`: JSON objects, one a line. Connects again when the line is cut."""
+
+    suffix = ".jsonl"
+    ordered = False
+
+    def __init__(self, address: str) -> None:
+        self.name = address
+        parts = urlsplit(address)
+        if not parts.hostname or not parts.port:
+            raise InputError(f"{address} names no host and port", "such as socket://127.0.0.1:9999")
+        self._where = (parts.hostname, parts.port)
+
+    def segments(self, done: int, stopped: Callable[[], bool]) -> Iterator[bytes]:
+        connected = False
+        while not stopped():
+            try:
+                with socket.create_connection(self._where, timeout=1 / PIECES_A_SECOND) as line:
+                    connected = True
+                    yield from _whole_lines(line, stopped)
+            except OSError as error:
+                if not connected:
+                    host, port = self._where
+                    raise InputError(f"cannot connect to {host}:{port}: {error}") from error
+            time.sleep(RETRY_SECONDS)
+
+
+def _whole_lines(line: socket.socket, stopped: Callable[[], bool]) -> Iterator[bytes]:
+    """What has come in a while, up to the end of a line."""
+    waiting, since = b"", time.monotonic()
+    while not stopped():
+        try:
+            more = line.recv(1 << 20)
+        except TimeoutError:
+            more = None
+        if more == b"":
+            if waiting.strip():
+                yield waiting
+            return
+        waiting += more or b""
+        due = time.monotonic() - since >= 1 / PIECES_A_SECOND
+        cut = waiting.rfind(b"\n") + 1
+        if cut and (due or len(waiting) >= MOST_BYTES):
+            yield waiting[:cut]
+            waiting, since = waiting[cut:], time.monotonic()
+
+
+def _parquet(batch: pa.RecordBatch) -> bytes:
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.Table.from_batches([batch]), sink)
+    return sink.getvalue().to_pybytes()
