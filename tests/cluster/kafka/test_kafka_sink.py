@@ -17,6 +17,7 @@ from spark_ingest.kafka.lookup import Lookup
 from spark_ingest.kafka.options import Options
 from spark_ingest.sinks.kafka import KafkaSink
 from spark_ingest.sinks.sink import DEAD_LETTER, LATE
+from spark_ingest.sinks.staging import Staging
 
 # Runs in a process of its own and dies between what is sent and the commit, or just after it.
 DYING = """
@@ -27,6 +28,7 @@ from confluent_kafka import Producer
 import spark_ingest.kafka.transactions as transactions
 from spark_ingest.kafka.address import parse_address
 from spark_ingest.sinks.kafka import KafkaSink
+from spark_ingest.sinks.staging import Staging
 
 address, folder, job, moment = sys.argv[1:]
 
@@ -37,12 +39,12 @@ class Dying(Producer):
             super().commit_transaction(timeout)
         os.kill(os.getpid(), signal.SIGKILL)
 
-sink = KafkaSink(parse_address(address), job, Folder(folder))
+sink = KafkaSink(parse_address(address), job, Staging(Folder(folder)))
 sink.recover(-1)
 sink.stage(0, {"q": pa.table({"n": [1, 2]})})
 sink.publish(0)
 transactions.Producer = Dying
-sink = KafkaSink(parse_address(address), job, Folder(folder))
+sink = KafkaSink(parse_address(address), job, Staging(Folder(folder)))
 sink.recover(0)
 sink.stage(1, {"q": pa.table({"n": [3, 4]})})
 sink.publish(1)
@@ -92,7 +94,7 @@ def sink(broker, topic, tmp_path):
 
     def make(job="job", **given):
         address = parse_address(f"kafka://{given.pop('servers', broker.address)}/{topic}")
-        made.append(KafkaSink(address, job, Folder(str(tmp_path / job)), **given))
+        made.append(KafkaSink(address, job, Staging(Folder(str(tmp_path / job))), **given))
         return made[-1]
 
     yield make
@@ -133,7 +135,7 @@ def test_publishing_again_does_nothing(broker, topic, sink):
     assert sorted(rows(broker, topic)) == [10, 11, 12]
 
 
-def test_the_missing_epoch_is_published_and_later_ones_are_dropped(broker, topic, sink):
+def test_the_missing_epoch_is_published_and_later_ones_are_dropped(broker, topic, sink, tmp_path):
     out = sink()
     out.recover(-1)
     out.stage(0, {"q": numbers(0)})
@@ -141,6 +143,7 @@ def test_the_missing_epoch_is_published_and_later_ones_are_dropped(broker, topic
     out.stage(1, {"q": numbers(1)})  # committed, as its epoch was, but not published
     out.stage(2, {"q": numbers(2)})  # not even that
     out.close()
+    (tmp_path / "job" / "results" / ".000000003.arrow.1.tmp").touch()  # nor was this one whole
     again = sink()
     again.recover(1)
     assert sorted(rows(broker, topic)) == [0, 1]
@@ -164,7 +167,7 @@ def test_staged_results_that_are_gone_are_an_error(broker, topic, sink, tmp_path
     out = sink()
     out.recover(-1)
     out.stage(0, {"q": numbers(0)})
-    (tmp_path / "job" / "epoch-0.arrow").unlink()
+    (tmp_path / "job" / "results" / "000000000.arrow").unlink()
     with pytest.raises(HamletError, match="results of epoch 0 are not where they were staged"):
         sink().recover(0)
 
