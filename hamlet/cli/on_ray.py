@@ -60,10 +60,8 @@ def run_on_ray(
     whole = not input.follow and not output.kafka
     with job_screen(notices) as screen, stop_on_signals() as stop:
         sinks = _Sinks(output, whole, notices)
-        outcome = run(workload, asked, opened, sinks.make, screen, stop)
-        if outcome.finished and whole:
-            sinks.write(outcome)
-        seconds = time.perf_counter() - screen.began
+        outcome = run(workload, asked, opened, sinks.make, screen, stop, sinks.done)
+        seconds = sinks.ended - screen.began
     _tell(notices, outcome, output, seconds)
     if not outcome.finished:
         _tell_stopped(notices, asked)
@@ -81,6 +79,7 @@ class _Sinks:
         self._whole = whole
         self._notices = notices
         self._kept: Staging | None = None
+        self.ended = 0.0
 
     def make(self, checkpoints: Checkpoints, intake: Intake) -> Sink:
         output = self._output
@@ -110,8 +109,12 @@ class _Sinks:
             say=self._notices.say,
         )
 
-    def write(self, outcome: Outcome) -> None:
-        assert self._kept is not None
+    def done(self, outcome: Outcome) -> None:
+        if outcome.finished and self._kept is not None:
+            self._write(outcome, self._kept)
+        self.ended = time.perf_counter()
+
+    def _write(self, outcome: Outcome, kept: Staging) -> None:
         output, workload = self._output, outcome.intake.workload
         with ExitStack() as stack:
             results = open_sink(stack, workload, output.folder, output.format, output.limit)
@@ -120,8 +123,8 @@ class _Sinks:
                 LATE: open_late(stack, output.folder, output.format),
             }
             results.write(outcome.intake.empty())
-            for epoch in self._kept.epochs():
-                for name, table in self._kept.read(epoch).items():
+            for epoch in kept.epochs():
+                for name, table in kept.read(epoch).items():
                     if name in beside:
                         beside[name](table)
                     else:

@@ -80,8 +80,10 @@ def run(
     make_sink: MakeSink,
     screen: Screen,
     stopping: Callable[[], bool],
+    done: Callable[[Outcome], None],
     changes: Callable[[clusters.Cluster], Changes] | None = None,
 ) -> Outcome:
+    """`done` is called while all that the job has kept is still there."""
     with ExitStack() as stack:
         temporary = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hamlet-job-")))
         folder = Folder(
@@ -125,13 +127,15 @@ def run(
         )
         screen.stage("")
         driver.run()
-        return Outcome(
+        outcome = Outcome(
             driver.counts,
             driver.decisions,
             driver.intake,
             driver.finished,
             list(getattr(source, "skipped", ())),
         )
+        done(outcome)
+        return outcome
 
 
 def _cluster(stack: ExitStack, asked: Asked) -> clusters.Cluster:

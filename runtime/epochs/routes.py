@@ -69,6 +69,7 @@ class Routing:
     routes: tuple[Route, ...]
     #: For each attribute of a key, the types of the queries that have it.
     keys: Mapping[str, frozenset[str]]
+    types: frozenset[str]  #: that some query names
     shards: int
     owners: int
 
@@ -76,10 +77,9 @@ class Routing:
     def of(
         cls, workload: Workload, reading: Reading, shards: int, owners: int, version: int = 0
     ) -> Routing:
-        routes = routes_of(workload)
-        return cls(
-            version, reading, dict(workload.uses), routes, dict(workload.keys), shards, owners
-        )
+        uses, keys = dict(workload.uses), dict(workload.keys)
+        types = frozenset().union(*(query.types for query in workload))
+        return cls(version, reading, uses, routes_of(workload), keys, types, shards, owners)
 
     def owner(self, shard: int) -> int:
         return shard * self.owners // self.shards

@@ -60,7 +60,6 @@ class Splitter:
         self._routing = routing
         self._watermark = watermark
         self._preparer: Preparer = routing.reading.preparer(routing.uses)
-        self._wanted = frozenset().union(*routing.keys.values()) if routing.keys else frozenset()
         self._portions: list[list[Portion]] = [[] for _ in range(routing.owners)]
         self.told = Told()
 
@@ -117,9 +116,8 @@ class Splitter:
 
     def _look(self, events: pa.RecordBatch) -> None:
         self.told.null_keys.update(null_keys(events, self._routing.keys))
-        wanted = frozenset().union(*(route.types or () for route in self._routing.routes))
         for name in pc.unique(events.column(TYPE)).to_pylist():
-            if name in wanted:
+            if name in self._routing.types:
                 self.told.types.add(name)
             elif len(self.told.other_types) < OTHER_TYPES:
                 self.told.other_types.add(name)

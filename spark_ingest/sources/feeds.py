@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from runtime.errors import InputError
 from runtime.generate import generate, parse_spec, schema
 
-ROWS = 100_000
+ROWS = 65_536
 # A paced stream comes in so many pieces a second, and lines are gathered for as long.
 PIECES_A_SECOND = 10
 MOST_BYTES = 8 << 20
@@ -32,7 +32,7 @@ class Generated:
         self.events: int = parameters["events"]
         self.schema = schema(name)
         self._pace = pace
-        self._rows = ROWS if pace is None else max(1, int(pace / PIECES_A_SECOND))
+        self._rows = ROWS if pace is None else min(ROWS, max(1, int(pace / PIECES_A_SECOND)))
         self._stream = (name, parameters)
 
     def segments(self, done: int, stopped: Callable[[], bool]) -> Iterator[bytes]:
