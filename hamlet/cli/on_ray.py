@@ -89,12 +89,12 @@ class _Sinks:
             self._kept = staging
             return WholeSink(staging)
         if output.kafka:
-            return self._kafka(checkpoints)
+            return self._kafka(checkpoints.job, staging)
         if output.folder is not None:
             return PartsSink(output.folder, output.format.value, staging, names)
         return ConsoleSink(intake.workload, output.format, output.limit)
 
-    def _kafka(self, checkpoints: Checkpoints) -> Sink:
+    def _kafka(self, job: str, staging: Staging) -> Sink:
         from spark_ingest.kafka.address import parse_address
         from spark_ingest.kafka.options import read_options
         from spark_ingest.sinks.kafka import KafkaSink
@@ -103,9 +103,8 @@ class _Sinks:
         options = self._output.kafka_options
         return KafkaSink(
             parse_address(self._output.to),
-            checkpoints.job,
-            checkpoints.folder.files,
-            f"{checkpoints.folder.path}/results",
+            job,
+            staging,
             options=None if options is None else read_options(options),
             say=self._notices.say,
         )
