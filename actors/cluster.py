@@ -19,6 +19,7 @@ import secrets
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -150,11 +151,13 @@ def start(
     return cluster
 
 
-def connect(address: str, environment: Mapping[str, str] | None = None) -> Cluster:
+def connect(
+    address: str, environment: Mapping[str, str] | None = None, *, token: Path | None = None
+) -> Cluster:
     """Joins the cluster at `address` (HOST:PORT, or "auto" for the one of this machine).
 
     Ray wants a driver to run on a node of the cluster. `environment` is for this process, and
-    for Spark's driver below it. The token is the user's, from where Ray
+    for Spark's driver below it. Without `token`, a file, the token is the user's, from where Ray
     looks for it: RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN or a file.
     """
     if "://" in address:
@@ -165,6 +168,8 @@ def connect(address: str, environment: Mapping[str, str] | None = None) -> Clust
     cluster = Cluster(embedded=False)
     with _closing_on_failure(cluster, f"cannot connect to Ray at {address}"):
         cluster._stack.enter_context(changed(environment or {}))
+        if token is not None:
+            cluster._stack.enter_context(authenticated(token))
         cluster._join(address)
     return cluster
 

@@ -6,6 +6,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import ray
@@ -43,10 +44,8 @@ class Asking:
 
 @contextmanager
 def asking(job: Job) -> Iterator[Asking]:
-    environment = {} if job.token is None else {"RAY_AUTH_TOKEN_PATH": job.token}
-    if job.token is not None:
-        environment["RAY_AUTH_MODE"] = "token"
-    with clusters.connect(job.address, environment):
+    token = None if job.token is None else Path(job.token)
+    with clusters.connect(job.address, token=token):
         try:
             control = ray.get_actor(PREFIX + job.name, namespace=job.namespace)
         except ValueError:
