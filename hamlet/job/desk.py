@@ -14,6 +14,7 @@ from runtime.epochs.aggregation import Change
 from runtime.epochs.intake import Intake
 from runtime.errors import HamletError, WorkloadError
 from runtime.language.parser import parse
+from runtime.language.syntax import describe
 
 EVERY_SECONDS = 0.1
 
@@ -83,7 +84,6 @@ def _change(question: dict[str, Any]) -> Change:
 def _told(intake: Intake) -> dict[str, Any]:
     return {
         "queries": [
-            {"name": query.name, "pattern": str(query.pattern), "within": query.window.within}
-            for query in intake.workload
+            {"name": query.name, "pattern": describe(query.pattern)} for query in intake.workload
         ]
     }
