@@ -16,8 +16,10 @@ from __future__ import annotations
 
 import os
 import secrets
+import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -42,6 +44,7 @@ _MEMORY_BYTES = 1 << 40
 # Of the object store: as Ray has it, a part of the machine's memory, but less on a large one.
 _STORE_PART, _STORE_MOST = 0.3, 2 << 30
 _PATIENCE_S = 15
+_KNOCK_S = 10
 # Loggers that write to the terminal if nobody tells them otherwise.
 _TALKATIVE = ("ray", "raydp", "py4j")
 
@@ -97,10 +100,11 @@ class Cluster:
                 include_dashboard=False,
                 _memory=_MEMORY_BYTES,
                 _node_ip_address=LOOPBACK,
-                _temp_dir=str(self.folder),
+                _temp_dir=str(self._kept.ray),
             )
 
     def _join(self, address: str) -> None:
+        _knock(address)
         # Ray would look for the cluster at the machine's own address instead, where one that
         # listens on the loopback device alone cannot be found.
         with loopback() if _host(address) in _LOOPBACK_NAMES else nullcontext():
@@ -147,11 +151,13 @@ def start(
     return cluster
 
 
-def connect(address: str, environment: Mapping[str, str] | None = None) -> Cluster:
+def connect(
+    address: str, environment: Mapping[str, str] | None = None, *, token: Path | None = None
+) -> Cluster:
     """Joins the cluster at `address` (HOST:PORT, or "auto" for the one of this machine).
 
     Ray wants a driver to run on a node of the cluster. `environment` is for this process, and
-    for Spark's driver below it. The token is the user's, from where Ray
+    for Spark's driver below it. Without `token`, a file, the token is the user's, from where Ray
     looks for it: RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN or a file.
     """
     if "://" in address:
@@ -162,6 +168,8 @@ def connect(address: str, environment: Mapping[str, str] | None = None) -> Clust
     cluster = Cluster(embedded=False)
     with _closing_on_failure(cluster, f"cannot connect to Ray at {address}"):
         cluster._stack.enter_context(changed(environment or {}))
+        if token is not None:
+            cluster._stack.enter_context(authenticated(token))
         cluster._join(address)
     return cluster
 
@@ -177,6 +185,20 @@ def _closing_on_failure(cluster: Cluster, what: str) -> Iterator[None]:
             raise
         said = " ".join(str(error).split()) or type(error).__name__
         raise HamletError(f"{what}: {said}", f"the logs are in {cluster.logs}") from error
+
+
+def _knock(address: str) -> None:
+    """Finds out at once whether anybody is there. Ray would try for minutes, and tell of it."""
+    host, _, port = address.rpartition(":")
+    if not port.isdigit():  # "auto", or a mistake that Ray knows
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), _KNOCK_S).close()
+    except OSError as error:
+        raise HamletError(
+            f"cannot connect to Ray at {address}: {error.strerror or error}",
+            "is the cluster running, and is this machine one of its nodes?",
+        ) from error
 
 
 def _host(address: str) -> str:

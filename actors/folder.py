@@ -10,22 +10,24 @@ from pathlib import Path
 
 # A socket's path may have 107 characters, and Ray puts about 70 after this folder's.
 _LONGEST = 34
+_NAME = "hamlet-"
 
 
 class Folder:
     """A new folder that only this user may enter, removed in the end.
 
-    `logs` is what a failure points to: the logs of Spark and of this process, and under `ray` a
-    link to those that Ray keeps where it wants them.
+    `ray` is for Ray, which lets everybody into what it is given. `logs` is what a failure points
+    to: the logs of Spark and of this process, and a link to those that Ray keeps at its place.
     """
 
     def __init__(self) -> None:
-        parent = tempfile.gettempdir()
-        self.path = Path(tempfile.mkdtemp(prefix="hamlet-", dir=_short(parent)))
+        self.path = Path(tempfile.mkdtemp(prefix=_NAME, dir=_parent()))
+        self.ray = self.path / "ray"
+        self.ray.mkdir()
         self.logs = self.path / "logs"
         self.logs.mkdir()
         self._ray_logs = self.logs / "ray"
-        self._ray_logs.symlink_to(Path("..") / "session_latest" / "logs")
+        self._ray_logs.symlink_to(Path("..", "ray", "session_latest", "logs"))
 
     def write_token(self) -> Path:
         """A fresh token, for the eyes of this user alone."""
@@ -52,9 +54,7 @@ class Folder:
                 other.unlink(missing_ok=True)
 
 
-def _short(parent: str) -> str:
-    return (
-        parent
-        if len(parent) + len("/hamlet-12345678") <= _LONGEST or os.name != "posix"
-        else "/tmp"
-    )
+def _parent() -> str:
+    usual = tempfile.gettempdir()
+    fits = len(os.path.join(usual, _NAME)) + 8 <= _LONGEST
+    return usual if fits or os.name != "posix" else "/tmp"

@@ -18,17 +18,21 @@ TERMINATED = 128 + signal.SIGTERM
 def terminated_by(stack: ExitStack) -> Iterator[None]:
     """Turns SIGTERM into `SystemExit` until the stack closes, unless somebody handles it already.
 
-    Within, `ray.init` cannot put a handler of its own in that place.
+    Within, `ray.init` may run. It installs a handler of Python's, which has no place here, and
+    one of its own below Python's, which writes a stack trace to the terminal.
     """
     from ray._private import utils
 
-    # Only the main thread may handle signals.
-    main = threading.current_thread() is threading.main_thread()
-    if main and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
-        stack.callback(signal.signal, signal.SIGTERM, signal.SIG_DFL)
-        signal.signal(signal.SIGTERM, _exit)
+    if threading.current_thread() is not threading.main_thread():  # no signals elsewhere
+        yield
+        return
+    before = signal.getsignal(signal.SIGTERM)
+    handler = before if callable(before) or before == signal.SIG_IGN else _exit
+    stack.callback(signal.signal, signal.SIGTERM, before)
+    signal.signal(signal.SIGTERM, handler)
     with patch.object(utils, "set_sigterm_handler", _nothing):
         yield
+    signal.signal(signal.SIGTERM, handler)
 
 
 def _exit(signum: int, frame: FrameType | None) -> None:

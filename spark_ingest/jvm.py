@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 # Spark, Arrow and Ray reach into the JDK, which Java 17 allows only if asked. Without these in
@@ -70,6 +72,30 @@ def gateway_output(log: Path) -> Iterator[None]:
         launch = functools.partial(pyspark.context.launch_gateway, popen_kwargs=kwargs)
         with patch.object(pyspark.context, "launch_gateway", launch):
             yield
+
+
+@contextmanager
+def early_gateway() -> Iterator[None]:
+    """The driver's JVM starts while RayDP's master does, and not only after it."""
+    from raydp.spark.ray_cluster import SparkCluster
+
+    set_up = SparkCluster._set_up_master
+
+    def both(cluster: Any, *arguments: Any, **options: Any) -> None:
+        driver = threading.Thread(target=_launch, args=(dict(cluster._configs),), daemon=True)
+        driver.start()
+        set_up(cluster, *arguments, **options)
+        driver.join()
+
+    with patch.object(SparkCluster, "_set_up_master", both):
+        yield
+
+
+def _launch(settings: dict[str, str]) -> None:
+    from pyspark import SparkConf, SparkContext
+
+    with suppress(Exception):  # the session will try again, and say what is wrong
+        SparkContext._ensure_initialized(conf=SparkConf().setAll(list(settings.items())))
 
 
 def end_gateway() -> None:

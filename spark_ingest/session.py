@@ -104,7 +104,7 @@ class _Attempt:
 
         size = self._size
         try:
-            with jvm.gateway_output(self._logs / "spark-driver.out"):
+            with jvm.gateway_output(self._logs / "spark-driver.out"), jvm.early_gateway():
                 session = raydp.init_spark(
                     NAME, size.executors, size.cores, size.memory, configs=self._settings
                 )

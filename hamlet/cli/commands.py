@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from hamlet.cli import bench, check, explain, generate, run
+from hamlet.cli import bench, check, explain, generate, query, run, submit
 from hamlet.cli.exits import HamletGroup
 from hamlet.cli.help import examples
 
@@ -46,7 +46,9 @@ def hamlet(
 
 
 run.register(app)
+query.register(app)
 check.register(app)
 explain.register(app)
 generate.register(app)
 bench.register(app)
+submit.register(app)

@@ -26,6 +26,11 @@ def remember_debug(context: typer.Context, wanted: bool) -> bool:
     return wanted
 
 
+def exit_with(code: int) -> typer.Exit:
+    """The end with a code of ours, whatever Typer means by that number."""
+    return typer.Exit(_OURS if code == FAILURE else code)
+
+
 class HamletGroup(TyperGroup):
     """Says what went wrong in a line or two; with `--debug`, with the traceback."""
 

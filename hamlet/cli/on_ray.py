@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from hamlet.cli.exits import INTERRUPTED
 from hamlet.cli.live import job_screen
 from hamlet.cli.notices import Notices
 from hamlet.cli.outputs import open_dead, open_late, open_sink
-from hamlet.cli.stopping import stop_on_signals
+from hamlet.cli.stopping import Stop
 from hamlet.cli.summary import tell
 from hamlet.job import inputs
 from hamlet.job.run import Asked, Outcome, run
@@ -58,9 +58,9 @@ def run_on_ray(
     """Ends with 130 after Ctrl-C, when the epoch under way is done."""
     opened = inputs.input_of(input)
     whole = not input.follow and not output.kafka
-    with job_screen(notices) as screen, stop_on_signals() as stop:
+    with job_screen(notices) as screen, closing(Stop()) as stop:
         sinks = _Sinks(output, whole, notices)
-        outcome = run(workload, asked, opened, sinks.make, screen, stop, sinks.done)
+        outcome = run(workload, asked, opened, sinks.make, screen, stop, sinks.done, stop.listen)
         seconds = sinks.ended - screen.began
     _tell(notices, outcome, output, seconds)
     if not outcome.finished:
@@ -89,12 +89,12 @@ class _Sinks:
             self._kept = staging
             return WholeSink(staging)
         if output.kafka:
-            return self._kafka(checkpoints)
+            return self._kafka(checkpoints.job, staging)
         if output.folder is not None:
             return PartsSink(output.folder, output.format.value, staging, names)
         return ConsoleSink(intake.workload, output.format, output.limit)
 
-    def _kafka(self, checkpoints: Checkpoints) -> Sink:
+    def _kafka(self, job: str, staging: Staging) -> Sink:
         from spark_ingest.kafka.address import parse_address
         from spark_ingest.kafka.options import read_options
         from spark_ingest.sinks.kafka import KafkaSink
@@ -103,9 +103,8 @@ class _Sinks:
         options = self._output.kafka_options
         return KafkaSink(
             parse_address(self._output.to),
-            checkpoints.job,
-            checkpoints.folder.files,
-            f"{checkpoints.folder.path}/results",
+            job,
+            staging,
             options=None if options is None else read_options(options),
             say=self._notices.say,
         )

@@ -177,6 +177,13 @@ def command(
             rich_help_panel=INPUT,
         ),
     ] = False,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            help="What `hamlet query` knows the job by; the name of WORKLOAD, if not given.",
+            rich_help_panel=RUNTIME,
+        ),
+    ] = None,
     actors: Annotated[
         int,
         typer.Option(min=1, help="How many aggregators.", rich_help_panel=RUNTIME),
@@ -274,6 +281,7 @@ def command(
     run_on_ray(
         queries,
         Asked(
+            name=name or workload.stem,
             address=address,
             actors=actors,
             checkpoint=checkpoint,

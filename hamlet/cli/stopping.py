@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 
 class Stop:
@@ -13,11 +12,22 @@ class Stop:
 
     def __init__(self) -> None:
         self.asked: int | None = None
+        self._before: dict[int, Any] = {}
 
     def __call__(self) -> bool:
         return self.asked is not None
 
-    def ask(self, number: int, frame: FrameType | None) -> None:
+    def listen(self) -> None:
+        """From now on: before, there is nothing yet to be stopped gently. Comes after Ray, which
+        handles signals as well."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._before[number] = signal.signal(number, self._ask)
+
+    def close(self) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _ask(self, number: int, frame: FrameType | None) -> None:
         if self.asked is not None:
             raise KeyboardInterrupt
         self.asked = number
@@ -25,16 +35,3 @@ class Stop:
     @property
     def interrupted(self) -> bool:
         return self.asked == signal.SIGINT
-
-
-@contextmanager
-def stop_on_signals() -> Iterator[Stop]:
-    stop = Stop()
-    before = {}
-    for number in (signal.SIGINT, signal.SIGTERM):
-        before[number] = signal.signal(number, stop.ask)
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -11,3 +11,6 @@ from runtime.epochs.intake import Intake
 class Changes(Protocol):
     def next(self, intake: Intake) -> Change | None:
         """What is to change now, checked against the workload."""
+
+    def adopted(self, change: Change, epoch: int) -> None:
+        """From this epoch on, and with `since`."""

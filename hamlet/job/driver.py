@@ -17,6 +17,9 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 import ray
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from ray.exceptions import RayError
 
 from actors.aggregator import Begin
 from actors.crew import Crew, is_crash
@@ -103,19 +106,21 @@ class Driver:
         *,
         shards: int,
         lateness: int,
+        given: dict[str, str],
         manifest: Manifest | None = None,
         change: Change | None = None,
         changes: Changes | None = None,
         stopping: Callable[[], bool] = lambda: False,
     ) -> None:
         """`intake` has the workload of the manifest, if there is one, and `change` what has come
-        and gone since."""
+        and gone since. `given` are the fingerprints of the queries that the user gave, by name."""
         self._source, self._sink = source, sink
         self._crew, self._reader = crew, reader
         self._checkpoints, self._settings = checkpoints, settings
         self._intake = self._first = intake
         self._watcher = watcher
         self._shards = shards
+        self._given = given
         self._begins_with = change
         self._change: Change | None = None
         self._changes = changes
@@ -218,9 +223,7 @@ class Driver:
         self._reading = None
         try:
             read = reading.result()
-        except HamletError:
-            raise
-        except Exception as error:
+        except (Py4JError, PySparkException, RayError, OSError) as error:
             # Spark, or what it stands on. The same range can be read again.
             self._trouble(error)
             assert self._wanted is not None
@@ -284,6 +287,8 @@ class Driver:
         asked = self._changes.next(self._intake)
         if asked is not None:
             self._adopt(asked)
+            assert self._change is not None
+            self._changes.adopted(self._change, self._next)
 
     def _adopt(self, change: Change) -> None:
         """Rows are read and routed for the changed workload from the next epoch on, and with
@@ -367,6 +372,7 @@ class Driver:
             clocks=epoch.clocks,
             workload=epoch.intake.workload,
             since=epoch.since,
+            given=self._given,
             reading=epoch.intake.reading,
             settings={"numeric": self._settings.numeric, "ties": self._settings.ties},
             shards=self._shards,

@@ -213,7 +213,9 @@ class KafkaInput(Input):
             asked.needs,
             options=self._options,
             avro=avro,
-            follow=asked.follow,
+            bounded=not asked.follow,
+            schema=schema,
+            unit=asked.unit,
             say=asked.wait,
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -13,9 +14,10 @@ import pyarrow as pa
 
 from actors import cluster as clusters
 from actors.crew import Crew
-from hamlet.job.changes import Changes
+from hamlet.job.desk import Desk
 from hamlet.job.driver import Driver, Watcher
 from hamlet.job.inputs import Input
+from hamlet.job.jobs import Job, listed
 from hamlet.job.reading import Reader
 from runtime import checkpoint
 from runtime.epochs.aggregation import Change
@@ -41,8 +43,9 @@ ROUTERS = 2
 
 @dataclass(frozen=True)
 class Asked:
-    """How the job is to run."""
+    """How the job is to run. `name` is what other commands know it by."""
 
+    name: str = "hamlet"
     address: str | None = None
     actors: int = 2
     checkpoint: str | None = None
@@ -81,9 +84,10 @@ def run(
     screen: Screen,
     stopping: Callable[[], bool],
     done: Callable[[Outcome], None],
-    changes: Callable[[clusters.Cluster], Changes] | None = None,
+    started: Callable[[], None] = lambda: None,
 ) -> Outcome:
-    """`done` is called while all that the job has kept is still there."""
+    """`started` is called before the first epoch, `done` after the last one, while all that the
+    job has kept is still there."""
     with ExitStack() as stack:
         temporary = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hamlet-job-")))
         folder = Folder(
@@ -109,6 +113,7 @@ def run(
         sink = make_sink(checkpoints, _after(first, change))
         stack.callback(sink.close)
         sink.recover(-1 if manifest is None else manifest.epoch)
+        desk = _desk(stack, asked, cluster) if input.asked.follow else None
         driver = Driver(
             source,
             sink,
@@ -120,12 +125,14 @@ def run(
             screen,
             shards=asked.actors * SHARDS_EACH if manifest is None else manifest.shards,
             lateness=asked.lateness,
+            given=fingerprints(workload),
             manifest=manifest,
             change=change,
-            changes=None if changes is None else changes(cluster),
+            changes=desk,
             stopping=stopping,
         )
         screen.stage("")
+        started()
         driver.run()
         outcome = Outcome(
             driver.counts,
@@ -144,6 +151,16 @@ def _cluster(stack: ExitStack, asked: Asked) -> clusters.Cluster:
     if asked.address is None:
         return stack.enter_context(clusters.start(environment))
     return stack.enter_context(clusters.connect(asked.address, environment))
+
+
+def _desk(stack: ExitStack, asked: Asked, cluster: clusters.Cluster) -> Desk:
+    """Only a job that goes on can be asked to change."""
+    desk = Desk(asked.name)
+    stack.callback(desk.close)
+    token = os.environ.get("RAY_AUTH_TOKEN_PATH")
+    job = Job(asked.name, os.getpid(), cluster.address, cluster.namespace, token)
+    stack.enter_context(listed(job))
+    return desk
 
 
 def _here(asked: Asked, temporary: Path) -> Path:
@@ -174,7 +191,7 @@ def _begun(
         return Intake(workload, _reading(input, source.schema, source.clock()), numeric), None
     reading = _reading(input, source.schema, manifest.reading.clock)
     _check_same(manifest, reading, asked, source)
-    return Intake(manifest.workload, reading, numeric), _difference(manifest.workload, workload)
+    return Intake(manifest.workload, reading, numeric), _difference(manifest, workload)
 
 
 def _after(first: Intake, change: Change | None) -> Intake:
@@ -203,15 +220,24 @@ def _check_same(manifest: Manifest, reading: Reading, asked: Asked, source: Sour
         )
 
 
-def _difference(before: Workload, now: Workload) -> Change | None:
-    known = {query.name: checkpoint.fingerprint(query) for query in before}
-    wanted = {query.name: checkpoint.fingerprint(query) for query in now}
+def _difference(manifest: Manifest, now: Workload) -> Change | None:
+    """What the user gives now against what was given then: queries that came or went while the
+    job ran are not meant."""
+    before, wanted = manifest.given, fingerprints(now)
     for name, mark in wanted.items():
-        if known.get(name, mark) != mark:
+        if before.get(name, mark) != mark:
             raise HamletError(
                 f"`{name}` is not the query of the checkpoint",
                 "give the changed query a new name, then it counts from here on",
             )
-    added = tuple(query for query in now if query.name not in known)
-    removed = tuple(name for name in known if name not in wanted)
+    running = fingerprints(manifest.workload)
+    for name in wanted.keys() - before.keys():
+        if running.get(name, wanted[name]) != wanted[name]:
+            raise HamletError(f"another query called `{name}` was added while the job ran")
+    added = tuple(q for q in now if q.name not in before and q.name not in running)
+    removed = tuple(name for name in before if name not in wanted and name in running)
     return Change(added, removed) if added or removed else None
+
+
+def fingerprints(workload: Workload) -> dict[str, str]:
+    return {query.name: checkpoint.fingerprint(query) for query in workload}

@@ -68,6 +68,7 @@ class Manifest:
     clocks: dict[str, int]
     workload: Workload
     since: dict[str, int]
+    given: dict[str, str]  #: of the queries that the user gave at the start, the fingerprints
     reading: Reading
     settings: dict[str, Any]  #: what must not change: numeric, ties
     shards: int
@@ -90,6 +91,7 @@ class Manifest:
             "clocks": self.clocks,
             "workload": _workload_to_json(self.workload),
             "since": self.since,
+            "given": self.given,
             "reading": _reading_to_json(self.reading),
             "settings": self.settings,
             "shards": self.shards,

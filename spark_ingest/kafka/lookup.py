@@ -37,14 +37,13 @@ _LITTLE = {
     "fetch.wait.max.ms": 50,
     "queued.max.messages.kbytes": 512,
 }
+COMMITTED = IsolationLevel.READ_COMMITTED
 
 Say = Callable[[str], None]
 T = TypeVar("T")
 
 _log = logging.getLogger("hamlet.kafka")
-_log.addHandler(
-    logging.NullHandler()
-)  # what matters is said by errors; the rest is for the curious
+_log.addHandler(logging.NullHandler())  # errors say what matters
 
 
 def silent(message: str) -> None:
@@ -98,15 +97,26 @@ class Lookup:
         self.ask(self._appeared)
 
     def earliest(self, partitions: Iterable[int]) -> dict[int, int]:
-        return self._offsets(partitions, OffsetSpec.earliest())
+        return self._offsets(partitions, OffsetSpec.earliest(), COMMITTED)
 
     def latest(self, partitions: Iterable[int]) -> dict[int, int]:
-        """The offsets after the last records that are in no open transaction."""
-        return self._offsets(partitions, OffsetSpec.latest())
+        """The offsets after the last records that are not behind an open transaction."""
+        return self._offsets(partitions, OffsetSpec.latest(), COMMITTED)
+
+    def settle(self, partitions: Iterable[int]) -> None:
+        """Waits until no transaction is open that was open before: an open one of anybody hides
+        what others have committed behind it."""
+        ends = self._offsets(partitions, OffsetSpec.latest(), IsolationLevel.READ_UNCOMMITTED)
+        said = False
+        while any(end < ends[each] for each, end in self.latest(ends).items()):
+            if not said:
+                self._say(f"waiting for an open transaction in topic {self._address.topic}")
+            said = True
+            time.sleep(PAUSE)
 
     def records(self, starts: Mapping[int, int], most: int) -> Iterator[Message]:
         """The first records from these offsets on, of about `most` bytes in all, fairly from all
-        partitions; always the same ones if these are the only records ever asked for."""
+        partitions. The same ones for the same offsets."""
         consumer = self._consumer()
         share = most // max(1, len(starts))
         try:
@@ -160,15 +170,15 @@ class Lookup:
         if self._address.topic not in self._admin.list_topics(timeout=ANSWER).topics:
             raise KafkaException(KafkaError(KafkaError.LEADER_NOT_AVAILABLE))
 
-    def _offsets(self, partitions: Iterable[int], which: OffsetSpec) -> dict[int, int]:
+    def _offsets(
+        self, partitions: Iterable[int], which: OffsetSpec, level: IsolationLevel
+    ) -> dict[int, int]:
         asked = {TopicPartition(self._address.topic, each): which for each in partitions}
         if not asked:
             return {}
 
         def question() -> dict[int, int]:
-            answers = self._admin.list_offsets(
-                asked, isolation_level=IsolationLevel.READ_COMMITTED, request_timeout=ANSWER
-            )
+            answers = self._admin.list_offsets(asked, isolation_level=level, request_timeout=ANSWER)
             return {each.partition: answer.result().offset for each, answer in answers.items()}
 
         return self.ask(question)
@@ -204,7 +214,8 @@ class Lookup:
         self._last = error
 
     def _no_topic(self) -> InputError:
-        there = [name for name in self._admin.list_topics(timeout=ANSWER).topics if name[0] != "_"]
+        found = self.ask(lambda: self._admin.list_topics(timeout=ANSWER).topics)
+        there = [name for name in found if not name.startswith("_")]
         topic, servers = self._address.topic, self._address.servers
         return InputError(f"there is no topic `{topic}` at {servers}", did_you_mean(topic, there))
 

@@ -11,6 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
+
 from runtime.errors import InputError, did_you_mean
 
 PROTOCOL, MECHANISM = "security.protocol", "sasl.mechanism"
@@ -56,10 +64,8 @@ class Options:
             options |= {
                 "ssl.keystore.type": "PEM",
                 "ssl.keystore.certificate.chain": _pem(given, CERTIFICATE),
-                "ssl.keystore.key": _pem(given, KEY),
+                "ssl.keystore.key": _private_key(given),
             }
-        if KEY_PASSWORD in given:
-            options[KEY_PASSWORD] = given[KEY_PASSWORD]
         return options
 
 
@@ -111,9 +117,11 @@ def _check(values: dict[str, str], path: str | Path) -> None:
         _check_login(values, path)
     if (KEY in values) != (CERTIFICATE in values):
         raise InputError(f"{path}: {KEY} and {CERTIFICATE} need each other")
-    for name in (CA, CERTIFICATE, KEY):
+    for name in (CA, CERTIFICATE):
         if name in values:
             _pem(values, name)
+    if KEY in values:
+        _private_key(values)
 
 
 def _check_login(values: dict[str, str], path: str | Path) -> None:
@@ -129,12 +137,20 @@ def _pem(values: Mapping[str, str], name: str) -> str:
     text = _text(values[name])
     if "-----BEGIN " not in text:
         raise InputError(f"{name}: {values[name]} is no PEM file")
-    if name == KEY and not re.search("BEGIN (ENCRYPTED )?PRIVATE KEY", text):
-        raise InputError(
-            f"{name}: {values[name]} is no PKCS#8 key, and Java reads no other",
-            "`openssl pkcs8 -topk8 -in KEY -out NEW` makes a PKCS#8 key of it",
-        )
     return text
+
+
+def _private_key(values: Mapping[str, str]) -> str:
+    """Without its password and as PKCS#8: Java 17 reads neither today's locks nor other forms."""
+    password = values.get(KEY_PASSWORD)
+    try:
+        key = load_pem_private_key(
+            _pem(values, KEY).encode(), None if password is None else password.encode()
+        )
+    except (TypeError, ValueError, UnsupportedAlgorithm) as error:
+        hint = f"{KEY_PASSWORD} must be that of the key, and be there only if the key has one"
+        raise InputError(f"{KEY}: the key in {values[KEY]} cannot be read", hint) from error
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
 
 
 def _quoted(text: str) -> str:

@@ -7,10 +7,9 @@ was published is thus never in doubt: the marker is there if and only if the row
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import pyarrow as pa
-from pyarrow.fs import FileSystem
 
 from runtime.errors import HamletError
 from runtime.events.dead import rows_as_json
@@ -19,7 +18,7 @@ from spark_ingest.kafka.lookup import PATIENCE, Lookup, Say, silent
 from spark_ingest.kafka.options import Options
 from spark_ingest.kafka.transactions import Outgoing, Transactions
 from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Sink
-from spark_ingest.sinks.staged import MESSAGES, Staged
+from spark_ingest.sinks.staging import Staging
 
 SIDE = {DEAD_LETTER: "-dead-letter", LATE: "-late"}
 EPOCHS = "-epochs"
@@ -34,8 +33,7 @@ class KafkaSink(Sink):
         self,
         address: Address,
         job: str,
-        files: FileSystem,
-        folder: str,
+        staging: Staging,
         *,
         options: Options | None = None,
         patience: float = PATIENCE,
@@ -43,7 +41,7 @@ class KafkaSink(Sink):
     ) -> None:
         self._address = address
         self._job = job
-        self._staged = Staged(files, folder)
+        self._staging = staging
         self._options = options or Options()
         self._patience = patience
         self._say = say
@@ -52,23 +50,23 @@ class KafkaSink(Sink):
         self._made: set[str] = set()
 
     def stage(self, epoch: int, tables: Mapping[str, pa.Table]) -> None:
-        parts = [self._messages(name, table) for name, table in tables.items()]
-        self._staged.write(epoch, pa.concat_tables([MESSAGES.empty_table(), *parts]))
+        self._staging.write(epoch, tables)
 
     def publish(self, epoch: int) -> None:
         if epoch <= self._published:
             return
-        messages = self._staged.read(epoch)
-        if messages is None:
+        staged = self._staging.epochs()
+        if epoch not in staged:
             raise HamletError(
                 f"the results of epoch {epoch} are not where they were staged, and "
                 f"{self._address} does not have them",
                 "they are lost if the folder of the checkpoint was emptied",
             )
-        if messages.num_rows:  # without rows, doing it again changes nothing
-            self._send(epoch, messages)
+        tables = self._staging.read(epoch)
+        if any(table.num_rows for table in tables.values()):  # else there is nothing to repeat
+            self._send(epoch, tables)
         self._published = epoch
-        self._staged.drop(below=epoch)
+        self._drop(each for each in staged if each < epoch)
 
     def recover(self, committed: int) -> None:
         self._create(self._address.topic)
@@ -76,7 +74,7 @@ class KafkaSink(Sink):
         if committed < 0 <= marked:
             # A new life of the job. Without a word its epochs would be taken for the old ones.
             self._say(f"{self._address} has results of an earlier run of the job `{self._job}`")
-            self._send(-1, MESSAGES.empty_table())
+            self._send(-1, {})
             marked = -1
         if marked > committed:
             raise HamletError(
@@ -85,7 +83,7 @@ class KafkaSink(Sink):
                 "the checkpoint is an older copy, or that of another job: give the job another "
                 "name and topic, or start anew without the checkpoint",
             )
-        self._staged.drop(above=committed)
+        self._drop(each for each in self._staging.epochs() if each > committed)
         self._published = marked
         if committed >= 0:
             self.publish(committed)
@@ -103,35 +101,43 @@ class KafkaSink(Sink):
         )
         last = -1
         lookup = self._lookup(self._epochs)
+        lookup.settle([0])
         for message in lookup.records(lookup.earliest([0]), most=1 << 62):
             if message.key() == self._job.encode() and message.value():
                 last = int(json.loads(message.value() or b"")["epoch"])
         return last
 
-    def _send(self, epoch: int, messages: pa.Table) -> None:
+    def _send(self, epoch: int, tables: Mapping[str, pa.Table]) -> None:
         assert self._transactions is not None, "recover comes first"
-        for topic in messages["topic"].unique().to_pylist():
-            self._create(topic)
+        for name, table in tables.items():
+            if table.num_rows:
+                self._create(self._topic(name))
         marker = Outgoing(self._epochs, self._job, json.dumps({"epoch": epoch}))
 
         def outgoing() -> Iterator[Outgoing]:
-            for batch in messages.to_batches():
-                columns = (batch.column(name).to_pylist() for name in MESSAGES.names)
-                yield from map(Outgoing, *columns)
+            for name, table in tables.items():
+                for batch in table.to_batches():
+                    yield from self._messages(name, batch)
             yield marker
 
         self._transactions.send(outgoing)
 
-    def _messages(self, name: str, table: pa.Table) -> pa.Table:
-        rows = rows_as_json(table)
-        key = None if name in SIDE else name
-        if key is not None:
-            query = json.dumps(name, ensure_ascii=False)
-            rows = [f'{{"query": {query}, "row": {row}}}' for row in rows]
-        topic = self._address.topic + SIDE.get(name, "")
-        columns = [[topic] * len(rows), [key] * len(rows), rows]
-        arrays = [pa.array(c, f.type) for c, f in zip(columns, MESSAGES, strict=True)]
-        return pa.Table.from_arrays(arrays, schema=MESSAGES)
+    def _messages(self, name: str, rows: pa.RecordBatch) -> Iterator[Outgoing]:
+        topic = self._topic(name)
+        if name in SIDE:
+            for row in rows_as_json(rows):
+                yield Outgoing(topic, None, row)
+            return
+        query = json.dumps(name, ensure_ascii=False)
+        for row in rows_as_json(rows):
+            yield Outgoing(topic, name, f'{{"query": {query}, "row": {row}}}')
+
+    def _topic(self, name: str) -> str:
+        return self._address.topic + SIDE.get(name, "")
+
+    def _drop(self, epochs: Iterable[int]) -> None:
+        for epoch in list(epochs):
+            self._staging.drop(epoch)
 
     @property
     def _epochs(self) -> str:

@@ -38,8 +38,9 @@ class Staging:
         return found
 
     def epochs(self) -> list[int]:
-        names = self._folder.names(self._name)
-        return [int(name.rpartition("/")[2].removesuffix(".arrow")) for name in names]
+        names = [name.rpartition("/")[2] for name in self._folder.names(self._name)]
+        # What a process that was killed had begun to write lies there under a hidden name.
+        return [int(name.removesuffix(".arrow")) for name in names if name[0] != "."]
 
     def drop(self, epoch: int) -> None:
         self._folder.delete(self._at(epoch))

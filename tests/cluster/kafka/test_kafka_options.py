@@ -8,6 +8,7 @@ from cluster.kafka.records import everything, send, source
 from runtime.errors import HamletError, InputError
 from spark_ingest.kafka.address import parse_address
 from spark_ingest.kafka.options import read_options
+from tools.certificates import KEY_PASSWORD, write_certificates
 from tools.kafka import USER
 
 SECRET = "hunter2"
@@ -68,23 +69,23 @@ def test_values_come_from_the_environment(tmp_path):
     assert SECRET not in repr(found)
 
 
-def test_certificates_go_by_their_content(tmp_path):
-    pem = "-----BEGIN {0}-----\nAAAA\n-----END {0}-----\n"
-    for name, kind in (("ca", "CERTIFICATE"), ("me", "CERTIFICATE"), ("key", "PRIVATE KEY")):
-        (tmp_path / f"{name}.pem").write_text(pem.format(kind))
+def test_certificates_and_keys_go_by_their_content(tmp_path):
+    write_certificates(tmp_path)
     lines = [
         "security.protocol=SSL",
         f"ssl.ca.location={tmp_path}/ca.pem",
-        f"ssl.certificate.location={tmp_path}/me.pem",
-        f"ssl.key.location={tmp_path}/key.pem",
-        "ssl.key.password=x",
+        f"ssl.certificate.location={tmp_path}/client.pem",
+        f"ssl.key.location={tmp_path}/locked.key",
     ]
-    found = options(tmp_path, *lines).java()
-    assert found["ssl.truststore.certificates"] == pem.format("CERTIFICATE")
-    assert found["ssl.keystore.key"] == pem.format("PRIVATE KEY")
+    found = options(tmp_path, *lines, f"ssl.key.password={KEY_PASSWORD}").java()
+    assert found["ssl.truststore.certificates"] == (tmp_path / "ca.pem").read_text()
+    assert found["ssl.keystore.key"] == (tmp_path / "client.key").read_text()
     assert found["ssl.keystore.type"] == found["ssl.truststore.type"] == "PEM"
-    (tmp_path / "key.pem").write_text(pem.format("RSA PRIVATE KEY"))
-    with pytest.raises(InputError, match="is no PKCS#8 key"):
+    for wrong in ([], ["ssl.key.password=wrong"]):
+        with pytest.raises(InputError, match=r"locked\.key cannot be read"):
+            options(tmp_path, *lines, *wrong)
+    (tmp_path / "ca.pem").write_text("a certificate")
+    with pytest.raises(InputError, match="is no PEM file"):
         options(tmp_path, *lines)
 
 
@@ -125,6 +126,27 @@ def test_a_topic_behind_a_password(spark, broker, topic, tmp_path, caplog, mecha
     with pytest.raises(HamletError, match="uthentication fail") as caught:
         source(spark, broker, topic, servers=broker.secured, options=wrong)
     assert "--kafka-options" in caught.value.hint
+
+
+@pytest.mark.parametrize("key", ["client.key", "locked.key"])
+def test_a_topic_behind_certificates(spark, broker, topic, tmp_path, key):
+    broker.create(topic)
+    send(broker, topic, [{"time": 1, "type": "A"}])
+    files = broker.certificates
+    lines = [
+        "security.protocol=SASL_SSL",
+        "sasl.mechanism=SCRAM-SHA-256",
+        f"sasl.username={USER}",
+        f"sasl.password={broker.passwords['SCRAM-SHA-256']}",
+        f"ssl.ca.location={files}/ca.pem",
+        f"ssl.certificate.location={files}/client.pem",
+        f"ssl.key.location={files}/{key}",
+    ]
+    if key == "locked.key":
+        lines.append(f"ssl.key.password={KEY_PASSWORD}")
+    given = {"servers": broker.encrypted, "options": options(tmp_path, *lines)}
+    rows, _, _ = everything(source(spark, broker, topic, **given), ["time", "type"])
+    assert rows == [(f"{topic}/0", 0, 1, "A")]
 
 
 def test_no_broker_at_all_is_said_with_its_address(spark, broker):

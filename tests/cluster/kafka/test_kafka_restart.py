@@ -5,12 +5,13 @@ import time
 
 import pyarrow as pa
 import pytest
-from pyarrow.fs import LocalFileSystem
 
 from cluster.kafka.records import everything, send, source
 from cluster.kafka.test_kafka_sink import committed
+from runtime.epochs.folder import Folder
 from spark_ingest.kafka.address import parse_address
 from spark_ingest.sinks.kafka import KafkaSink
+from spark_ingest.sinks.staging import Staging
 from tools.kafka import Broker
 
 AWAY = 20
@@ -39,10 +40,10 @@ def test_source_and_sink_outlast_it(spark, own_broker, topic, tmp_path):
     own_broker.create(topic, 2)
     for partition in range(2):
         send(own_broker, topic, [{"time": i, "type": "A"} for i in range(50)], partition)
-    read = source(spark, own_broker, topic, follow=True, say=said.append)
+    read = source(spark, own_broker, topic, bounded=False, say=said.append)
     wanted = read.next(read.first(), 4000)
     results = parse_address(f"kafka://{own_broker.address}/{topic}-results")
-    sink = KafkaSink(results, "job", LocalFileSystem(), str(tmp_path / "job"), say=said.append)
+    sink = KafkaSink(results, "job", Staging(Folder(str(tmp_path / "job"))), say=said.append)
     sink.recover(-1)
     sink.stage(0, {"q": pa.table({"n": [1]})})
 

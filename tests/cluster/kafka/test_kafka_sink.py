@@ -4,26 +4,31 @@ import json
 import signal
 import subprocess
 import sys
+import threading
 
 import pyarrow as pa
 import pytest
-from confluent_kafka import Consumer, KafkaError, TopicPartition
-from pyarrow.fs import LocalFileSystem
+from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 
+from runtime.epochs.folder import Folder
 from runtime.errors import HamletError
 from spark_ingest.kafka.address import parse_address
+from spark_ingest.kafka.lookup import Lookup
+from spark_ingest.kafka.options import Options
 from spark_ingest.sinks.kafka import KafkaSink
 from spark_ingest.sinks.sink import DEAD_LETTER, LATE
+from spark_ingest.sinks.staging import Staging
 
 # Runs in a process of its own and dies between what is sent and the commit, or just after it.
 DYING = """
 import os, signal, sys
 import pyarrow as pa
-from pyarrow.fs import LocalFileSystem
+from runtime.epochs.folder import Folder
 from confluent_kafka import Producer
 import spark_ingest.kafka.transactions as transactions
 from spark_ingest.kafka.address import parse_address
 from spark_ingest.sinks.kafka import KafkaSink
+from spark_ingest.sinks.staging import Staging
 
 address, folder, job, moment = sys.argv[1:]
 
@@ -34,12 +39,12 @@ class Dying(Producer):
             super().commit_transaction(timeout)
         os.kill(os.getpid(), signal.SIGKILL)
 
-sink = KafkaSink(parse_address(address), job, LocalFileSystem(), folder)
+sink = KafkaSink(parse_address(address), job, Staging(Folder(folder)))
 sink.recover(-1)
 sink.stage(0, {"q": pa.table({"n": [1, 2]})})
 sink.publish(0)
 transactions.Producer = Dying
-sink = KafkaSink(parse_address(address), job, LocalFileSystem(), folder)
+sink = KafkaSink(parse_address(address), job, Staging(Folder(folder)))
 sink.recover(0)
 sink.stage(1, {"q": pa.table({"n": [3, 4]})})
 sink.publish(1)
@@ -62,6 +67,8 @@ def committed(broker, topic):
         }
     )
     partitions = consumer.list_topics(topic).topics[topic].partitions
+    # A commit is certain before it is seen.
+    Lookup(parse_address(f"kafka://{broker.address}/{topic}"), Options()).settle(partitions)
     consumer.assign([TopicPartition(topic, each, 0) for each in partitions])
     found, ended = [], 0
     while ended < len(partitions):
@@ -87,7 +94,7 @@ def sink(broker, topic, tmp_path):
 
     def make(job="job", **given):
         address = parse_address(f"kafka://{given.pop('servers', broker.address)}/{topic}")
-        made.append(KafkaSink(address, job, LocalFileSystem(), str(tmp_path / job), **given))
+        made.append(KafkaSink(address, job, Staging(Folder(str(tmp_path / job))), **given))
         return made[-1]
 
     yield make
@@ -128,7 +135,7 @@ def test_publishing_again_does_nothing(broker, topic, sink):
     assert sorted(rows(broker, topic)) == [10, 11, 12]
 
 
-def test_the_missing_epoch_is_published_and_later_ones_are_dropped(broker, topic, sink):
+def test_the_missing_epoch_is_published_and_later_ones_are_dropped(broker, topic, sink, tmp_path):
     out = sink()
     out.recover(-1)
     out.stage(0, {"q": numbers(0)})
@@ -136,6 +143,7 @@ def test_the_missing_epoch_is_published_and_later_ones_are_dropped(broker, topic
     out.stage(1, {"q": numbers(1)})  # committed, as its epoch was, but not published
     out.stage(2, {"q": numbers(2)})  # not even that
     out.close()
+    (tmp_path / "job" / "results" / ".000000003.arrow.1.tmp").touch()  # nor was this one whole
     again = sink()
     again.recover(1)
     assert sorted(rows(broker, topic)) == [0, 1]
@@ -159,7 +167,7 @@ def test_staged_results_that_are_gone_are_an_error(broker, topic, sink, tmp_path
     out = sink()
     out.recover(-1)
     out.stage(0, {"q": numbers(0)})
-    (tmp_path / "job" / "epoch-0.arrow").unlink()
+    (tmp_path / "job" / "results" / "000000000.arrow").unlink()
     with pytest.raises(HamletError, match="results of epoch 0 are not where they were staged"):
         sink().recover(0)
 
@@ -238,3 +246,31 @@ def test_killed_while_publishing(broker, topic, sink, tmp_path, root, moment):
     heir.stage(2, {"q": numbers(5)})
     heir.publish(2)
     assert sorted(rows(broker, topic)) == [1, 2, 3, 4, 5]
+
+
+def test_a_marker_behind_the_open_transaction_of_another_is_waited_for(broker, topic, sink):
+    out = sink("a")
+    out.recover(-1)
+    out.stage(0, {"q": numbers(0)})
+    other = Producer({"bootstrap.servers": broker.address, "transactional.id": f"{topic}-other"})
+    other.init_transactions(30)
+    other.begin_transaction()
+    other.produce(f"{topic}-epochs", "{}", "other")
+    other.flush()
+    out.publish(0)
+    out.close()
+    ending = threading.Timer(3, other.commit_transaction)
+    ending.start()
+    said = []
+    sink("a", say=said.append).recover(0)
+    ending.join()
+    assert said == [f"waiting for an open transaction in topic {topic}-epochs"]
+    assert rows(broker, topic) == [0]
+
+
+def test_many_rows(broker, topic, sink):
+    out = sink()
+    out.recover(-1)
+    out.stage(0, {"q": numbers(*range(150_000))})  # more than a producer's queue holds
+    out.publish(0)
+    assert sorted(rows(broker, topic)) == list(range(150_000))

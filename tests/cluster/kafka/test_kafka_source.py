@@ -2,6 +2,7 @@
 
 import json
 import re
+import threading
 import time
 from datetime import UTC, datetime
 
@@ -58,7 +59,7 @@ def test_reading_a_range_again_gives_the_same(spark, broker, topic):
     broker.create(topic, 2)
     for partition in range(2):
         send(broker, topic, [event(i) for i in range(30)], partition)
-    read = source(spark, broker, topic, follow=True)
+    read = source(spark, broker, topic, bounded=False)
     wanted = read.next(read.first(), 2000)
     send(broker, topic, [event(i) for i in range(30)], 0)
     once, again = (
@@ -66,24 +67,24 @@ def test_reading_a_range_again_gives_the_same(spark, broker, topic):
         for each in (read.read(wanted, COLUMNS), read.read(wanted, COLUMNS))
     )
     assert once == again
-    later = source(spark, broker, topic, follow=True)  # as after a crash
+    later = source(spark, broker, topic, bounded=False)  # as after a crash
     assert [block.batch for block in blocks(later.read(wanted, COLUMNS))] == [b for *_, b in once]
 
 
 def test_partitions_keep_their_names_when_there_are_many(spark, broker, topic):
-    broker.create(topic, 23)
-    for partition in range(23):
+    broker.create(topic, 9)
+    for partition in range(9):
         send(broker, topic, [event(partition)], partition)
     rows, _, _ = everything(source(spark, broker, topic), COLUMNS)
     assert sorted(rows) == sorted(
-        (f"{topic}/{p}", 0, p, "A" if p % 3 else "B", p) for p in range(23)
+        (f"{topic}/{p}", 0, p, "A" if p % 3 else "B", p) for p in range(9)
     )
 
 
 def test_bounded_ends_where_the_topic_ended_and_following_goes_on(spark, broker, topic):
     broker.create(topic)
     send(broker, topic, [event(0)])
-    bounded, following = (source(spark, broker, topic, follow=each) for each in (False, True))
+    bounded, following = (source(spark, broker, topic, bounded=each) for each in (True, False))
     assert (bounded.bounded, following.bounded) == (True, False)
     send(broker, topic, [event(1)])
     rows, _, end = everything(bounded, ["n"])
@@ -94,7 +95,7 @@ def test_bounded_ends_where_the_topic_ended_and_following_goes_on(spark, broker,
 def test_new_partitions_are_read_from_their_beginning(spark, broker, topic):
     broker.create(topic, 1)
     send(broker, topic, [event(0)])
-    read = source(spark, broker, topic, follow=True)
+    read = source(spark, broker, topic, bounded=False)
     _, _, end = everything(read, ["n"])
     admin = broker.admin()
     admin.create_partitions([NewPartitions(topic, 2)])[topic].result(30)
@@ -181,7 +182,7 @@ def test_a_declared_schema_needs_no_records(spark, broker, topic):
     broker.create(topic)
     declared = Schema.from_arrow(pa.schema([("time", "int64"), ("type", "string")]))
     needs = {"declared": declared, "uses": {}}
-    read = source(spark, broker, topic, follow=True, needs=needs)
+    read = source(spark, broker, topic, bounded=False, needs=needs)
     assert read.next(read.first(), 1000) is None
     assert [str(each.type) for each in read.schema][:2] == ["int64", "string"]
 
@@ -208,10 +209,12 @@ def test_only_what_is_committed_is_read(spark, broker, topic):
     transaction([2])
     producer.abort_transaction()
     transaction([3])
-    read = source(spark, broker, topic, follow=True)
+    read = source(spark, broker, topic, bounded=False)
     rows, _, end = everything(read, ["n"])
     assert [row[2] for row in rows] == [0, 1]
     producer.commit_transaction()
+    while not read.backlog(end):  # the commit is certain before it is seen
+        time.sleep(0.05)
     rows, _, _ = everything(read, ["n"], position=end)
     assert [row[2] for row in rows] == [3]
 
@@ -220,7 +223,7 @@ def test_records_that_are_gone_are_an_error_that_says_which(spark, broker, topic
     broker.create(topic, 2)
     for partition in range(2):
         send(broker, topic, [event(i) for i in range(20)], partition)
-    read = source(spark, broker, topic, follow=True)
+    read = source(spark, broker, topic, bounded=False)
     wanted = read.next(read.first(), 1200)
     before = wanted.end["offsets"]["1"]
     assert before < 15
@@ -257,3 +260,24 @@ def test_values_that_are_no_json_at_all(spark, broker, topic):
     send(broker, topic, [b"\x00\x01", b"\x02"])
     with pytest.raises(InputError, match="are no JSON objects"):
         source(spark, broker, topic)
+
+
+def test_a_followed_topic_is_waited_for(spark, broker, topic):
+    broker.create(topic)
+    said = []
+    writing = threading.Timer(2, lambda: send(broker, topic, [event(0)]))
+    writing.start()
+    read = source(spark, broker, topic, bounded=False, say=said.append)
+    writing.join()
+    assert said[0].startswith("waiting for the first records of kafka://")
+    assert everything(read, ["n"])[0] == [(f"{topic}/0", 0, 0)]
+
+
+def test_what_times_in_text_turn_out_to_be(spark, broker, topic):
+    broker.create(topic)
+    send(broker, topic, [{"time": each, "type": "A"} for each in ("x", "2026-01-01T00:00:00Z")])
+    read = source(spark, broker, topic)
+    assert read.clock() == pa.timestamp("us", "UTC")
+    again = source(spark, broker, topic, schema=read.schema)
+    assert again.schema == read.schema
+    assert source(spark, broker, topic, needs={"time_column": "kafka_timestamp"}).clock() is None

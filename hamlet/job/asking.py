@@ -1,0 +1,53 @@
+"""Asks a running job."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import ray
+
+from actors import cluster as clusters
+from actors.control import PREFIX
+from hamlet.job.jobs import Job
+from runtime.errors import HamletError
+
+PATIENCE_SECONDS = 60.0
+
+
+class Asking:
+    def __init__(self, control: Any) -> None:
+        self._control = control
+
+    def queries(self) -> list[dict[str, Any]]:
+        shown = ray.get(self._control.shown.remote())
+        return list(shown.get("queries", []))
+
+    def change(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Waits until the driver has taken it up, between two epochs."""
+        number = uuid.uuid4().hex
+        until = time.monotonic() + PATIENCE_SECONDS
+        ray.get(self._control.ask.remote(number, question))
+        while time.monotonic() < until:
+            answer: dict[str, Any] | None = ray.get(self._control.answer.remote(number))
+            if answer is not None:
+                if "error" in answer:
+                    raise HamletError(answer["error"])
+                return answer
+            time.sleep(0.05)
+        raise HamletError(f"the job has not answered within {PATIENCE_SECONDS:g} s")
+
+
+@contextmanager
+def asking(job: Job) -> Iterator[Asking]:
+    token = None if job.token is None else Path(job.token)
+    with clusters.connect(job.address, token=token):
+        try:
+            control = ray.get_actor(PREFIX + job.name, namespace=job.namespace)
+        except ValueError:
+            raise HamletError(f"`{job.name}` does not listen", "is it still starting?") from None
+        yield Asking(control)

@@ -1,0 +1,286 @@
+"""One input, run as a job on the cluster of the tests and run in process, to be compared."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from actors.crew import Crew
+from hamlet.job.driver import Driver, Told
+from hamlet.job.reading import Reader
+from hamlet.run import run as run_in_process
+from runtime.engine import Engine
+from runtime.epochs.checkpoints import Checkpoints
+from runtime.epochs.folder import Folder
+from runtime.epochs.intake import Intake
+from runtime.epochs.routes import Reading
+from runtime.epochs.shard import Settings
+from runtime.events.dead import no_dead
+from runtime.files import open_input
+from runtime.files.reader import Needs
+from runtime.language.query import Workload
+from spark_ingest.handover import Handover
+from spark_ingest.sinks.parts import WholeSink
+from spark_ingest.sinks.sink import DEAD_LETTER, LATE
+from spark_ingest.sinks.staging import Staging
+from spark_ingest.sources.files import FileSource
+from spark_ingest.sources.source import Source
+
+SHARDS_EACH = 4
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A workload over files, and how they are to be read."""
+
+    workload: Workload
+    path: Path
+    settings: Settings = field(default_factory=Settings)
+    time_column: str = "time"
+    type_column: str = "type"
+    unit: str | None = None
+    format: str | None = None
+
+    @property
+    def needs(self) -> Needs:
+        return Needs(self.time_column, self.type_column, self.workload.uses)
+
+
+@dataclass
+class Found:
+    """What came out, wherever it ran."""
+
+    tables: dict[str, pa.Table]
+    dead: pa.Table
+    late: pa.Table
+    rows: int
+    events: int
+    null_keys: Counter[str]
+    truncated: int
+    types: set[str]
+    other_types: set[str]
+    skipped: list[str]
+    epochs: int = 0
+
+    def letters(self) -> list[dict[str, Any]]:
+        """Dead letters, in an order of their own: files that cannot be read are told first in
+        process."""
+        return sorted(self.dead.to_pylist(), key=lambda each: (each["source"], each["row"] or -1))
+
+
+# ---- in process ----------------------------------------------------------------------------
+
+
+class _Kept:
+    """A sink and a watcher that only listen."""
+
+    broken = False
+
+    def __init__(self) -> None:
+        self.tables: dict[str, list[pa.Table]] = {}
+        self.dead: list[pa.Table] = []
+
+    def write(self, results: dict[str, pa.Table]) -> None:
+        for name, table in results.items():
+            self.tables.setdefault(name, []).append(table)
+
+    def read(self, rows: int) -> None: ...
+
+    def match(self, rows: int, total: int) -> None: ...
+
+
+def engine_of(asked: Asked, lateness: int | None = None) -> Engine:
+    settings = asked.settings
+    return Engine(
+        asked.workload,
+        numeric=settings.numeric,
+        ties=settings.ties,
+        sharing=settings.sharing,
+        lateness=lateness,
+        time_column=asked.time_column,
+        type_column=asked.type_column,
+        time_unit=asked.unit,
+    )
+
+
+def locally(asked: Asked) -> Found:
+    """As `hamlet run --engine local` does it."""
+    kept = _Kept()
+    with open_input(
+        asked.path,
+        format=asked.format,
+        uses=asked.workload.uses,
+        time_column=asked.time_column,
+        type_column=asked.type_column,
+    ) as source:
+        summary = run_in_process(engine_of(asked), source, kept, kept.dead.append, kept)
+    return Found(
+        tables={name: joined(tables) for name, tables in kept.tables.items()},
+        dead=joined([no_dead(), *kept.dead]),
+        late=no_dead(),
+        rows=summary.rows,
+        events=summary.events,
+        null_keys=summary.null_keys,
+        truncated=summary.truncated,
+        types=summary.types,
+        other_types=summary.other_types,
+        skipped=summary.skipped,
+    )
+
+
+# ---- on Ray and Spark ----------------------------------------------------------------------
+
+
+class Watcher:
+    """Keeps what it is told; work that is repeated is an error here, where nothing dies."""
+
+    def __init__(self, then: Callable[[Told], None] = lambda told: None) -> None:
+        self.told: list[Told] = []
+        self._then = then
+
+    def committed(self, told: Told) -> None:
+        self.told.append(told)
+        self._then(told)
+
+    def trouble(self, what: str) -> None:
+        raise AssertionError(what)
+
+
+def on_cluster(spark: Any, crew: Crew, asked: Asked, folder: Path) -> Found:
+    """All of a bounded input. `folder` is for the checkpoint."""
+    source = FileSource(spark, asked.path, asked.needs, format=asked.format, unit=asked.unit)
+    watcher = Watcher()
+    driver, staging = driver_of(spark, crew, asked, source, folder, watcher)
+    driver.run()
+    assert driver.finished
+    return outcome(driver, staging, source, watcher)
+
+
+def followed(
+    spark: Any,
+    crew: Crew,
+    asked: Asked,
+    batches: Sequence[pa.Table],
+    write: Callable[[pa.Table, Path], object],
+    folder: Path,
+    lateness: int,
+) -> Found:
+    """A folder in which a file appears for each batch, when the one before is committed. Ends
+    after the last one, with windows still open."""
+    waiting = iter([(f"{n:03d}", batch) for n, batch in enumerate(batches)])
+    done: list[bool] = []
+
+    def appear() -> None:
+        following = next(waiting, None)
+        if following is None:
+            done.append(True)
+            return
+        name, batch = following
+        hidden = asked.path / f".{name}.tmp"
+        write(batch, hidden)
+        hidden.rename(asked.path / f"{name}.{asked.format}")
+
+    asked.path.mkdir()
+    appear()
+    source = FileSource(spark, asked.path, asked.needs, bounded=False, unit=asked.unit)
+    watcher = Watcher(lambda told: appear())
+    driver, staging = driver_of(
+        spark, crew, asked, source, folder, watcher, lateness, lambda: bool(done)
+    )
+    driver.run()
+    assert not driver.finished
+    assert len(watcher.told) == len(batches)
+    return outcome(driver, staging, source, watcher)
+
+
+def driver_of(
+    spark: Any,
+    crew: Crew,
+    asked: Asked,
+    source: Source,
+    folder: Path,
+    watcher: Watcher,
+    lateness: int = 0,
+    stopping: Callable[[], bool] = lambda: False,
+) -> tuple[Driver, Staging]:
+    shutil.rmtree(folder, ignore_errors=True)
+    kept = Folder(str(folder), lasting=False)
+    checkpoints = Checkpoints(kept)
+    assert checkpoints.open(_refuse) is None
+    clock = source.clock() if source.bounded else None
+    reading = Reading(asked.time_column, asked.type_column, asked.unit, source.schema, clock)
+    staging = Staging(kept)
+    driver = Driver(
+        source,
+        WholeSink(staging),
+        crew,
+        Reader(source, Handover(spark), crew),
+        checkpoints,
+        Intake(asked.workload, reading, asked.settings.numeric),
+        asked.settings,
+        watcher,
+        shards=crew.size * SHARDS_EACH,
+        lateness=lateness,
+        stopping=stopping,
+    )
+    return driver, staging
+
+
+def outcome(driver: Driver, staging: Staging, source: FileSource, watcher: Watcher) -> Found:
+    tables = {name: [table] for name, table in driver.intake.empty().items()}
+    beside: dict[str, list[pa.Table]] = {DEAD_LETTER: [no_dead()], LATE: [no_dead()]}
+    for epoch in staging.epochs():
+        for name, table in staging.read(epoch).items():
+            (beside if name in beside else tables)[name].append(table)
+    counts = driver.counts
+    found = Found(
+        tables={name: joined(parts) for name, parts in tables.items()},
+        dead=joined(beside[DEAD_LETTER]),
+        late=joined(beside[LATE]),
+        rows=counts.rows,
+        events=counts.events,
+        null_keys=counts.null_keys,
+        truncated=counts.truncated,
+        types=counts.types,
+        other_types=counts.other_types,
+        skipped=source.skipped,
+        epochs=len(watcher.told),
+    )
+    assert counts.results == Counter({n: t.num_rows for n, t in found.tables.items() if len(t)})
+    assert counts.late == found.late.num_rows
+    assert counts.dead == Counter(found.dead["reason"].to_pylist())
+    return found
+
+
+def _refuse(what: str) -> None:
+    raise AssertionError(what)
+
+
+def joined(tables: Iterable[pa.Table]) -> pa.Table:
+    """A column of logarithms is in those pieces alone that need it."""
+    return pa.concat_tables(list(tables), promote_options="default")
+
+
+# ---- compared ------------------------------------------------------------------------------
+
+
+def assert_same(found: Found, wanted: Found) -> None:
+    """To the last bit, the order of rows, and the types of columns."""
+    assert list(found.tables) == list(wanted.tables)
+    for name, table in wanted.tables.items():
+        assert found.tables[name].schema == table.schema, name
+        assert found.tables[name].equals(table), name
+    assert_same_beside(found, wanted)
+
+
+def assert_same_beside(found: Found, wanted: Found) -> None:
+    """What is told of the rows besides results."""
+    assert found.letters() == wanted.letters()
+    for name in ("rows", "events", "null_keys", "truncated", "types", "other_types", "skipped"):
+        assert getattr(found, name) == getattr(wanted, name), name

