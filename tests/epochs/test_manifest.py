@@ -1,0 +1,113 @@
+"""A manifest is read as it was written, or not at all."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+
+from runtime.epochs import manifest as manifests
+from runtime.epochs.manifest import Counts, Manifest
+from runtime.epochs.pieces import Damaged, Piece, Saved
+from runtime.epochs.routes import Reading
+from runtime.language.parser import parse
+
+FIRST = parse("QUERY a RETURN COUNT(*) PATTERN A WITHIN 1 minute\nQUERY b RETURN COUNT(*) "
+              "PATTERN SEQ(A, B+) WHERE [g] WITHIN 1 minute", "first.sase")  # fmt: skip
+SECOND = parse("QUERY c RETURN COUNT(*) PATTERN C WITHIN 1 minute", "second.sase")
+COLUMNS = pa.schema(
+    [
+        pa.field("time", pa.timestamp("ms", "UTC")),
+        pa.field("type", pa.string(), nullable=False),
+        pa.field("g", pa.dictionary(pa.int32(), pa.string())),
+        pa.field("ünïcode", pa.decimal128(9, 2)),
+    ]
+)
+
+
+@pytest.fixture
+def manifest() -> Manifest:
+    return Manifest(
+        epoch=7,
+        source="kafka://host/topic",
+        position={"offsets": {"0": 12, "1": 2**60}, "files": []},
+        watermark=-5,
+        newest=2**62,
+        clocks={"0": 12, "ä": -1},
+        workload=FIRST.without_query("a").with_queries(tuple(SECOND)),
+        since={"c": 99},
+        given={"b": "mark"},
+        reading=Reading("time", "type", "ms", COLUMNS, pa.timestamp("us", "UTC")),
+        settings={"numeric": "exact", "ties": "arrival"},
+        shards=8,
+        units={
+            (("g",), 3): Saved(Piece("state/1", 0, 5, 2**32 - 1, None), (Piece("x", 1, 2, 3, 4),)),
+            ((), 0): Saved(),
+        },
+        counts=Counts(
+            rows=10,
+            events=8,
+            late=1,
+            truncated=2,
+            dead=Counter({"the time is null": 2}),
+            null_keys=Counter(g=3),
+            results=Counter(b=4),
+            lost=1,
+            types={"A", "B"},
+            other_types={"Z"},
+        ),
+    )
+
+
+def test_round_trip(manifest: Manifest) -> None:
+    found = Manifest.from_bytes(manifest.to_bytes())
+    assert replace(found, workload=manifest.workload) == manifest
+    assert [query.name for query in found.workload] == ["b", "c"]
+    assert [query.source.file for query in found.workload] == ["first.sase", "second.sase"]
+    assert found.to_bytes() == manifest.to_bytes()
+    assert found.files == {"state/1", "x"}
+
+
+def test_nothing_may_be_missing(manifest: Manifest) -> None:
+    bare = replace(
+        manifest,
+        watermark=None,
+        newest=None,
+        reading=replace(manifest.reading, clock=None, time_unit=None),
+        units={},
+        finished=True,
+    )
+    found = Manifest.from_bytes(bare.to_bytes())
+    assert replace(found, workload=bare.workload) == bare
+    assert found.files == set()
+
+
+def test_counts_are_copied_deeply(manifest: Manifest) -> None:
+    copy = manifest.counts.copy()
+    assert copy == manifest.counts
+    copy.dead["x"] += 1
+    copy.types.add("C")
+    assert copy.dead != manifest.counts.dead
+    assert copy.types != manifest.counts.types
+
+
+def test_every_changed_byte_is_found(manifest: Manifest) -> None:
+    raw = manifest.to_bytes()
+    for place in range(0, len(raw) - 1, 7):
+        data = bytearray(raw)
+        data[place] ^= 1
+        with pytest.raises(Damaged, match="epochs/7 is damaged"):
+            Manifest.from_bytes(bytes(data), "epochs/7")
+
+
+@pytest.mark.parametrize("length", [0, 1, 50, 100, 1000])
+def test_cut(manifest: Manifest, length: int) -> None:
+    with pytest.raises(Damaged):
+        Manifest.from_bytes(manifest.to_bytes()[:length])
+
+
+def test_another_format(manifest: Manifest, monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = manifest.to_bytes()
+    monkeypatch.setattr(manifests, "FORMAT", 2)
+    with pytest.raises(Damaged, match="another version of Hamlet"):
+        Manifest.from_bytes(raw)
