@@ -130,7 +130,10 @@ def _settings(cluster: Cluster, size: Size, jars: Sequence[Path]) -> dict[str, s
         "spark.log4j.config.file.name": str(log4j),
         "spark.driver.memory": size.driver_memory,
         "spark.sql.adaptive.enabled": "false",  # it would change the number of partitions
+        "spark.sql.caseSensitive": "true",
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(ROWS_PER_ARROW_BATCH),
+        "spark.sql.legacy.parquet.nanosAsLong": "true",
+        "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",  # as all others write them
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(size.partitions),
         "spark.sql.warehouse.dir": str(cluster.folder / "warehouse"),

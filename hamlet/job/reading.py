@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -65,6 +65,9 @@ class Reader:
         found.told = told
         found.portions = [call[1:] for call in calls]
         _gather(found, [reading.origins[n] for n in ranked], reading.decoder.numbered)
+        if reading.raw is not None:
+            found.dead = [_whole(table, reading.raw) for table in found.dead]
+            found.late = [_whole(table, reading.raw) for table in found.late]
         found.route_seconds = time.perf_counter() - began - found.spark_seconds
         return found
 
@@ -81,6 +84,16 @@ def _gather(found: Read, origins: Sequence[Origin], numbered: bool) -> None:
         if told.newest is not None:
             known = found.newest.get(origin.clock, told.newest)
             found.newest[origin.clock] = max(known, told.newest)
+
+
+def _whole(letters: pa.Table, raw: Callable[[str, Sequence[int]], list[str]]) -> pa.Table:
+    """Rows of one source, as they were there: a block has only the columns that are used."""
+    rows = letters["row"].to_pylist()
+    if not rows or None in rows:
+        return letters
+    place = letters.schema.get_field_index("event")
+    events = pa.array(raw(letters["source"][0].as_py(), rows), pa.string())
+    return letters.set_column(place, letters.schema.field(place), events)
 
 
 def nothing(position: dict[str, Any]) -> Read:

@@ -17,6 +17,11 @@ def open_bytes(path: Path) -> tuple[BinaryIO, bytes]:
     return unpacked(open(path, "rb"))
 
 
+def is_packed(path: Path) -> bool:
+    with open(path, "rb") as file:
+        return file.read(len(GZIP)) == GZIP
+
+
 def unpacked(stream: BinaryIO) -> tuple[BinaryIO, bytes]:
     """The stream, through gzip if it is packed, and its first bytes (still to be read)."""
     stream, head = _peeked(stream)

@@ -13,18 +13,21 @@ import pyarrow.types as pt
 
 from runtime.errors import InputError
 from runtime.events.clock import DAY, UNITS
-from runtime.files.bytestream import open_bytes
+from runtime.files.bytestream import is_packed, open_bytes
 from runtime.files.formats import Format, by_content, by_name
+from runtime.files.read import columns_of
+from runtime.files.reader import Needs
 
 _PER_MICRO = {"milliseconds": 1_000, "microseconds": 1}
 
 
 @dataclass(frozen=True)
 class Kind:
-    """Files of one kind are read alike. `schema` is that of Parquet."""
+    """Files of one kind are read alike. `schema` is that of Parquet; text may be `packed`."""
 
     format: Format
     schema: pa.Schema | None = None
+    packed: bool = False
 
 
 @dataclass(frozen=True)
@@ -32,18 +35,26 @@ class Unreadable:
     reason: str
 
 
-def kind_of(path: Path, wish: Format | None = None) -> Kind | Unreadable:
+def kind_of(path: Path, needs: Needs, wish: Format | None = None) -> Kind | Unreadable:
+    """Looks at the beginning of a file, as a run in process does before it reads any."""
     try:
         found = wish or by_name(path) or _by_content(path)
-        if found is Format.ARROW:
-            raise InputError(
-                f"Spark does not read {path}", "use --engine local, or write it as Parquet"
-            )
-        if found is not Format.PARQUET:
-            return Kind(found)
-        return Kind(found, pq.read_schema(path).remove_metadata())
-    except (OSError, pa.ArrowException) as error:
-        return Unreadable(str(getattr(error, "strerror", None) or error).splitlines()[0])
+    except OSError as error:
+        return Unreadable(str(error.strerror or error))
+    if found is Format.ARROW:
+        raise InputError(
+            f"Spark does not read {path}", "use --engine local, or write it as Parquet"
+        )
+    try:
+        columns = columns_of(path, needs, found)
+    except InputError as error:
+        return Unreadable(error.message)
+    if found is not Format.PARQUET:
+        return Kind(found, packed=path.suffix == ".gz" or is_packed(path))
+    half = next((each.name for each in columns if pt.is_float16(each.type)), None)
+    if half is not None:
+        return Unreadable(f"Spark reads no file with a column of float16, such as `{half}`")
+    return Kind(found, columns.remove_metadata())
 
 
 def span(path: Path, column: str, unit: str | None) -> tuple[int, int] | None:

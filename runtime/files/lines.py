@@ -10,13 +10,16 @@ import io
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.types as pt
 
+from runtime.files.bytestream import unpacked
 from runtime.files.csv_text import CsvReader
 from runtime.files.decode import Origin
 from runtime.files.json_lines import JsonReader
+from runtime.files.read import blocks_of
 from runtime.files.reader import Block, Needs, typed_block
 
 
@@ -36,22 +39,37 @@ class Typed:
 
 @dataclass(frozen=True)
 class Lines:
-    """One column with the lines of a file, or of a piece of a file of JSON lines."""
+    """One column with the lines of a file, or of a piece of a file of JSON lines. `single`: there
+    is no other file, so that damage is an error."""
 
     target: pa.Schema
     needs: Needs
     format: str
+    single: bool = False
     numbered: bool = False
 
     def decode(self, table: pa.Table, origin: Origin) -> Iterator[Block]:
         lines = [text_of(chunk) for chunk in table.column(0).chunks if len(chunk)]
-        read: type[JsonReader] | type[CsvReader] = (
+        if lines:  # an empty CSV file would lack its header
+            yield from self.read(io.BytesIO(b"".join(lines)), origin)
+
+    def read(self, text: BinaryIO, origin: Origin) -> Iterator[Block]:
+        kind: type[JsonReader] | type[CsvReader] = (
             JsonReader if self.format == "json" else CsvReader
         )
-        if not lines:  # an empty CSV file would lack its header
-            return
-        with closing(read(origin.source, self.needs, io.BytesIO(b"".join(lines)))) as reader:
-            yield from reader.blocks(self.target)
+        with closing(kind(origin.source, self.needs, text)) as reader:
+            yield from blocks_of(reader, self.target, self.single)
+
+
+@dataclass(frozen=True)
+class Packed(Lines):
+    """One value with the bytes of a file, which may be packed: Spark would go by its name, and
+    fail where it is damaged."""
+
+    def decode(self, table: pa.Table, origin: Origin) -> Iterator[Block]:
+        for content in table.column(0):
+            text, _ = unpacked(io.BytesIO(content.as_buffer()))
+            yield from self.read(text, origin)
 
 
 def text_of(column: pa.Array) -> bytes:

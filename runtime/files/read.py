@@ -6,6 +6,7 @@ import sys
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
@@ -58,6 +59,32 @@ def open_input(
     return Input(readers, needs, str(path), skipped)
 
 
+def blocks_of(reader: Reader, target: pa.Schema, single: bool) -> Iterator[Block]:
+    """All blocks of a source. Damage ends it, with a dead letter; an InputError if there is no
+    other source."""
+    rows = 0
+    try:
+        for block in reader.blocks(target):
+            rows += block.batch.num_rows + block.dead.num_rows
+            yield block
+    except (InputError, *_DAMAGE) as error:
+        if single:
+            raise _unreadable(reader.source, error) from error
+        yield reader.broken(target, f"damaged after {rows} rows: {_reason(error)}")
+
+
+def columns_of(path: Path, needs: Needs, format: Format) -> pa.Schema:
+    """The columns of one file, as an `Input` finds them; an InputError says why it has none."""
+    try:
+        reader = _from_file(path, str(path), needs, format)
+        with closing(reader):
+            found = reader.columns()
+        no_doubles(found.names, str(path))
+    except _DAMAGE as error:
+        raise InputError(_reason(error)) from error
+    return found
+
+
 class Input(Closing):
     """Iterating gives Blocks, once. `schema` has all columns; blocks only those asked for."""
 
@@ -86,7 +113,7 @@ class Input(Closing):
         for reader, reason in self._lost:
             yield self._counted(reader.broken(self._target, reason))
         for reader in self._readers:
-            for block in self._blocks(reader):
+            for block in blocks_of(reader, self._target, self._single):
                 yield self._counted(block)
             reader.close()
 
@@ -115,17 +142,6 @@ class Input(Closing):
             raise _nothing_in(self.source, self._lost, self.skipped)
         self._readers = good
         return columns.schema()
-
-    def _blocks(self, reader: Reader) -> Iterator[Block]:
-        rows = 0
-        try:
-            for block in reader.blocks(self._target):
-                rows += block.batch.num_rows + block.dead.num_rows
-                yield block
-        except (InputError, *_DAMAGE) as error:
-            if self._single:
-                raise _unreadable(reader.source, error) from error
-            yield reader.broken(self._target, f"damaged after {rows} rows: {_reason(error)}")
 
     def _counted(self, block: Block) -> Block:
         self.rows += block.batch.num_rows + block.dead.num_rows - block.dead["row"].null_count

@@ -17,14 +17,17 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from runtime.errors import InputError
 from runtime.events.clock import Clock
 from runtime.events.dead import dead_source
 from runtime.files.decode import Decoder, Origin
 from runtime.files.footers import Kind, Unreadable, kind_of, span
 from runtime.files.formats import Format, named
-from runtime.files.lines import Lines, Typed
+from runtime.files.lines import Lines, Packed, Typed
+from runtime.files.parquet import rows_of
 from runtime.files.read import Input, listed, open_input
 from runtime.files.reader import Needs
+from spark_ingest.sources.columns import spark_schema
 from spark_ingest.sources.source import Position, Range, Reading, Source
 
 # A partition is a task, and a block for a router; more of them in one epoch help nobody.
@@ -77,7 +80,7 @@ class FileSource(Source):
         self.schema = schema or self._look()
         self._unit = unit
         self._floors: dict[str, int | None] = {}
-        self._schemas: dict[pa.Schema, Any] = {}
+        self._kinds: dict[File, Kind | Unreadable] = {}
 
     # ---- what there is ---------------------------------------------------------------------
 
@@ -131,7 +134,9 @@ class FileSource(Source):
         )
 
     def _kind(self, file: File) -> Kind | Unreadable:
-        return kind_of(Path(file.path), self._wish)
+        if file not in self._kinds:
+            self._kinds[file] = kind_of(Path(file.path), self._needs, self._wish)
+        return self._kinds[file]
 
     # ---- a range as a frame ----------------------------------------------------------------
 
@@ -139,6 +144,8 @@ class FileSource(Source):
         files: list[File] = wanted.work
         kind = self._kind(files[0])
         floor = self._floor(wanted)
+        if isinstance(kind, Unreadable) and self._single:
+            raise InputError(f"cannot read {files[0].path}: {kind.reason}")
         if isinstance(kind, Unreadable):
             lost = [dead_source(file.path, kind.reason) for file in files]
             return Reading(None, Typed(pa.schema([])), [], [], lost, floor)
@@ -147,20 +154,34 @@ class FileSource(Source):
             self._split(max(LEAST_SPLIT, wanted.bytes // (2 * self._cores)))
             frame = self._parquet(files, kind, columns)
             decoder: Decoder = Typed(target)
+        elif kind.packed:
+            self._split(WHOLE)
+            paths = [file.for_spark for file in files]
+            frame = self._spark.read.format("binaryFile").load(paths).select("content")
+            decoder = Packed(target, self._needs, kind.format.value, self._single)
         else:
             lines = kind.format is Format.JSON
             self._split(max(LEAST_SPLIT, wanted.bytes // (2 * self._cores)) if lines else WHOLE)
             frame = self._spark.read.text([file.for_spark for file in files], lineSep="\n")
-            decoder = Lines(target, self._needs, kind.format.value)
+            decoder = Lines(target, self._needs, kind.format.value, self._single)
         pieces = _pieces(frame)
         places = {os.path.abspath(file.path): place for place, file in enumerate(files)}
         order = _ranks([(places[path], start) for path, start in pieces])
         origins = [Origin(self._shown(files[places[path]].path)) for path, _ in pieces]
-        return Reading(frame, decoder, origins, order, [], floor)
+        raw = None
+        if kind.format is Format.PARQUET:
+            named = {self._shown(file.path): Path(file.path) for file in files}
+            raw = lambda source, rows: rows_of(named[source], rows)  # noqa: E731
+        return Reading(frame, decoder, origins, order, [], floor, raw)
 
     def _shown(self, path: str) -> str:
         """What a dead letter names."""
         return path
+
+    @property
+    def _single(self) -> bool:
+        """In a folder, one file that is damaged does not end the job."""
+        return not self._path.is_dir()
 
     @property
     def _cores(self) -> int:
@@ -187,13 +208,10 @@ class FileSource(Source):
         return self._floors[path]
 
     def _parquet(self, files: list[File], kind: Kind, columns: Sequence[str]) -> DataFrame:
-        """Looking at footers is a job of its own for Spark, so it does that once for a schema."""
+        """Spark is told the types: looking at footers would be a job of its own."""
         assert kind.schema is not None
-        paths = [file.for_spark for file in files]
-        if kind.schema not in self._schemas:
-            self._schemas[kind.schema] = self._spark.read.parquet(paths[0]).schema
-        frame = self._spark.read.schema(self._schemas[kind.schema]).parquet(*paths)
-        return frame.select(*[f"`{name}`" for name in columns if name in kind.schema.names])
+        schema = spark_schema(kind.schema, columns, files[0].path)
+        return self._spark.read.schema(schema).parquet(*[file.for_spark for file in files])
 
 
 def _first_of(

@@ -8,7 +8,7 @@ a crash; here there is one, in the epoch's manifest.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -44,6 +44,8 @@ class Reading:
     lost: list[pa.Table] = field(default_factory=list)
     #: No row of a later range has an earlier time (microseconds); None if nobody knows.
     floor: int | None = None
+    #: Rows of a source, by its name and theirs, as they were; None if the frame has all of them.
+    raw: Callable[[str, Sequence[int]], list[str]] | None = None
 
 
 class Source(ABC):
