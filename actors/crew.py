@@ -17,6 +17,7 @@ from actors.optimizer import Optimizer
 from actors.router import Collected, Parked, Router
 from runtime.epochs.aggregation import Order
 from runtime.epochs.routes import Routing
+from runtime.errors import HamletError
 from runtime.files.decode import Decoder, Origin
 from runtime.sharing.policy import Policy
 
@@ -116,6 +117,14 @@ def _patiently(call: Callable[[], Ref]) -> Any:
             if time.monotonic() > until:
                 raise
             time.sleep(0.1)
+
+
+def mistake_of(error: BaseException) -> HamletError | None:
+    """What an actor has to say of the input or the workload; repeating would not help."""
+    cause = error.cause if isinstance(error, RayTaskError) else error
+    if isinstance(cause, RayTaskError):
+        return mistake_of(cause)
+    return cause if isinstance(cause, HamletError) else None
 
 
 def is_crash(error: BaseException) -> bool:

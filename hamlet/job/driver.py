@@ -22,7 +22,7 @@ from pyspark.errors import PySparkException
 from ray.exceptions import RayError
 
 from actors.aggregator import Begin
-from actors.crew import Crew, is_crash
+from actors.crew import Crew, is_crash, mistake_of
 from hamlet.job.changes import Changes
 from hamlet.job.reading import Read, Reader, nothing
 from runtime.epochs.aggregation import Answer, Change, Order, Unit
@@ -31,7 +31,7 @@ from runtime.epochs.intake import Intake
 from runtime.epochs.manifest import Counts, Manifest
 from runtime.epochs.pieces import Saved
 from runtime.epochs.shard import Settings
-from runtime.epochs.split import joined_rows
+from runtime.epochs.split import OTHER_TYPES, joined_rows
 from runtime.epochs.watermark import Watermark
 from runtime.errors import HamletError
 from runtime.sharing.decisions import Decisions, merged
@@ -225,6 +225,7 @@ class Driver:
             read = reading.result()
         except (Py4JError, PySparkException, RayError, OSError) as error:
             # Spark, or what it stands on. The same range can be read again.
+            _raise_mistake(error)
             self._trouble(error)
             assert self._wanted is not None
             self._read(self._wanted)
@@ -310,6 +311,7 @@ class Driver:
         try:
             answers = epoch.answers.result()
         except Exception as error:
+            _raise_mistake(error)
             if not is_crash(error):
                 raise
             self._trouble(error)
@@ -353,7 +355,8 @@ class Driver:
             counts.truncated += told.truncated
             counts.null_keys.update(told.null_keys)
             counts.types |= told.types
-            counts.other_types |= told.other_types
+            others = sorted(told.other_types - counts.other_types)
+            counts.other_types.update(others[: OTHER_TYPES - len(counts.other_types)])
         counts.late += sum(table.num_rows for table in read.late)
         for table in read.dead:
             counts.dead.update(table["reason"].to_pylist())
@@ -456,6 +459,13 @@ class Driver:
             self._send(epoch)
 
 
+def _raise_mistake(error: Exception) -> None:
+    mistake = mistake_of(error)
+    if mistake is not None:
+        raise mistake from error
+
+
 def _said(error: BaseException) -> str:
-    lines = str(error).strip().splitlines()
+    java = getattr(error, "java_exception", None)  # py4j itself says only what it called
+    lines = str(error if java is None else java.getMessage()).strip().splitlines()
     return lines[0] if lines else type(error).__name__
