@@ -52,7 +52,8 @@ def test_wheel_runs_outside_the_checkout(
     (tmp_path / "tiny.sase").write_text(QUERY)
     run(hamlet, "check", "tiny.sase", cwd=tmp_path)
     (tmp_path / "tiny.csv").write_text(EVENTS)
-    out = run(hamlet, "run", "tiny.sase", "--input", "tiny.csv", "--format", "json", cwd=tmp_path)
+    given = ("--input", "tiny.csv", "--engine", "local", "--format", "json")
+    out = run(hamlet, "run", "tiny.sase", *given, cwd=tmp_path)
     assert json.loads(out) == {"query": "q1", "window_start": 0, "window_end": 60, "n": 3.0}
 
 

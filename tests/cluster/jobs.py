@@ -12,8 +12,10 @@ from typing import Any
 import pyarrow as pa
 
 from actors.crew import Crew
+from hamlet.cli.source import open_source
 from hamlet.job.driver import Driver, Told
 from hamlet.job.reading import Reader
+from hamlet.job.run import fingerprints
 from hamlet.run import run as run_in_process
 from runtime.engine import Engine
 from runtime.epochs.checkpoints import Checkpoints
@@ -22,7 +24,6 @@ from runtime.epochs.intake import Intake
 from runtime.epochs.routes import Reading
 from runtime.epochs.shard import Settings
 from runtime.events.dead import no_dead
-from runtime.files import open_input
 from runtime.files.reader import Needs
 from runtime.language.query import Workload
 from spark_ingest.handover import Handover
@@ -33,6 +34,9 @@ from spark_ingest.sources.files import FileSource
 from spark_ingest.sources.source import Source
 
 SHARDS_EACH = 4
+
+#: Writes a file at a path.
+Write = Callable[[Path], object]
 
 
 @dataclass(frozen=True)
@@ -109,15 +113,16 @@ def engine_of(asked: Asked, lateness: int | None = None) -> Engine:
     )
 
 
-def locally(asked: Asked) -> Found:
+def locally(asked: Asked, input: str | None = None) -> Found:
     """As `hamlet run --engine local` does it."""
     kept = _Kept()
-    with open_input(
-        asked.path,
+    with open_source(
+        str(asked.path) if input is None else input,
         format=asked.format,
         uses=asked.workload.uses,
         time_column=asked.time_column,
         type_column=asked.type_column,
+        declared=None,
     ) as source:
         summary = run_in_process(engine_of(asked), source, kept, kept.dead.append, kept)
     return Found(
@@ -155,9 +160,14 @@ class Watcher:
 def on_cluster(spark: Any, crew: Crew, asked: Asked, folder: Path) -> Found:
     """All of a bounded input. `folder` is for the checkpoint."""
     source = FileSource(spark, asked.path, asked.needs, format=asked.format, unit=asked.unit)
+    return to_the_end(spark, crew, asked, source, folder)
+
+
+def to_the_end(spark: Any, crew: Crew, asked: Asked, source: FileSource, folder: Path) -> Found:
     watcher = Watcher()
     driver, staging = driver_of(spark, crew, asked, source, folder, watcher)
     driver.run()
+    source.close()
     assert driver.finished
     return outcome(driver, staging, source, watcher)
 
@@ -166,25 +176,23 @@ def followed(
     spark: Any,
     crew: Crew,
     asked: Asked,
-    batches: Sequence[pa.Table],
-    write: Callable[[pa.Table, Path], object],
+    files: Sequence[tuple[str, Write]],
     folder: Path,
-    lateness: int,
+    lateness: int = 0,
 ) -> Found:
-    """A folder in which a file appears for each batch, when the one before is committed. Ends
-    after the last one, with windows still open."""
-    waiting = iter([(f"{n:03d}", batch) for n, batch in enumerate(batches)])
+    """A folder in which a file appears when the one before is committed. Ends after the last one,
+    with windows still open."""
+    waiting = iter(files)
     done: list[bool] = []
 
     def appear() -> None:
-        following = next(waiting, None)
-        if following is None:
+        name, write = next(waiting, ("", None))
+        if write is None:
             done.append(True)
             return
-        name, batch = following
-        hidden = asked.path / f".{name}.tmp"
-        write(batch, hidden)
-        hidden.rename(asked.path / f"{name}.{asked.format}")
+        hidden = asked.path / f".{name}"
+        write(hidden)
+        hidden.rename(asked.path / name)
 
     asked.path.mkdir()
     appear()
@@ -195,7 +203,7 @@ def followed(
     )
     driver.run()
     assert not driver.finished
-    assert len(watcher.told) == len(batches)
+    assert len(watcher.told) == len(files)
     return outcome(driver, staging, source, watcher)
 
 
@@ -213,8 +221,8 @@ def driver_of(
     kept = Folder(str(folder), lasting=False)
     checkpoints = Checkpoints(kept)
     assert checkpoints.open(_refuse) is None
-    clock = source.clock() if source.bounded else None
-    reading = Reading(asked.time_column, asked.type_column, asked.unit, source.schema, clock)
+    columns = (asked.time_column, asked.type_column)
+    reading = Reading(*columns, asked.unit, source.schema, source.clock())
     staging = Staging(kept)
     driver = Driver(
         source,
@@ -227,6 +235,7 @@ def driver_of(
         watcher,
         shards=crew.size * SHARDS_EACH,
         lateness=lateness,
+        given=fingerprints(asked.workload),
         stopping=stopping,
     )
     return driver, staging

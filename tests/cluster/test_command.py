@@ -1,0 +1,60 @@
+"""`hamlet run` as a user types it, on a Ray and a Spark of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from cluster.streams import pieces, rides, write_csv, write_parquet
+
+ROOT = Path(__file__).parents[2]
+QUERIES = """QUERY by_driver
+RETURN driver, COUNT(*) AS n, SUM(T.speed) AS s
+PATTERN SEQ(Request R, Travel T+)
+GROUP-BY driver
+WITHIN 60 seconds SLIDE 20 seconds
+
+QUERY nothing
+RETURN COUNT(*) AS n
+PATTERN SEQ(Request, Travl)
+WITHIN 1 minute
+"""
+
+
+def hamlet(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    code = "from hamlet.cli import main; main()"
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(
+        command, cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=300
+    )
+
+
+def test_ray_is_the_default_and_writes_what_local_writes(tmp_path: Path):
+    first, second = pieces(rides(2_000, seed=1), 2)
+    (tmp_path / "rides").mkdir()
+    write_parquet(first, tmp_path / "rides" / "1.parquet")
+    write_csv(second, tmp_path / "rides" / "2.csv")
+    with (tmp_path / "rides" / "2.csv").open("a") as file:
+        file.write("soon,Travel,driver 1,1,5\n")
+    (tmp_path / "queries.sase").write_text(QUERIES)
+    given = ("run", "queries.sase", "--input", "rides", "--output")
+    done = [
+        hamlet(tmp_path, *given, "ray"),
+        hamlet(tmp_path, *given, "local", "--engine", "local"),
+    ]
+    assert [each.returncode for each in done] == [0, 0], done[0].stderr + done[1].stderr
+    assert [each.stdout for each in done] == ["", ""]
+    for each in done:
+        assert "2,000 events of 2,001 rows in " in each.stderr
+        assert "1 row could not be used" in each.stderr
+        assert "no event has the type `Travl` of nothing; did you mean `Travel`?" in each.stderr
+    files = [sorted(path.name for path in (tmp_path / name).iterdir()) for name in ("ray", "local")]
+    assert files[0] == files[1] == ["_dead_letter", "by_driver.parquet", "nothing.parquet"]
+    for name in ("by_driver.parquet", "nothing.parquet", "_dead_letter"):
+        ray, local = (pq.read_table(tmp_path / engine / name) for engine in ("ray", "local"))
+        assert ray.equals(local), name
+    assert json.loads(local["event"][0].as_py())["time"] == "soon"
