@@ -16,9 +16,9 @@ help: ## list the targets
 
 setup: $(STAMP) ## build .venv with the project and its tools
 
-demo: setup ## run the ridesharing queries over 20,000 generated events
-	$(BIN)/hamlet run examples/ridesharing/workload.sase \
-	  --input 'generate:ridesharing?events=20000&seed=1' --engine local --limit 5
+demo: setup ## a ridesharing stream through ten queries on embedded Ray and Spark, in about a minute
+	$(BIN)/hamlet run examples/ridesharing/workload.sase --follow --limit 3 --explain-sharing \
+	  --input 'generate:ridesharing?events=600000&seed=1&pace=20000'
 
 # The tests in tests/cluster share one Ray and one Spark, so they run in one process.
 test: setup ## run the tests, less the slow ones

@@ -18,7 +18,10 @@ class ConsoleSink(Sink):
     """Prints an epoch when it is committed. What was printed cannot be taken back: after a crash
     the rows of the last epoch may come again."""
 
-    def __init__(self, workload: Workload, format: OutputFormat, limit: int) -> None:
+    def __init__(
+        self, workload: Workload, format: OutputFormat, limit: int, live: bool = False
+    ) -> None:
+        """`live`: a screen shows results as they come; the last of them are printed in the end."""
         if format not in (OutputFormat.TABLE, OutputFormat.JSON):
             raise InputError(
                 f"a stream without an end is not printed as {format.value}",
@@ -27,6 +30,8 @@ class ConsoleSink(Sink):
         self._workload = workload
         self._format = format
         self._limit = limit
+        self._live = live and format is OutputFormat.TABLE
+        self._last: dict[str, pa.Table] = {}
         self._staged: dict[int, Mapping[str, pa.Table]] = {}
 
     def stage(self, epoch: int, tables: Mapping[str, pa.Table]) -> None:
@@ -37,13 +42,31 @@ class ConsoleSink(Sink):
         tables = self._staged.pop(epoch, {})
         if not tables:
             return
-        if self._format is OutputFormat.JSON:
+        if self._live:
+            self._keep(tables)
+        elif self._format is OutputFormat.JSON:
             with ResultWriter(None, "json") as writer:
                 writer.write(tables)
         else:
-            sink = TableSink(self._workload, self._limit)
-            sink.write(dict(tables))
-            sink.close()
+            self._print(tables)
 
     def recover(self, committed: int) -> None:
         """Nothing is kept from run to run."""
+
+    def print_last(self) -> None:
+        """When no screen is in the way any more."""
+        if self._last:
+            self._print(self._last)
+
+    def _keep(self, tables: Mapping[str, pa.Table]) -> None:
+        """The newest rows of each query."""
+        for name, table in tables.items():
+            both = [self._last[name], table] if name in self._last else [table]
+            joined = pa.concat_tables(both, promote_options="default")
+            last = max(0, joined.num_rows - self._limit) if self._limit else 0
+            self._last[name] = joined.slice(last)
+
+    def _print(self, tables: Mapping[str, pa.Table]) -> None:
+        sink = TableSink(self._workload, self._limit)
+        sink.write(dict(tables))
+        sink.close()

@@ -8,25 +8,35 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
+import pyarrow as pa
+from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from hamlet.cli.notices import Notices, many, one_line
+from hamlet.cli.cells import cells
+from hamlet.cli.notices import Notices, one_line
 from hamlet.job.driver import Told
+from runtime.events.columns import plain
 from runtime.sharing.decisions import KINDS
 
 # Of the last epochs, by which the rate is told.
 RECENT = 16
+# What fits on a screen.
+MOST_QUERIES, MOST_TYPES = 16, 8
 
 
 class JobScreen:
     """Stages of the start, then the facts of the last epoch. Warnings are told in any case."""
 
-    def __init__(self, notices: Notices, live: Live | None = None) -> None:
+    def __init__(
+        self, notices: Notices, live: Live | None = None, shows_results: bool = False
+    ) -> None:
         self._notices = notices
+        self._shows_results = shows_results
+        self._results: dict[str, tuple[str, str, str]] = {}
         self._live = live
         self._stage = ""
         self._recent: deque[tuple[float, int]] = deque(maxlen=RECENT)
@@ -52,6 +62,9 @@ class JobScreen:
         self.last = told
         self._windows += sum(_windows(table) for table in told.results.values())
         self._recent.append((time.perf_counter(), told.counts.rows))
+        if self._shows_results:
+            for query, table in told.results.items():
+                self._results[query] = _newest(table)
         self._show()
 
     def _show(self) -> None:
@@ -63,7 +76,19 @@ class JobScreen:
             return Spinner("dots", Text(self._stage))
         if self.last is None:
             return Spinner("dots", Text("reading"))
-        return Group(self._facts(self.last))
+        parts: list[RenderableType] = [self._facts(self.last)]
+        if self._results:
+            parts += [Text(), self._last_results(), Text(), _decisions(self.last)]
+        return Group(*parts)
+
+    def _last_results(self) -> Table:
+        """Of each query the newest row."""
+        table = Table(box=SIMPLE_HEAD, pad_edge=False)
+        for name in ("query", "newest window", "group", "result"):
+            table.add_column(name, overflow="ellipsis", no_wrap=True)
+        for name, row in list(self._results.items())[:MOST_QUERIES]:
+            table.add_row(name, *row)
+        return table
 
     def _facts(self, told: Told) -> Table:
         facts = {
@@ -99,8 +124,31 @@ class JobScreen:
         return ", ".join(parts) or "none"
 
 
-def _windows(table: object) -> int:
-    return len(table["window_start"].unique())  # type: ignore[index]
+def _windows(table: pa.Table) -> int:
+    return len(table["window_start"].unique())
+
+
+def _newest(table: pa.Table) -> tuple[str, str, str]:
+    """The window, the group and the aggregates of the last row, as text."""
+    last = table.slice(table.num_rows - 1).combine_chunks()
+    row = {name: cells(plain(last[name]), False)[0] for name in last.schema.names}
+    start, end = row.pop("window_start"), row.pop("window_end")
+    groups = [name for name in row if not pa.types.is_floating(table.schema.field(name).type)]
+    group = ", ".join(row.pop(name) for name in groups)
+    return f"{start} to {end}", group, ", ".join(f"{k} {v}" for k, v in row.items())
+
+
+def _decisions(told: Told) -> Table:
+    """What was decided about bursts so far, by type."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for name in ("bursts of", "by queries", *KINDS):
+        table.add_column(name, justify="left" if name in ("bursts of", "by queries") else "right")
+    for group in told.decisions:
+        for each in group.types:
+            if len(table.rows) < MOST_TYPES:
+                counts = [f"{getattr(each, kind):,}" for kind in KINDS]
+                table.add_row(each.type, f"{len(group.queries)}", *counts)
+    return table
 
 
 def shared(told: Told) -> str:
@@ -115,12 +163,10 @@ def shared(told: Told) -> str:
 
 
 @contextmanager
-def job_screen(notices: Notices) -> Iterator[JobScreen]:
+def job_screen(notices: Notices, shows_results: bool = False) -> Iterator[JobScreen]:
+    """`shows_results`: where they are not printed anyway."""
     if not notices.live:
         yield JobScreen(notices)
         return
     with Live(console=notices.console, transient=True, auto_refresh=True) as live:
-        yield JobScreen(notices, live)
-
-
-__all__ = ["JobScreen", "job_screen", "many", "shared"]
+        yield JobScreen(notices, live, shows_results)

@@ -58,10 +58,13 @@ def run_on_ray(
     """Ends with 130 after Ctrl-C, when the epoch under way is done."""
     opened = inputs.input_of(input)
     whole = not input.follow and not output.kafka
-    with job_screen(notices) as screen, closing(Stop()) as stop:
+    printed = output.to is None and not whole
+    table = printed and output.format is OutputFormat.TABLE
+    with job_screen(notices, shows_results=table) as screen, closing(Stop()) as stop:
         sinks = _Sinks(output, whole, notices)
         outcome = run(workload, asked, opened, sinks.make, screen, stop, sinks.done, stop.listen)
         seconds = sinks.ended - screen.began
+    sinks.print_last()
     _tell(notices, outcome, output, seconds)
     if not outcome.finished:
         _tell_stopped(notices, asked)
@@ -79,6 +82,7 @@ class _Sinks:
         self._whole = whole
         self._notices = notices
         self._kept: Staging | None = None
+        self._console: ConsoleSink | None = None
         self.ended = 0.0
 
     def make(self, checkpoints: Checkpoints, intake: Intake) -> Sink:
@@ -92,7 +96,9 @@ class _Sinks:
             return self._kafka(checkpoints.job, staging)
         if output.folder is not None:
             return PartsSink(output.folder, output.format.value, staging, names)
-        return ConsoleSink(intake.workload, output.format, output.limit)
+        live = self._notices.live
+        self._console = ConsoleSink(intake.workload, output.format, output.limit, live)
+        return self._console
 
     def _kafka(self, job: str, staging: Staging) -> Sink:
         from spark_ingest.kafka.address import parse_address
@@ -108,6 +114,10 @@ class _Sinks:
             options=None if options is None else read_options(options),
             say=self._notices.say,
         )
+
+    def print_last(self) -> None:
+        if self._console is not None:
+            self._console.print_last()
 
     def done(self, outcome: Outcome) -> None:
         if outcome.finished and self._kept is not None:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import pyarrow as pa
 
 from runtime.epochs.folder import Folder
-from runtime.epochs.pieces import Piece, PieceWriter, Saved, events_of, log_of
+from runtime.epochs.pieces import PieceWriter, Saved, events_of, log_of
 from runtime.epochs.routes import Reading, routes_of
 from runtime.epochs.shard import Settings, Shard
 from runtime.epochs.split import Portion
@@ -31,9 +32,10 @@ Unit: TypeAlias = tuple[tuple[str, ...], int]
 #: The events of an epoch for each shard, in the order in which they arrived.
 Events: TypeAlias = dict[Unit, list[pa.RecordBatch]]
 
-# A log may grow to so many times the state before the state is saved instead.
-LOG_OVER_STATE = 2
-LEAST_LOG = 8 << 20
+# A log may grow to so many times the state before the state is saved instead. A million events or
+# two are replayed in a second.
+LOG_OVER_STATE = 4
+LEAST_LOG = 64 << 20
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,8 @@ class Aggregation:
         self._routes = routes_of(workload)
         self._shards: dict[Unit, Shard] = {}
         self._saved: dict[Unit, Saved] = {}
+        self._state_bytes: dict[Unit, int] = {}
+        self._writing = ThreadPoolExecutor(1, "log")
 
     # ---- shards come and go ----------------------------------------------------------------
 
@@ -195,9 +199,11 @@ class Aggregation:
         if order.policy is not None:
             self._adopt(order.policy)
         events = self._by_unit(portions)
+        # What is logged is what came in, so the disk has it while the kernels run.
+        logging = self._writing.submit(self._log, order, events)
         partials = self._compute(order, events)
         computed = time.perf_counter()
-        saved_bytes = self._save(order, events)
+        saved_bytes = logging.result() + self._snapshot(order, events)
         answer = self._told(order, partials, events)
         answer.saved_bytes = saved_bytes
         answer.compute_seconds = computed - began
@@ -249,33 +255,35 @@ class Aggregation:
 
     # ---- state -----------------------------------------------------------------------------
 
-    def _save(self, order: Order, events: Events) -> int:
-        """Logs the events of the epoch, or saves all that a shard holds where that is less."""
+    def _log(self, order: Order, events: Events) -> int:
+        """Logs the events of shards whose logs have room. Gives the number of bytes."""
+        if self._folder is None or order.last or order.change is not None:
+            return 0
+        writer = PieceWriter(f"state/{order.epoch:09d}-{self._name}-log.pieces")
+        for unit, batches in events.items():
+            before = self._saved.get(unit, Saved())
+            if self._has_room(unit, before, batches, order):
+                self._saved[unit] = before.logged(writer.add(log_of(batches), order.watermark))
+        return writer.write(self._folder)
+
+    def _has_room(
+        self, unit: Unit, before: Saved, batches: list[pa.RecordBatch], order: Order
+    ) -> bool:
+        """While events are spooled, the log is all the state there is."""
+        room = max(LEAST_LOG, LOG_OVER_STATE * self._state_bytes.get(unit, 0))
+        grown = before.log_bytes + sum(batch.nbytes for batch in batches)
+        return order.watermark is None or grown <= room
+
+    def _snapshot(self, order: Order, events: Events) -> int:
+        """Saves all that shards hold that have changed and could not be logged."""
         if self._folder is None or order.last:
             return 0
         writer = PieceWriter(f"state/{order.epoch:09d}-{self._name}.pieces")
         for unit, shard in self._shards.items():
-            if order.change is not None:
-                self._saved[unit] = Saved(_snapshot(writer, shard, order.watermark))
-            elif unit in events:
-                self._saved[unit] = self._grown(unit, shard, events[unit], writer, order.watermark)
+            log = self._saved.get(unit, Saved()).log
+            logged = bool(log) and log[-1].file.startswith(f"state/{order.epoch:09d}-")
+            if order.change is not None or (unit in events and not logged):
+                piece = writer.add(pa.py_buffer(shard.save()), order.watermark)
+                self._saved[unit] = Saved(piece)
+            self._state_bytes[unit] = shard.state_bytes()
         return writer.write(self._folder)
-
-    def _grown(
-        self,
-        unit: Unit,
-        shard: Shard,
-        batches: list[pa.RecordBatch],
-        writer: PieceWriter,
-        watermark: int | None,
-    ) -> Saved:
-        before = self._saved.get(unit, Saved())
-        room = max(LEAST_LOG, LOG_OVER_STATE * shard.state_bytes())
-        log = log_of(batches)
-        if shard.spooling or before.log_bytes + log.size <= room:
-            return before.logged(writer.add(log, watermark))
-        return Saved(_snapshot(writer, shard, watermark))
-
-
-def _snapshot(writer: PieceWriter, shard: Shard, watermark: int | None) -> Piece:
-    return writer.add(pa.py_buffer(shard.save()), watermark)

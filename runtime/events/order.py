@@ -12,6 +12,8 @@ from runtime.events.prepare import TIME
 
 # Runs are merged up to this size, so that many tiny batches do not make many runs.
 RUN_ROWS = 65_536
+# What is released at once: kernels like long batches, memory short ones.
+PORTION_ROWS = 4 * RUN_ROWS
 
 Times = npt.NDArray[np.int64]
 
@@ -79,7 +81,7 @@ class Buffer:
         """All that is left, in order: the end of a bounded input."""
         return self._joined([run.cut(None) for run in self._runs])
 
-    def portions(self, watermark: int | None, rows: int = RUN_ROWS) -> Iterator[pa.RecordBatch]:
+    def portions(self, watermark: int | None, rows: int = PORTION_ROWS) -> Iterator[pa.RecordBatch]:
         """As `release`, or `drain` for None, in batches of about `rows` rows, none empty.
 
         Arrow cannot hold more than 2 GB of text in one batch; a jump of the watermark can.
@@ -97,7 +99,9 @@ class Buffer:
             parts = [part[: np.searchsorted(part, watermark, side="left")] for part in parts]
         if sum(len(part) for part in parts) <= rows:
             return []
-        times = np.sort(np.concatenate(parts))
+        times = np.concatenate(parts)
+        if not _ascending(times):
+            times.sort(kind="stable")  # which merges runs
         cuts = np.unique(times[rows::rows])
         return [int(cut) for cut in cuts if cut > times[0]]
 
@@ -157,9 +161,13 @@ def times_of(batch: pa.RecordBatch) -> Times:
 def in_order(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The batch in order of time, rows of equal time as they were."""
     times = times_of(batch)
-    if bool(np.all(times[1:] >= times[:-1])):
+    if _ascending(times):
         return batch
     return batch.take(pa.array(np.argsort(times, kind="stable")))
+
+
+def _ascending(times: Times) -> bool:
+    return bool(np.all(times[1:] >= times[:-1]))
 
 
 def ordered(batches: Iterable[pa.RecordBatch], disorder: int) -> Iterator[pa.RecordBatch]:

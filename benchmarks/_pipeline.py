@@ -1,0 +1,264 @@
+"""A stream in Parquet files with string keys, and a job over it in this process's Ray and Spark."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyspark.sql import SparkSession
+
+from actors import cluster as clusters
+from actors.crew import Crew
+from benchmarks import _streams as streams
+from hamlet.job.driver import Driver, Told
+from hamlet.job.reading import Reader
+from hamlet.job.run import fingerprints
+from runtime.epochs.checkpoints import Checkpoints
+from runtime.epochs.folder import Folder
+from runtime.epochs.intake import Intake
+from runtime.epochs.routes import Reading
+from runtime.epochs.shard import Settings
+from runtime.files.reader import Needs
+from runtime.language.parser import parse
+from runtime.language.query import Workload
+from spark_ingest import session
+from spark_ingest.handover import Handover
+from spark_ingest.sinks.parts import PartsSink
+from spark_ingest.sinks.staging import Staging
+from spark_ingest.sources.files import FileSource
+
+FILE_ROWS = 500_000
+AGGREGATORS = 2
+UNIT = "us"
+
+
+@dataclass
+class Input:
+    folder: Path
+    workload: Workload
+    rows: int
+
+
+def written(folder: Path, events: int, queries: int = 50, windows: int = 4) -> Input:
+    """Bursts of 120, 10,000 string keys, starts and ends of their own for each query."""
+    stream = streams.sharing(queries, events, "own", windows=windows)
+    table = _with_strings(stream.table)
+    folder.mkdir(parents=True)
+    for number, start in enumerate(range(0, table.num_rows, FILE_ROWS)):
+        pq.write_table(table.slice(start, FILE_ROWS), folder / f"part-{number:04d}.parquet")
+    return Input(folder, parse(stream.workload), table.num_rows)
+
+
+def steady(window_rows: int, window: int, queries: int = 50) -> tuple[Workload, pa.Table]:
+    """Twenty windows of so many rows, in which every query has results. To be played in a loop."""
+    stream = streams.sharing(queries, 20 * window_rows, "few", windows=20, burst=10)
+    workload = stream.workload.replace(f"WITHIN {window_rows} us", f"WITHIN {window} us")
+    return parse(workload), _with_strings(stream.table)
+
+
+def _with_strings(table: pa.Table) -> pa.Table:
+    keys = pc.binary_join_element_wise(
+        "driver-", pc.utf8_lpad(table["key"].cast(pa.string()), 6, "0"), ""
+    )
+    table = table.set_column(table.schema.get_field_index("key"), "key", keys)
+    types = table["type"].cast(pa.string())
+    return table.set_column(table.schema.get_field_index("type"), "type", types)
+
+
+class Quiet:
+    """Keeps what it hears."""
+
+    def __init__(self) -> None:
+        self.told: list[Told] = []
+
+    def committed(self, told: Told) -> None:
+        self.told.append(told)
+
+    def trouble(self, what: str) -> None:
+        raise RuntimeError(what)
+
+
+@dataclass
+class Job:
+    """Ray, Spark and a crew, for as many runs as one likes."""
+
+    spark: SparkSession
+    crew: Crew
+    pids: list[int] = field(default_factory=list)
+
+    def run(
+        self,
+        folder: Path,
+        workload: Workload,
+        scratch: Path,
+        *,
+        bounded: bool = True,
+        stopping: Callable[[], bool] = lambda: False,
+        watcher: Quiet | None = None,
+    ) -> Quiet:
+        """From files to result files, with checkpoints."""
+        shutil.rmtree(scratch, ignore_errors=True)
+        needs = Needs("time", "type", workload.uses)
+        source = FileSource(self.spark, folder, needs, bounded=bounded, unit=UNIT)
+        checkpoints = Checkpoints(Folder(str(scratch / "checkpoint")))
+        checkpoints.open(lambda what: None)
+        reading = Reading("time", "type", UNIT, source.schema)
+        sink = PartsSink(scratch / "results", "parquet", Staging(checkpoints.folder))
+        watcher = watcher or Quiet()
+        driver = Driver(
+            source,
+            sink,
+            self.crew,
+            Reader(source, Handover(self.spark), self.crew),
+            checkpoints,
+            Intake(workload, reading, "float"),
+            Settings(kernels="exact"),
+            watcher,
+            shards=2 * AGGREGATORS,
+            lateness=0,
+            given=fingerprints(workload),
+            stopping=stopping,
+        )
+        driver.run()
+        return watcher
+
+
+@contextmanager
+def started() -> Iterator[Job]:
+    with clusters.start(session.environment(embedded=True)) as cluster:
+        crew = Crew(AGGREGATORS, AGGREGATORS)
+        spark = session.start(cluster, session.Size(cores=os.cpu_count() or 2))
+        yield Job(spark, crew)
+        crew.close()
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="hamlet-bench-") as folder:
+        yield Path(folder)
+
+
+# ---- Spark alone ---------------------------------------------------------------------------
+
+
+def spark_reads(spark: SparkSession, folder: Path, scratch: Path) -> None:
+    """A stream of the same files into nothing, a file in each micro-batch."""
+    frame = spark.readStream.schema(_schema(spark, folder)).option("maxFilesPerTrigger", 1)
+    query = (
+        frame.parquet(str(folder))
+        .writeStream.format("noop")
+        .option("checkpointLocation", _fresh(scratch))
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination()
+
+
+def spark_sorts(spark: SparkSession, folder: Path, scratch: Path) -> None:
+    """The same, repartitioned by key and sorted by time within partitions."""
+
+    def sort(batch: object, number: int) -> None:
+        frame = batch.repartition(2, "key").sortWithinPartitions("time")  # type: ignore[attr-defined]
+        frame.write.format("noop").mode("overwrite").save()
+
+    frame = spark.readStream.schema(_schema(spark, folder)).option("maxFilesPerTrigger", 1)
+    query = (
+        frame.parquet(str(folder))
+        .writeStream.foreachBatch(sort)
+        .option("checkpointLocation", _fresh(scratch))
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination()
+
+
+def spark_reads_at_once(spark: SparkSession, folder: Path) -> None:
+    """All files in one batch job."""
+    frame = spark.read.schema(_schema(spark, folder)).parquet(str(folder))
+    frame.write.format("noop").mode("overwrite").save()
+
+
+def spark_sorts_at_once(spark: SparkSession, folder: Path) -> None:
+    frame = spark.read.schema(_schema(spark, folder)).parquet(str(folder))
+    frame = frame.repartition(2, "key").sortWithinPartitions("time")
+    frame.write.format("noop").mode("overwrite").save()
+
+
+def spark_triggers(spark: SparkSession, folder: Path, scratch: Path, seconds: float) -> list[float]:
+    """How long micro-batches take that read what comes into a folder, into nothing."""
+    frame = spark.readStream.schema(_schema(spark, folder)).parquet(str(folder))
+    query = frame.writeStream.format("noop").option("checkpointLocation", _fresh(scratch)).start()
+    try:
+        time.sleep(seconds)
+        # `recentProgress` has the last 100; empty triggers report nothing of their own.
+        found = [each for each in query.recentProgress if each["numInputRows"]]
+        return [each["durationMs"]["triggerExecution"] / 1e3 for each in found]
+    finally:
+        query.stop()
+
+
+def _schema(spark: SparkSession, folder: Path) -> object:
+    first = min(folder.glob("*.parquet"))
+    return spark.read.parquet(str(first)).schema
+
+
+def _fresh(scratch: Path) -> str:
+    return tempfile.mkdtemp(dir=scratch)
+
+
+# ---- a steady stream -----------------------------------------------------------------------
+
+
+class Feed(threading.Thread):
+    """Puts files into a folder at a steady rate. `arrived[n]` is when file n came, and events of
+    file n have times from `n * span` on, in microseconds."""
+
+    def __init__(
+        self, source: pa.Table, folder: Path, rate: int, a_second: int = 20, keep: int = 0
+    ) -> None:
+        """Of files, the last `keep` stay, or all."""
+        super().__init__(name="feed", daemon=True)
+        self.arrived: list[float] = []
+        self.span = 1_000_000 // a_second
+        self._rows = rate // a_second
+        self._table = source
+        self._folder = folder
+        self._keep = keep
+        self._ended = threading.Event()
+        folder.mkdir(parents=True, exist_ok=True)
+        self.put(0)
+
+    def put(self, number: int) -> None:
+        start = number * self._rows % (self._table.num_rows - self._rows)
+        piece = self._table.slice(start, self._rows)
+        times = number * self.span + np.arange(self._rows) * self.span // self._rows
+        piece = piece.set_column(piece.schema.get_field_index("time"), "time", pa.array(times))
+        waiting = self._folder / f".{number:07d}"
+        pq.write_table(piece, waiting)
+        waiting.rename(self._folder / f"{number:07d}.parquet")
+        self.arrived.append(time.time())
+        if self._keep and number >= self._keep:
+            (self._folder / f"{number - self._keep:07d}.parquet").unlink(missing_ok=True)
+
+    def run(self) -> None:
+        began, number = time.monotonic(), 1
+        while not self._ended.is_set():
+            due = began + number * self.span / 1e6
+            time.sleep(max(0.0, due - time.monotonic()))
+            self.put(number)
+            number += 1
+
+    def end(self) -> None:
+        self._ended.set()
+        self.join()

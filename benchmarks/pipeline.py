@@ -1,0 +1,143 @@
+"""The whole pipeline on Ray and Spark, against Spark alone: events a second, and time to a result.
+
+Throughput: 10 million events with string keys in 20 Parquet files, 50 queries, from reading to
+result files and checkpoints, over Spark alone that reads the same files as a stream of
+micro-batches of 500,000 rows into nothing (and with repartitioning by key and sorting). All take
+turns in one run, warm, and the best times count. The `at_once` figures are of Spark reading all
+files in one batch job: no stream, so no target, but that is how quick Spark can be.
+
+Latency: 20,000 events a second come into a folder, a file every 50 ms. From the arrival of the file
+with a window's last event to the file with its results, over the median trigger of Spark alone
+on the same stream.
+
+HAMLET_BENCH_EVENTS shrinks it, HAMLET_BENCH_REPEATS (3) says how often.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from benchmarks import _pipeline as pipeline
+from benchmarks import _run
+from benchmarks import _streams as streams
+
+EVENTS = int(os.environ.get("HAMLET_BENCH_EVENTS", streams.EVENTS))
+REPEATS = int(os.environ.get("HAMLET_BENCH_REPEATS", "3"))
+RATE = 20_000
+STEADY_SECONDS = 40
+WINDOW_SECONDS = 1
+TARGETS = {
+    "over_spark_sorting": ("at least", 0.9),
+    "over_spark_reading": ("at least", 0.6),
+    "latency_over_spark_trigger": ("at most", 1.5),
+}
+
+
+def run(progress: Callable[[str], None]) -> dict[str, Any]:
+    with pipeline.scratch() as scratch:
+        progress(f"writing {EVENTS:,} events")
+        data = pipeline.written(scratch / "events", EVENTS)
+        progress("starting Ray and Spark")
+        with pipeline.started() as job:
+            return {
+                "events": data.rows,
+                "queries": len(data.workload),
+                **_throughput(job, data, scratch, progress),
+                **_latency(job, scratch, progress),
+            }
+
+
+def table(result: dict[str, Any]) -> list[dict[str, Any]]:
+    rows = []
+    for name, value in result.items():
+        side, limit = TARGETS.get(name, ("", 0.0))
+        target = f"{side} {limit:g}" if side else ""
+        met = ""
+        if side:
+            met = "yes" if (value >= limit if side == "at least" else value <= limit) else "no"
+        rows.append({"measure": name, "value": value, "target": target, "met": met})
+    return rows
+
+
+def _throughput(
+    job: pipeline.Job, data: pipeline.Input, scratch: Path, progress: Callable[[str], None]
+) -> dict[str, float]:
+    spark, folder = job.spark, data.folder
+
+    def ours() -> float:
+        return _run.clock(lambda: job.run(folder, data.workload, scratch / "job"))
+
+    works: dict[str, Callable[[], float]] = {
+        "pipeline": ours,
+        "reading": lambda: _run.clock(lambda: pipeline.spark_reads(spark, folder, scratch)),
+        "sorting": lambda: _run.clock(lambda: pipeline.spark_sorts(spark, folder, scratch)),
+        "reading_at_once": lambda: _run.clock(lambda: pipeline.spark_reads_at_once(spark, folder)),
+        "sorting_at_once": lambda: _run.clock(lambda: pipeline.spark_sorts_at_once(spark, folder)),
+    }
+    progress("warming up")
+    for work in works.values():
+        work()
+    progress("measuring throughput")
+    best = _run.best(works, REPEATS)
+    rate = {name: data.rows / seconds for name, seconds in best.items()}
+    return {
+        "over_spark_sorting": rate["pipeline"] / rate["sorting"],
+        "over_spark_reading": rate["pipeline"] / rate["reading"],
+        "over_spark_sorting_at_once": rate["pipeline"] / rate["sorting_at_once"],
+        "over_spark_reading_at_once": rate["pipeline"] / rate["reading_at_once"],
+        **{f"events_per_second_{name}": value for name, value in rate.items()},
+    }
+
+
+def _latency(job: pipeline.Job, scratch: Path, progress: Callable[[str], None]) -> dict[str, float]:
+    micros = WINDOW_SECONDS * 1_000_000
+    workload, rows = pipeline.steady(RATE * WINDOW_SECONDS, micros)
+    progress("measuring latency of Spark alone")
+    feed = pipeline.Feed(rows, scratch / "steady-spark", RATE)
+    feed.start()
+    triggers = pipeline.spark_triggers(job.spark, scratch / "steady-spark", scratch, STEADY_SECONDS)
+    feed.end()
+    progress("measuring latency of the pipeline")
+    feed = pipeline.Feed(rows, scratch / "steady", RATE)
+    ended = threading.Event()
+    threading.Timer(STEADY_SECONDS, ended.set).start()
+    feed.start()
+    watcher = job.run(
+        scratch / "steady", workload, scratch / "steady-job", bounded=False, stopping=ended.is_set
+    )
+    feed.end()
+    waits = _waits(feed, scratch / "steady-job" / "results", micros)
+    trigger = statistics.median(triggers[len(triggers) // 4 :])
+    stages = watcher.told[-1].stages if watcher.told else {}
+    return {
+        "latency_over_spark_trigger": statistics.median(waits) / trigger,
+        "latency_seconds": statistics.median(waits),
+        "latency_seconds_p95": sorted(waits)[int(len(waits) * 0.95)],
+        "windows": len(waits),
+        "spark_trigger_seconds": trigger,
+        "epochs_a_second": len(watcher.told) / STEADY_SECONDS,
+        **{f"stage_{name}_seconds": seconds for name, seconds in stages.items()},
+    }
+
+
+def _waits(feed: pipeline.Feed, results: Path, micros: int) -> list[float]:
+    """Of each window, the time from the arrival of its last event to its first result file, less
+    those of the first quarter, in which things warm up."""
+    first: dict[int, float] = {}
+    for part in results.glob("*/part-*.parquet"):
+        written = os.stat(part).st_mtime
+        for end in pq.read_table(part, columns=["window_end"])["window_end"].unique().to_pylist():
+            first[end] = max(first.get(end, 0.0), written)
+    waits = []
+    for end, written in sorted(first.items()):
+        last = end // feed.span - 1  # the file with the last event before the end
+        if last < len(feed.arrived):
+            waits.append(written - feed.arrived[last])
+    return waits[len(waits) // 4 :]
