@@ -5,6 +5,7 @@ never through the driver."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import pyarrow as pa
@@ -30,9 +31,16 @@ class Parked:
 
         # Executors are actors in Java, and those are called by the names of their classes.
         global_worker.set_load_code_from_local(True)
-        actor: Any = ray.get_actor(self.executor)
-        call = actor.getRDDPartition.remote(self.rdd, self.partition, self.schema, self.driver)
+        call = _executor(self.executor).getRDDPartition.remote(
+            self.rdd, self.partition, self.schema, self.driver
+        )
         return pa.ipc.open_stream(pa.py_buffer(ray.get(call))).read_all()
+
+
+@cache
+def _executor(name: str) -> Any:
+    """A handle outlives the restarts of its actor."""
+    return ray.get_actor(name)
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ class Handover:
     def __init__(self, spark: SparkSession, *, blocks: bool = True) -> None:
         self._spark = spark
         self._blocks = blocks
+        self._names: dict[str, str] | None = None
 
     def park(self, frame: DataFrame) -> Blocks:
         """Runs the frame, and leaves its partitions where routers can fetch them."""
@@ -54,12 +55,18 @@ class Handover:
         ]
         return Blocks(parts, lambda: writer.releaseRecoverableRDD(rdd))
 
+    def forget(self) -> None:
+        """After trouble: an executor may have been restarted."""
+        self._names = None
+
     def _by_actor(self, locations: list[str]) -> list[str]:
         """Spark gives a restarted executor a new id, but its actor keeps the name it had."""
-        jvm: Any = self._spark.sparkContext._jvm
-        raydp = jvm.org.apache.spark.deploy.raydp
-        master = jvm.io.ray.api.Ray.getActor(raydp.RayAppMaster.ACTOR_NAME()).get()
-        names = dict(raydp.RayAppMasterUtils.getRestartedExecutors(master))
+        if self._names is None:
+            jvm: Any = self._spark.sparkContext._jvm
+            raydp = jvm.org.apache.spark.deploy.raydp
+            master = jvm.io.ray.api.Ray.getActor(raydp.RayAppMaster.ACTOR_NAME()).get()
+            self._names = dict(raydp.RayAppMasterUtils.getRestartedExecutors(master))
+        names = self._names
         return [_first_name(place, names) for place in locations]
 
 

@@ -12,10 +12,13 @@ import sys
 from collections.abc import Callable
 
 MARK = "HAMLET_JOB_MARK"
+ADDRESS = "HAMLET_ADDRESS"
 
 
 def main() -> None:
     code: object = None
+    # A run that is submitted to a cluster works on that cluster.
+    os.environ.setdefault(ADDRESS, os.environ.get("RAY_ADDRESS", "auto"))
     try:
         from hamlet.cli import main as hamlet
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +20,7 @@ from hamlet.cli.choices import (
 )
 from hamlet.cli.durations import duration
 from hamlet.cli.help import examples, prose
+from hamlet.cli.job import ADDRESS
 from hamlet.cli.notices import Notices
 from runtime.errors import HamletError, InputError
 
@@ -201,6 +203,7 @@ def command(
         str | None,
         typer.Option(
             metavar="HOST:PORT",
+            envvar=ADDRESS,
             help="A Ray cluster to run on, instead of one that is started for this run.",
             rich_help_panel=RUNTIME,
         ),
@@ -250,7 +253,7 @@ def command(
             {
                 "--follow": follow,
                 "--checkpoint": checkpoint,
-                "--address": address,
+                "--address": address if address != os.environ.get(ADDRESS) else None,
                 "--lateness": micros,
                 "--kafka-options": kafka_options,
                 "--avro-schema": avro_schema,

@@ -45,6 +45,13 @@ class Reader:
         self._crew = crew
 
     def read(self, wanted: Range, columns: Sequence[str], watermark: int | None) -> Read:
+        try:
+            return self._read(wanted, columns, watermark)
+        except BaseException:
+            self._handover.forget()
+            raise
+
+    def _read(self, wanted: Range, columns: Sequence[str], watermark: int | None) -> Read:
         began = time.perf_counter()
         reading = self._source.read(wanted, columns)
         found = Read(wanted, dead=list(reading.lost), floor=reading.floor)

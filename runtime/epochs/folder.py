@@ -20,10 +20,11 @@ class Folder:
     outlive the machine's power, too. Pickled as its address."""
 
     def __init__(self, address: str, lasting: bool = True) -> None:
-        self.address = address
+        # Whoever unpickles it may be in another working directory.
+        self.address = address if "://" in address else str(Path(address).absolute())
         self._lasting = lasting
         with _explained(f"cannot use {address}"):
-            self.files, self.path = _opened(address)
+            self.files, self.path = _opened(self.address)
         self._local = isinstance(self.files, pfs.LocalFileSystem)
 
     def __reduce__(self) -> tuple[type[Folder], tuple[str, bool]]:
@@ -100,7 +101,7 @@ def _opened(address: str) -> tuple[pfs.FileSystem, str]:
     if "://" in address:
         files, path = pfs.FileSystem.from_uri(address)
         return files, path
-    return pfs.LocalFileSystem(), str(Path(address).absolute())
+    return pfs.LocalFileSystem(), address
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """Jobs on a cluster that others have started, with its dashboard and a token."""
 
+import json
 import os
 import signal
 import socket
@@ -11,6 +12,8 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+
+from spark_ingest import session
 
 pytestmark = pytest.mark.slow
 
@@ -37,7 +40,11 @@ def env(token) -> dict[str, str]:
     """For both sides: the token, this checkout, and the Python that runs the tests."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     kept = {n: v for n, v in os.environ.items() if not n.startswith("RAY_")}
+    # Ray finds Java as it starts, and gives it to what runs on it.
+    java = session.environment(embedded=True)
+    path = os.pathsep.join([str(Path(java["JAVA_HOME"]) / "bin"), path])
     return kept | {
+        **java,
         "PATH": path,
         "PYTHONPATH": str(ROOT),
         "RAY_AUTH_MODE": "token",
@@ -48,13 +55,22 @@ def env(token) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def address(env, tmp_path_factory):
-    ports = free_ports(2)
+def ports() -> list[int]:
+    return free_ports(2)
+
+
+@pytest.fixture(scope="module")
+def gcs(ports) -> str:
+    return f"127.0.0.1:{ports[0]}"
+
+
+@pytest.fixture(scope="module")
+def address(env, ports, tmp_path_factory):
     folder = Path("/tmp") / f"hamlet-test-{os.getpid()}"  # sockets want a short path
     command = [
         *(sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block"),
         *("--node-ip-address=127.0.0.1", "--dashboard-host=127.0.0.1", f"--port={ports[0]}"),
-        *(f"--dashboard-port={ports[1]}", "--dashboard-agent-listen-port=0", "--num-cpus=2"),
+        *(f"--dashboard-port={ports[1]}", "--dashboard-agent-listen-port=0", "--num-cpus=16"),
         *(f"--temp-dir={folder}", "--object-store-memory=200000000", "--disable-usage-stats"),
     ]
     log = tmp_path_factory.mktemp("ray") / "log"
@@ -120,6 +136,32 @@ def test_results_and_success(submit):
     assert "hamlet-" not in out  # the line with the exit code
     assert "raysubmit_" in err
     assert "Traceback" not in err
+
+
+def test_a_run_on_ray_and_spark_works_on_the_cluster(submit):
+    arguments = "run", "ride.sase", "--input", "ride.csv"
+    process = submit(*arguments, "--format", "csv", "--quiet")
+    out, err = process.communicate(timeout=5 * PATIENCE_S)
+    assert process.returncode == 0, out + err
+    assert "3,60" in out
+    assert "Traceback" not in err
+
+
+def test_a_run_on_an_existing_cluster(env, address, gcs, folder):
+    command = [sys.executable, "-c", "from hamlet.cli import main; main()", "run", "ride.sase"]
+    options = ["--input", "ride.csv", "--address", gcs, "--output", "results", "--format", "json"]
+    done = subprocess.run(
+        [*command, *options],
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=5 * PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    row = json.loads((folder / "results" / "ride.jsonl").read_text())
+    assert (row["n"], row["total"]) == (3, 60)
 
 
 def test_mistake_of_the_user(submit):
