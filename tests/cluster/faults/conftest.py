@@ -1,7 +1,10 @@
 """Jobs on one Ray and one Spark, and what they write if nothing disturbs them."""
 
+from collections.abc import Iterator
+
 import pytest
 
+from cluster.faults.command import Command
 from cluster.faults.job import Jobs, Seen
 from cluster.faults.stream import written
 
@@ -9,6 +12,13 @@ from cluster.faults.stream import written
 @pytest.fixture
 def job(cluster, spark, tmp_path) -> Jobs:
     return Jobs(cluster, spark, tmp_path)
+
+
+@pytest.fixture
+def command(tmp_path) -> Iterator[Command]:
+    command = Command(tmp_path)
+    yield command
+    command.stop()
 
 
 @pytest.fixture(scope="session")

@@ -5,8 +5,11 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from unittest.mock import patch
+
+import pyarrow as pa
 
 from cluster.faults import stream
 from hamlet.job import inputs
@@ -64,6 +67,8 @@ class Jobs:
     cluster: object
     spark: object
     folder: Path
+    files: int = stream.FILES
+    rows: int = stream.ROWS
 
     @property
     def input(self) -> Path:
@@ -77,22 +82,29 @@ class Jobs:
     def checkpoint(self) -> Path:
         return self.folder / "checkpoint"
 
-    def fill(self, first: int = 0, last: int = stream.FILES, files: int = stream.FILES) -> None:
-        for number, content in enumerate(stream.tables(files)[first:last], first):
+    @cached_property
+    def tables(self) -> list[pa.Table]:
+        return stream.tables(self.files, self.rows)
+
+    def fill(self, first: int = 0, last: int | None = None) -> None:
+        for number, content in enumerate(self.tables[first:last], first):
             stream.put(self.input, number, content)
+
+    def elsewhere(self) -> "Jobs":
+        """The same job in another folder."""
+        return Jobs(self.cluster, self.spark, self.folder / "elsewhere", self.files, self.rows)
 
     def run(
         self,
         seen: Seen,
         *,
         workload: str = stream.WORKLOAD,
-        files: int = stream.FILES,
         actors: int = 2,
         stopping: Callable[[], bool] = lambda: False,
         wrap: Callable[[Sink], Sink] = lambda sink: sink,
     ) -> jobs.Outcome:
         queries = parse(workload, "faults.sase")
-        rows = sum(content.num_rows for content in stream.tables(files))
+        rows = sum(content.num_rows for content in self.tables)
         until = time.monotonic() + LIMIT_S
 
         def stop() -> bool:

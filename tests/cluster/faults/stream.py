@@ -89,8 +89,8 @@ def hash_of(name: str) -> int:
     return sum(map(ord, name)) * 31 + len(name)
 
 
-def tables(files: int = FILES) -> list[pa.Table]:
-    return [*map(table, range(files - 1)), end(files - 1)]
+def tables(files: int = FILES, rows: int = ROWS) -> list[pa.Table]:
+    return [*(table(number, rows) for number in range(files - 1)), end(files - 1)]
 
 
 def put(folder: Path, number: int, content: pa.Table) -> None:
