@@ -68,9 +68,12 @@ class Aggregator:
 
     def take(self, order: Order, *blocks: list[Portion]) -> Answer:
         """`blocks` are the portions of the epoch's blocks, in the order in which they arrived."""
-        if self._aggregation is None:
+        aggregation = self._aggregation
+        if aggregation is None:
             raise NotBegun
-        answer = self._aggregation.take(order, [p for block in blocks for p in block])
+        self._aggregation = None  # what has taken half of an epoch cannot go on
+        answer = aggregation.take(order, [p for block in blocks for p in block])
+        self._aggregation = aggregation
         # Nobody waits for the optimizer: it may be away.
         self._optimizer.report.remote(self._name, order.epoch, answer.decisions)
         return answer

@@ -10,14 +10,13 @@ from functools import partial
 from typing import Any
 
 import ray
-from ray.exceptions import RayActorError, RayTaskError
+from ray import exceptions
 
 from actors.aggregator import Aggregator, Begin, NotBegun
 from actors.optimizer import Optimizer
-from actors.router import Collected, Parked, Router
+from actors.router import Collected, NotFetched, Parked, Router
 from runtime.epochs.aggregation import Order
 from runtime.epochs.routes import Routing
-from runtime.errors import HamletError
 from runtime.files.decode import Decoder, Origin
 from runtime.sharing.policy import Policy
 
@@ -98,7 +97,7 @@ class Crew:
         asked, self._asked = self._asked, None
         try:
             found: Any = ray.get(asked)
-        except RayActorError:
+        except exceptions.RayError:
             return None
         return found
 
@@ -113,26 +112,38 @@ def _patiently(call: Callable[[], Ref]) -> Any:
     while True:
         try:
             return ray.get(call())
-        except RayActorError:
-            if time.monotonic() > until:
+        except Exception as error:
+            if not (is_crash(error) or is_loss(error)) or time.monotonic() > until:
                 raise
             time.sleep(0.1)
 
 
-def mistake_of(error: BaseException) -> HamletError | None:
-    """What an actor has to say of the input or the workload; repeating would not help."""
-    cause = error.cause if isinstance(error, RayTaskError) else error
-    if isinstance(cause, RayTaskError):
-        return mistake_of(cause)
-    return cause if isinstance(cause, HamletError) else None
+# A process or a machine is gone, or out of reach, and with it what it was doing.
+_CRASHES = (
+    exceptions.RayActorError,
+    exceptions.WorkerCrashedError,
+    exceptions.NodeDiedError,
+    exceptions.OutOfMemoryError,
+    exceptions.RpcError,
+    NotBegun,
+    ConnectionError,
+)
+# Rows that were on their way are gone.
+_LOSSES = (exceptions.ObjectLostError, NotFetched)
+
+
+def cause(error: BaseException) -> BaseException:
+    """What was raised in an actor, or in one that it waited for, without Ray's wrapping."""
+    while isinstance(error, exceptions.RayTaskError) and error.cause is not None:
+        error = error.cause
+    return error
 
 
 def is_crash(error: BaseException) -> bool:
     """Whether a process died, or is new and knows nothing, and the work can be done again."""
-    if isinstance(error, RayActorError | ray.exceptions.ObjectLostError | ConnectionError):
-        return True
-    cause = error.cause if isinstance(error, RayTaskError) else error
-    if isinstance(cause, RayTaskError):
-        return is_crash(cause)
-    lost = RayActorError | ray.exceptions.ObjectLostError | NotBegun
-    return isinstance(cause, lost)
+    return isinstance(cause(error), _CRASHES)
+
+
+def is_loss(error: BaseException) -> bool:
+    """Whether rows are lost that must be read again."""
+    return isinstance(cause(error), _LOSSES)

@@ -16,6 +16,10 @@ from runtime.epochs.split import Splitter
 from runtime.files.decode import Decoder, Origin
 
 
+class NotFetched(Exception):
+    """The block is not to be had: whoever kept it has died, or has let go of it."""
+
+
 @dataclass(frozen=True)
 class Parked:
     """A partition that a Spark executor keeps as Arrow bytes, as RayDP names it."""
@@ -66,6 +70,10 @@ class Router:
         watermark: int | None,
     ) -> tuple[Any, ...]:
         """What is known of the rows, and the portions of each aggregator."""
+        try:
+            table = block.fetch()
+        except Exception as error:
+            raise NotFetched(f"a block of Spark is lost: {error}") from error
         splitter = Splitter(routing, watermark)
-        portions = splitter.split(decoder.decode(block.fetch(), origin))
+        portions = splitter.split(decoder.decode(table, origin))
         return splitter.told, *portions

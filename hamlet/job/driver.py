@@ -19,10 +19,9 @@ import pyarrow as pa
 import ray
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from ray.exceptions import RayError
 
 from actors.aggregator import Begin
-from actors.crew import Crew, is_crash, mistake_of
+from actors.crew import Crew, cause, is_crash, is_loss
 from hamlet.job.changes import Changes
 from hamlet.job.reading import Read, Reader, nothing
 from runtime.epochs.aggregation import Answer, Change, Order, Unit
@@ -223,10 +222,8 @@ class Driver:
         self._reading = None
         try:
             read = reading.result()
-        except (Py4JError, PySparkException, RayError, OSError) as error:
-            # Spark, or what it stands on. The same range can be read again.
-            _raise_mistake(error)
-            self._trouble(error)
+        except Exception as error:
+            self._outlast(error, _can_be_read_again(error))
             assert self._wanted is not None
             self._read(self._wanted)
         else:
@@ -311,11 +308,8 @@ class Driver:
         try:
             answers = epoch.answers.result()
         except Exception as error:
-            _raise_mistake(error)
-            if not is_crash(error):
-                raise
-            self._trouble(error)
-            self._repeat()
+            self._outlast(error, is_crash(error) or is_loss(error))
+            self._repeat(is_loss(error))
         else:
             self._finish(epoch, answers)
             self._pending.popleft()
@@ -445,24 +439,48 @@ class Driver:
             return self._first
         return Intake(last.workload, last.reading, self._settings.numeric)
 
-    def _trouble(self, error: Exception) -> None:
+    def _outlast(self, error: Exception, passes: bool) -> None:
+        """Raises what was raised in the first place, unless it passes when work is repeated."""
+        what = cause(error)
+        if not passes:
+            raise what from error
         self._repeats += 1
         if self._repeats > REPEATS:
-            raise HamletError(f"gave up after {REPEATS} repeats: {_said(error)}") from error
-        self._watcher.trouble(_said(error))
+            raise HamletError(f"gave up after {REPEATS} repeats: {_said(what)}") from error
+        self._watcher.trouble(_said(what))
         time.sleep(min(5.0, 0.2 * self._repeats))
 
-    def _repeat(self) -> None:
-        """Aggregators that are new begin; then all take what they have not answered."""
+    def _repeat(self, lost: bool) -> None:
+        """Aggregators that are new begin; then all take what they have not answered, read again
+        if it is `lost`."""
         self._crew.begin(self._begin, self._crew.new())
+        if lost:
+            self._read_again()
         for epoch in self._pending:
             self._send(epoch)
 
+    def _read_again(self) -> None:
+        """The same ranges, by the same workload and with the same bound: the same portions."""
+        if self._reading is not None:  # it is routed by the newest workload
+            wait([self._reading])
+        for epoch in self._pending:
+            if epoch.read.portions:
+                self._crew.follow(epoch.intake.routing(self._shards, self._crew.size))
+                epoch.read = self._insist(epoch)
+        self._crew.follow(self._intake.routing(self._shards, self._crew.size))
 
-def _raise_mistake(error: Exception) -> None:
-    mistake = mistake_of(error)
-    if mistake is not None:
-        raise mistake from error
+    def _insist(self, epoch: _Epoch) -> Read:
+        while True:
+            try:
+                return self._reader.read(epoch.read.range, epoch.intake.columns, epoch.read.bound)
+            except Exception as error:
+                self._outlast(error, _can_be_read_again(error))
+
+
+def _can_be_read_again(error: Exception) -> bool:
+    """Whether it was Spark, or what it stands on, and not the rows."""
+    here = isinstance(error, Py4JError | PySparkException | OSError)
+    return here or is_crash(error) or is_loss(error)
 
 
 def _said(error: BaseException) -> str:

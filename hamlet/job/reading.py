@@ -20,9 +20,11 @@ from spark_ingest.sources.source import Range, Source
 @dataclass
 class Read:
     """What was read: by block, in the order of arrival, what was told of it and the portions of
-    each aggregator. `newest` is the largest time by the source's partitions."""
+    each aggregator. Events before `bound` were late. `newest` is the largest time by the source's
+    partitions."""
 
     range: Range
+    bound: int | None = None
     told: list[Told] = field(default_factory=list)
     portions: list[list[Ref]] = field(default_factory=list)
     newest: dict[str, int] = field(default_factory=dict)
@@ -54,7 +56,7 @@ class Reader:
     def _read(self, wanted: Range, columns: Sequence[str], watermark: int | None) -> Read:
         began = time.perf_counter()
         reading = self._source.read(wanted, columns)
-        found = Read(wanted, dead=list(reading.lost), floor=reading.floor)
+        found = Read(wanted, watermark, dead=list(reading.lost), floor=reading.floor)
         found.lost = sum(table.num_rows for table in reading.lost)
         if reading.frame is None:
             return found

@@ -10,7 +10,7 @@ import json
 import uuid
 from collections.abc import Callable
 
-from runtime.epochs.folder import Folder
+from runtime.epochs.folder import Folder, is_begun
 from runtime.epochs.manifest import Manifest
 from runtime.epochs.pieces import Damaged
 from runtime.errors import HamletError
@@ -34,8 +34,6 @@ class Checkpoints:
         owner = {"run": self.run, "job": self.job}
         self.folder.write("owner.json", json.dumps(owner).encode())
         found = self._last_whole(warn)
-        if found is not None:
-            self._kept = {found.epoch: found.files}
         self._drop(self._unused())
         return found
 
@@ -60,28 +58,41 @@ class Checkpoints:
 
     def _last_whole(self, warn: Callable[[str], None]) -> Manifest | None:
         names = [name for name in self.folder.names("epochs") if name.endswith(".json")]
+        last = None
         for name in reversed(names):
             try:
                 found = Manifest.from_bytes(self.folder.read(name).to_pybytes(), name)
-                for saved in found.units.values():
-                    for piece in (saved.snapshot, *saved.log):
-                        if piece is not None:
-                            piece.read(self.folder)
-                return found
+                if last is None:
+                    self._check(found)
             except Damaged as error:
-                warn(f"{error.message} in {self.folder.address}: going back to the epoch before")
-        if names:
+                if last is None:
+                    warn(
+                        f"{error.message} in {self.folder.address}: going back to the epoch before"
+                    )
+                continue
+            self._kept[found.epoch] = found.files
+            last = last or found
+        if names and last is None:
             raise HamletError(
                 f"no checkpoint in {self.folder.address} is whole",
                 "begin anew with another --checkpoint folder",
             )
-        return None
+        return last
+
+    def _check(self, manifest: Manifest) -> None:
+        """That all that it names is there."""
+        for saved in manifest.units.values():
+            for piece in (saved.snapshot, *saved.log):
+                if piece is not None:
+                    piece.read(self.folder)
 
     def _unused(self) -> set[str]:
-        """State of epochs that were never committed, and manifests that were damaged."""
+        """State of epochs that were never committed, manifests that were damaged, and all that a
+        process was writing when it was killed."""
         used = {_name(epoch) for epoch in self._kept}.union(*self._kept.values())
         found = {*self.folder.names("epochs"), *self.folder.names("state")}
-        return found - used
+        begun = {name for name in self.folder.names() if is_begun(name)}
+        return found - used | begun
 
     def _drop(self, names: set[str]) -> None:
         for name in names:

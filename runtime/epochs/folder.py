@@ -34,7 +34,7 @@ class Folder:
         """Makes the folder, and finds out now whether it can be written to."""
         with _explained(f"cannot write to {self.address}"):
             self.files.create_dir(self.path, recursive=True)
-        trial = f".trial-{uuid.uuid4().hex[:8]}"
+        trial = f".trial-{uuid.uuid4().hex[:8]}.tmp"
         self.write(trial, b"")
         self.delete(trial)
 
@@ -95,6 +95,12 @@ class Folder:
                 waiting.unlink()
             raise
         return written
+
+
+def is_begun(name: str) -> bool:
+    """Whether a file was being written, perhaps by a process that is no more."""
+    last = name.rpartition("/")[2]
+    return last.startswith(".") and last.endswith(".tmp")
 
 
 def _opened(address: str) -> tuple[pfs.FileSystem, str]:

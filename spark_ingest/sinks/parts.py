@@ -52,6 +52,8 @@ class PartsSink(Sink):
                 f"{self._output} holds results of another run, such as {found.name}",
                 "go on with the --checkpoint of that run, or name another --output",
             )
+        for begun in self._output.glob("*/.part-*.tmp"):  # when an earlier run was killed
+            begun.unlink()
         for part in self._parts():
             if _epoch(part) > committed:
                 part.unlink()

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from runtime.epochs.folder import Folder
+from runtime.epochs.folder import Folder, is_begun
 
 _SIZE = 8
 
@@ -38,9 +38,8 @@ class Staging:
         return found
 
     def epochs(self) -> list[int]:
-        names = [name.rpartition("/")[2] for name in self._folder.names(self._name)]
-        # What a process that was killed had begun to write lies there under a hidden name.
-        return [int(name.removesuffix(".arrow")) for name in names if name[0] != "."]
+        names = [name for name in self._folder.names(self._name) if not is_begun(name)]
+        return [int(name.rpartition("/")[2].removesuffix(".arrow")) for name in names]
 
     def drop(self, epoch: int) -> None:
         self._folder.delete(self._at(epoch))

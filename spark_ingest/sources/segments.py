@@ -1,8 +1,8 @@
 """A stream that nobody else keeps, kept in files: a generated one, or what comes over a socket.
 
 A thread writes what comes into numbered segments, and Spark reads those as it reads files. What
-is in a segment can be read again after a crash. Segments are deleted when their epoch is
-committed; when too many wait, the thread waits too, and with it whoever sends.
+is in a segment can be read again after a crash. Segments are deleted when the epoch after theirs
+is committed, since a job may have to go back by one; when too many wait, the thread waits too, and with it whoever sends.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class SegmentSource(FileSource):
         self._committed = start
         self._stop = threading.Event()
         for file in folder.iterdir():
-            if _number(file) <= start:
+            if not _number(file):  # it was being written when an earlier run was killed
                 file.unlink()
         written = max([start, *map(_number, folder.glob(f"*{feed.suffix}"))])
         self._written = written
@@ -98,8 +98,9 @@ class SegmentSource(FileSource):
         return sum(file.stat().st_size for file in files)
 
     def committed(self, position: Position) -> None:
-        for number in range(self._committed + 1, position["segment"] + 1):
-            (self._folder / _name(number, self._feed.suffix)).unlink(missing_ok=True)
+        for file in self._folder.glob(f"*{self._feed.suffix}"):
+            if 0 < _number(file) <= self._committed:
+                file.unlink(missing_ok=True)
         self._committed = position["segment"]
 
     def close(self) -> None:

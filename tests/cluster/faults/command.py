@@ -1,0 +1,124 @@
+"""`hamlet run --follow` as a process of its own, over the files of a stream."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from cluster import proc
+from cluster.faults import stream
+
+ROOT = Path(__file__).parents[3]
+HAMLET = "from hamlet.cli import main; main()"
+# Start-up takes half a minute, and other tests run beside these.
+PATIENCE_S = 300.0
+
+
+class Command:
+    """`start` after an end is the same command again. What it says is in `said`."""
+
+    def __init__(self, folder: Path, output: str | None = None, *options: str) -> None:
+        self.folder = folder
+        self.input = folder / "input"
+        self.checkpoint = folder / "checkpoint"
+        self.output = folder / "output"
+        self._log = folder / "said.txt"
+        self._options = options
+        self._to = output or str(self.output)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._before = -1
+        self.input.mkdir(parents=True, exist_ok=True)
+
+    def fill(self, first: int, last: int) -> None:
+        for number, content in enumerate(stream.tables()[first:last], first):
+            stream.put(self.input, number, content)
+
+    def start(self, workload: str = stream.WORKLOAD) -> None:
+        self._before = self.epoch()
+        queries = self.folder / "faults.sase"
+        queries.write_text(workload)
+        arguments = ["run", queries, "--input", self.input, "--follow", "--time-unit", "ms"]
+        arguments += ["--lateness", stream.LATENESS, "--output", self._to]
+        arguments += ["--checkpoint", self.checkpoint, *self._options]
+        with open(self._log, "wb") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", HAMLET, *map(str, arguments)],
+                cwd=self.folder,
+                env={**os.environ, "PYTHONPATH": str(ROOT)},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                preexec_fn=_heed_interrupts,  # noqa: PLW1509
+            )
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    @property
+    def said(self) -> str:
+        return self._log.read_text()
+
+    def epoch(self) -> int:
+        """The last one that was committed."""
+        found = [int(path.stem) for path in self.checkpoint.glob("epochs/[0-9]*.json")]
+        return max(found, default=-1)
+
+    def files(self) -> int:
+        """How many have been taken."""
+        path = self.checkpoint / "epochs" / f"{self.epoch():09d}.json"
+        try:
+            manifest = json.loads(path.read_text().splitlines()[1])
+        except FileNotFoundError:  # there is none yet, or a newer one
+            return 0
+        return len(manifest["position"]["files"])
+
+    def next_epoch(self) -> None:
+        """Until one has been committed since the start."""
+        self.wait_for(lambda: self.epoch() > self._before)
+
+    def all_files(self) -> None:
+        """Until they have been taken."""
+        self.wait_for(lambda: self.files() == stream.FILES)
+
+    def wait_for(self, done: Callable[[], bool]) -> None:
+        until = time.monotonic() + PATIENCE_S
+        while not done():
+            assert self._process is not None
+            assert self._process.poll() is None, self.said
+            assert time.monotonic() < until, self.said
+            time.sleep(0.02)
+
+    def kill(self) -> None:
+        """With all that goes down with it, so that not too many run at once."""
+        assert self._process is not None
+        below = proc.tree(self.pid)
+        self._process.kill()
+        self._process.wait()
+        until = time.monotonic() + 10
+        while sum(map(proc.alive, below)) > 4 and time.monotonic() < until:
+            time.sleep(0.1)
+
+    def signal(self, number: int) -> int:
+        """Gives the exit code."""
+        assert self._process is not None
+        self._process.send_signal(number)
+        return self.end()
+
+    def end(self) -> int:
+        assert self._process is not None
+        return self._process.wait(PATIENCE_S)
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+
+def _heed_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -1,0 +1,138 @@
+"""Runs a job on the Ray and Spark that all tests share: all of it, but for their start."""
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from unittest.mock import patch
+
+import pyarrow as pa
+
+from cluster.faults import stream
+from hamlet.job import inputs
+from hamlet.job import run as jobs
+from hamlet.job.driver import Told
+from runtime.epochs.checkpoints import Checkpoints
+from runtime.epochs.intake import Intake
+from runtime.events import Schema
+from runtime.files.reader import Needs
+from runtime.language.parser import parse
+from spark_ingest import session
+from spark_ingest.sinks.parts import PartsSink
+from spark_ingest.sinks.sink import Sink
+from spark_ingest.sinks.staging import Staging
+
+LIMIT_S = 300.0
+
+
+@dataclass
+class Seen:
+    """What a job has told."""
+
+    told: list[Told] = field(default_factory=list)
+    troubles: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    moved: threading.Condition = field(default_factory=threading.Condition)
+
+    @property
+    def rows(self) -> int:
+        return self.told[-1].counts.rows if self.told else 0
+
+    def stage(self, what: str) -> None: ...
+
+    def warn(self, what: str) -> None:
+        self.warnings.append(what)
+
+    def trouble(self, what: str) -> None:
+        self.troubles.append(what)
+
+    def committed(self, told: Told) -> None:
+        with self.moved:
+            self.told.append(told)
+            self.moved.notify_all()
+
+    def wait(self, epochs: int, limit: float = LIMIT_S) -> None:
+        """Until so many have been committed."""
+        with self.moved:
+            assert self.moved.wait_for(lambda: len(self.told) >= epochs, limit), self.troubles
+
+
+@dataclass
+class Jobs:
+    """`run` goes on until all rows are in, or until `stopping` says so."""
+
+    cluster: object
+    spark: object
+    folder: Path
+    files: int = stream.FILES
+    rows: int = stream.ROWS
+
+    @property
+    def input(self) -> Path:
+        return self.folder / "input"
+
+    @property
+    def output(self) -> Path:
+        return self.folder / "output"
+
+    @property
+    def checkpoint(self) -> Path:
+        return self.folder / "checkpoint"
+
+    @cached_property
+    def tables(self) -> list[pa.Table]:
+        return stream.tables(self.files, self.rows)
+
+    def fill(self, first: int = 0, last: int | None = None) -> None:
+        for number, content in enumerate(self.tables[first:last], first):
+            stream.put(self.input, number, content)
+
+    def elsewhere(self) -> "Jobs":
+        """The same job in another folder."""
+        return Jobs(self.cluster, self.spark, self.folder / "elsewhere", self.files, self.rows)
+
+    def run(
+        self,
+        seen: Seen,
+        *,
+        workload: str = stream.WORKLOAD,
+        actors: int = 2,
+        stopping: Callable[[], bool] = lambda: False,
+        wrap: Callable[[Sink], Sink] = lambda sink: sink,
+    ) -> jobs.Outcome:
+        queries = parse(workload, "faults.sase")
+        rows = sum(content.num_rows for content in self.tables)
+        until = time.monotonic() + LIMIT_S
+
+        def stop() -> bool:
+            assert time.monotonic() < until, seen.troubles
+            return seen.rows >= rows or stopping()
+
+        def sink(checkpoints: Checkpoints, intake: Intake) -> Sink:
+            names = [query.name for query in intake.workload]
+            staging = Staging(checkpoints.folder)
+            return wrap(PartsSink(self.output, "parquet", staging, names))
+
+        needs = Needs("time", "type", queries.uses, Schema({}))
+        asked = inputs.Asked(str(self.input), needs, follow=True, unit="ms")
+        with (
+            patch.object(jobs, "_cluster", lambda *_: self.cluster),
+            patch.object(session, "start", lambda *_, **__: self.spark),
+        ):
+            return jobs.run(
+                queries,
+                jobs.Asked(
+                    name=f"faults-{os.getpid()}",
+                    actors=actors,
+                    checkpoint=str(self.checkpoint),
+                    lateness=stream.LATENESS_MICROS,
+                ),
+                inputs.input_of(asked),
+                sink,
+                seen,
+                stop,
+                lambda outcome: None,
+            )

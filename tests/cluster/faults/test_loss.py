@@ -1,0 +1,58 @@
+"""Rows that were read are lost from the object store before aggregators have taken them."""
+
+import random
+from unittest.mock import patch
+
+import pytest
+import ray
+from ray.exceptions import OwnerDiedError
+
+from cluster.faults.job import Jobs, Seen
+from cluster.faults.stream import written
+from hamlet.job.reading import Reader
+
+FILES = 10
+# So large that no portion travels within the call.
+ROWS = 12_000
+TIMES = 4
+
+
+def lost(portion):
+    """The same rows, in the care of somebody who has died."""
+
+    class Keeper:
+        def keep(self, rows):
+            return [ray.put(rows)]
+
+    keeper = ray.remote(num_cpus=0)(Keeper).remote()
+    found = ray.get(keeper.keep.remote(portion))[0]
+    ray.kill(keeper)
+    with pytest.raises(OwnerDiedError):
+        while True:  # until that is known
+            ray.get(found, timeout=30)
+    return found
+
+
+def test_lost_portions_are_read_again(cluster, spark, tmp_path):
+    job = Jobs(cluster, spark, tmp_path, FILES, ROWS)
+    calm = job.elsewhere()
+    calm.fill()
+    calm.run(Seen())
+    job.fill()
+    chance, losses, seen = random.Random(7), [], Seen()
+    read = Reader.read
+
+    def losing(self, wanted, columns, watermark):
+        found = read(self, wanted, columns, watermark)
+        if len(losses) < TIMES and found.rows > 1 and chance.random() < 0.5:
+            block = chance.choice(found.portions)
+            place = chance.randrange(len(block))
+            block[place] = lost(block[place])
+            losses.append(wanted)
+        return found
+
+    with patch.object(Reader, "read", losing):
+        job.run(seen)
+    assert len(losses) == TIMES
+    assert len(seen.troubles) == TIMES
+    assert written(job.output) == written(calm.output)
