@@ -27,7 +27,7 @@ def lost(portion):
     keeper = ray.remote(num_cpus=0)(Keeper).remote()
     found = ray.get(keeper.keep.remote(portion))[0]
     ray.kill(keeper)
-    with pytest.raises(OwnerDiedError):
+    with pytest.raises(OwnerDiedError):  # noqa: PT012
         while True:  # until that is known
             ray.get(found, timeout=30)
     return found
