@@ -16,7 +16,7 @@ help: ## list the targets
 
 setup: $(STAMP) ## build .venv with the project and its tools
 
-demo: setup ## a ridesharing stream through ten queries on embedded Ray and Spark, in about a minute
+demo: setup ## a ridesharing stream through eight queries on embedded Ray and Spark, in about a minute
 	$(BIN)/hamlet run examples/ridesharing/workload.sase --follow --limit 3 --explain-sharing \
 	  --input 'generate:ridesharing?events=600000&seed=1&pace=20000'
 
