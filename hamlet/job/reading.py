@@ -9,6 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 import ray
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 
 from actors.crew import Crew, Ref
 from runtime.epochs.split import Told, renumbered
@@ -49,8 +51,10 @@ class Reader:
     def read(self, wanted: Range, columns: Sequence[str], watermark: int | None) -> Read:
         try:
             return self._read(wanted, columns, watermark)
-        except BaseException:
+        except BaseException as error:
             self._handover.forget()
+            if isinstance(error, Py4JError | PySparkException) and self._source.blame(wanted):
+                return self.read(wanted, columns, watermark)
             raise
 
     def _read(self, wanted: Range, columns: Sequence[str], watermark: int | None) -> Read:

@@ -85,6 +85,17 @@ def columns_of(path: Path, needs: Needs, format: Format) -> pa.Schema:
     return found
 
 
+def damage_of(path: Path, needs: Needs, format: Format) -> str | None:
+    """Why a file cannot be read to its end. Reads it all."""
+    try:
+        with closing(_from_file(path, str(path), needs, format)) as reader:
+            for _ in reader.blocks(wanted(reader.columns(), needs)):
+                pass
+    except (InputError, *_DAMAGE) as error:
+        return _reason(error)
+    return None
+
+
 class Input(Closing):
     """Iterating gives Blocks, once. `schema` has all columns; blocks only those asked for."""
 

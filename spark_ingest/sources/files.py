@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from runtime.files.footers import Kind, Unreadable, kind_of, span
 from runtime.files.formats import Format, named
 from runtime.files.lines import Lines, Packed, Typed
 from runtime.files.parquet import rows_of
-from runtime.files.read import Input, listed, open_input
+from runtime.files.read import Input, damage_of, listed, open_input
 from runtime.files.reader import Needs
 from spark_ingest.sources.columns import spark_schema
 from spark_ingest.sources.source import Position, Range, Reading, Source
@@ -35,6 +36,8 @@ MOST_FILES = 64
 # A file is read in pieces of at least so many bytes, so that all cores have something to read.
 LEAST_SPLIT = 4 << 20
 WHOLE = 1 << 40
+# Of so many files it is kept what kind they are.
+KNOWN_KINDS = 1_000
 # Arrow, Java and Ray all have trouble with more than 2 GB at once.
 MOST_TEXT = 1 << 30
 
@@ -81,6 +84,7 @@ class FileSource(Source):
         self._unit = unit
         self._floors: dict[str, int | None] = {}
         self._kinds: dict[File, Kind | Unreadable] = {}
+        self._damaged: dict[File, Unreadable] = {}
 
     # ---- what there is ---------------------------------------------------------------------
 
@@ -92,18 +96,18 @@ class FileSource(Source):
         if not self.bounded:
             self._names = self._listed()
         seen = set(position["files"])
-        waiting = [name for name in self._names if name not in seen]
-        chosen = list(_first_of(map(self._file, waiting[:MOST_FILES]), limit, self._kind))
+        waiting = self._files([name for name in self._names if name not in seen])
+        chosen = list(_first_of(waiting.values(), limit, self._kind))
         if not chosen:
             return None
         there = [name for name in self._names if name in seen]
-        end = {"files": [*there, *waiting[: len(chosen)]]}
+        end = {"files": [*there, *list(waiting)[: len(chosen)]]}
         return Range(position, end, chosen, sum(file.size for file in chosen))
 
     def backlog(self, position: Position) -> int:
         seen = set(position["files"])
         waiting = [name for name in self._names if name not in seen]
-        sizes = [file.size for file in map(self._file, waiting[:MOST_FILES])]
+        sizes = [file.size for file in self._files(waiting).values()]
         # Many files are alike: nobody looks at thousands of them to tell how much waits.
         return sum(sizes) * len(waiting) // len(sizes) if sizes else 0
 
@@ -114,8 +118,19 @@ class FileSource(Source):
         paths, self.skipped = listed(self._path, self._wish)
         return [str(path.relative_to(self._path)) for path in paths]
 
+    def _files(self, names: list[str]) -> dict[str, File]:
+        """The first of them, without those that are gone already."""
+        found = {}
+        for name in names[:MOST_FILES]:
+            with suppress(FileNotFoundError):
+                found[name] = self._file(name)
+        return found
+
     def _file(self, name: str) -> File:
-        return File.of(self._path / name if self._path.is_dir() else self._path)
+        return File.of(Path(self._at(name)))
+
+    def _at(self, name: str) -> str:
+        return str(self._path / name if self._path.is_dir() else self._path)
 
     def _look(self) -> pa.Schema:
         with self._opened() as found:
@@ -144,6 +159,8 @@ class FileSource(Source):
         )
 
     def _kind(self, file: File) -> Kind | Unreadable:
+        if len(self._kinds) > KNOWN_KINDS:
+            self._kinds.clear()
         if file not in self._kinds:
             self._kinds[file] = kind_of(Path(file.path), self._needs, self._wish)
         return self._kinds[file]
@@ -151,14 +168,13 @@ class FileSource(Source):
     # ---- a range as a frame ----------------------------------------------------------------
 
     def read(self, wanted: Range, columns: Sequence[str]) -> Reading:
-        files: list[File] = wanted.work
-        kind = self._kind(files[0])
+        lost = self._lost(wanted)
+        files: list[File] = [file for file in wanted.work if file not in lost]
         floor = self._floor(wanted)
-        if isinstance(kind, Unreadable) and self._single:
-            raise InputError(f"cannot read {files[0].path}: {kind.reason}")
-        if isinstance(kind, Unreadable):
-            lost = [dead_source(file.path, kind.reason) for file in files]
-            return Reading(None, Typed(pa.schema([])), [], [], lost, floor)
+        if not files:
+            return Reading(None, Typed(pa.schema([])), [], [], list(lost.values()), floor)
+        kind = self._kind(files[0])
+        assert isinstance(kind, Kind)
         target = _chosen(self.schema, columns)
         if kind.format is Format.PARQUET:
             self._split(max(LEAST_SPLIT, wanted.bytes // (2 * self._cores)))
@@ -182,7 +198,28 @@ class FileSource(Source):
         if kind.format is Format.PARQUET:
             named = {self._shown(file.path): Path(file.path) for file in files}
             raw = lambda source, rows: rows_of(named[source], rows)  # noqa: E731
-        return Reading(frame, decoder, origins, order, [], floor, raw)
+        return Reading(frame, decoder, origins, order, list(lost.values()), floor, raw)
+
+    def _lost(self, wanted: Range) -> dict[File, pa.Table]:
+        """Files that cannot be read, with their dead letters."""
+        lost = {}
+        for file in wanted.work:
+            kind = self._damaged.get(file) or self._kind(file)
+            if isinstance(kind, Unreadable):
+                if self._single:
+                    raise InputError(f"cannot read {file.path}: {kind.reason}")
+                lost[file] = dead_source(self._shown(file.path), kind.reason)
+        return lost
+
+    def blame(self, wanted: Range) -> bool:
+        before = len(self._damaged)
+        for file in wanted.work:
+            kind = self._kind(file)
+            if isinstance(kind, Kind) and file not in self._damaged:
+                reason = damage_of(Path(file.path), self._needs, kind.format)
+                if reason is not None:
+                    self._damaged[file] = Unreadable(f"damaged: {reason}")
+        return len(self._damaged) > before
 
     def _shown(self, path: str) -> str:
         """What a dead letter names."""
@@ -207,7 +244,7 @@ class FileSource(Source):
         if not self.bounded:
             return None
         read = set(wanted.end["files"])
-        rest = [self._file(name).path for name in self._names if name not in read]
+        rest = [self._at(name) for name in self._names if name not in read]
         floors = [self._earliest(path) for path in rest]
         known = [floor for floor in floors if floor is not None]
         return min(known) if known and len(known) == len(rest) else None

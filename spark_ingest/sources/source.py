@@ -70,6 +70,11 @@ class Source(ABC):
         """Only these columns of `schema` are needed. May be called again for the same range, and
         then reads the same."""
 
+    def blame(self, wanted: Range) -> bool:
+        """After Spark has failed on a range: whether that is due to what is read. Then it is left
+        out from now on, with a dead letter."""
+        return False
+
     def ended(self, position: Position) -> bool:
         """Whether nothing comes after a position, now that `next` has found nothing."""
         return self.bounded

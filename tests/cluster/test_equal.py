@@ -249,6 +249,39 @@ def test_nothing_but_text_that_is_cut(spark, crew, tmp_path: Path, cut: Path):
     assert wanted.value.message in str(found.value)
 
 
+@pytest.fixture
+def spoilt(tmp_path: Path) -> Path:
+    """A file of which the footer is whole, but not the columns."""
+    path = tmp_path / "rides" / "1.parquet"
+    path.parent.mkdir()
+    write_parquet(rides(2_000, seed=30), path)
+    data = bytearray(path.read_bytes())
+    data[2_000:4_000] = bytes(2_000)
+    path.write_bytes(data)
+    return path
+
+
+def test_parquet_that_is_damaged_inside(spark, crew, tmp_path: Path, spoilt: Path):
+    """In process, the rows before the damage are used; Spark does not tell which these are."""
+    folder = spoilt.parent
+    write_parquet(rides(300, seed=31), folder / "0.parquet")
+    write_parquet(rides(300, seed=32), folder / "2.parquet")
+    found = on_cluster(spark, crew(2), Asked(RIDES, folder), tmp_path / "checkpoint")
+    (letter,) = found.dead.to_pylist()
+    assert (letter["source"], letter["row"]) == (str(spoilt), None)
+    assert letter["reason"].startswith("damaged: ")
+    spoilt.unlink()
+    wanted = locally(Asked(RIDES, folder))
+    assert found.events == 600
+    assert found.tables == wanted.tables
+
+
+def test_nothing_but_parquet_that_is_damaged(spark, crew, tmp_path: Path, spoilt: Path):
+    asked = Asked(RIDES, spoilt)
+    with pytest.raises(InputError, match=r"cannot read .*1.parquet: damaged: "):
+        on_cluster(spark, crew(2), asked, tmp_path / "checkpoint")
+
+
 def test_text_whose_name_does_not_tell_that_it_is_packed(equal, tmp_path: Path):
     folder = tmp_path / "rides"
     folder.mkdir()

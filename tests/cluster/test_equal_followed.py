@@ -10,12 +10,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from pyspark.errors import AnalysisException
 
 from cluster.jobs import Asked, Found, engine_of, followed, joined
 from cluster.streams import FORMATS, RIDES, pieces, rides, shuffled, write_csv, write_parquet
 from runtime.epochs.shard import Settings
 from runtime.events.dead import rows_as_json
 from runtime.language.parser import parse
+from spark_ingest.sources.files import FileSource
 
 SECOND = 1_000_000
 COUNTED = parse("""
@@ -203,3 +205,25 @@ def test_times_in_text(follow, tmp_path: Path, suffix: str):
     found = follow(asked, batches, suffix, 2, 0)
     assert_same_results(found, Reference(asked, batches, 0))
     assert found.tables["by_driver"].schema.field("window_end").type == pa.timestamp("us")
+
+
+def test_a_file_that_goes_before_it_is_read(spark, tmp_path: Path):
+    """One that is planned and gone is a dead letter; one that is gone before is nothing."""
+    folder = tmp_path / "rides"
+    folder.mkdir()
+    for n, piece in enumerate(pieces(rides(300, seed=13), 3)):
+        write_parquet(piece, folder / f"{n}.parquet")
+    source = FileSource(spark, folder, Asked(RIDES, folder).needs, bounded=False)
+    planned = source.next(source.first(), 1)
+    assert planned is not None
+    (folder / "0.parquet").unlink()
+    with pytest.raises(AnalysisException, match="PATH_NOT_FOUND"):
+        source.read(planned, ["time", "type"])
+    assert source.blame(planned)
+    assert not source.blame(planned)
+    (lost,) = source.read(planned, ["time", "type"]).lost
+    assert lost["source"].to_pylist() == [str(folder / "0.parquet")]
+    (folder / "1.parquet").unlink()
+    after = source.next(planned.end, 1)
+    assert after is not None
+    assert after.end == {"files": ["2.parquet"]}
