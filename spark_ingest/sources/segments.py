@@ -2,7 +2,8 @@
 
 A thread writes what comes into numbered segments, and Spark reads those as it reads files. What
 is in a segment can be read again after a crash. Segments are deleted when the epoch after theirs
-is committed, since a job may have to go back by one; when too many wait, the thread waits too, and with it whoever sends.
+is committed, since a job may have to go back by one; when too many wait, the thread waits too,
+and with it whoever sends.
 """
 
 from __future__ import annotations
