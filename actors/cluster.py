@@ -30,7 +30,7 @@ from actors.authentication import authenticated
 from actors.environment import changed
 from actors.folder import Folder
 from actors.lean import ENVIRONMENT, lean, loopback
-from actors.quiet import logged_to
+from actors.quiet import logged_to, no_messages
 from actors.termination import terminated_by
 from runtime.errors import HamletError
 
@@ -114,6 +114,7 @@ class Cluster:
         if ray.is_initialized():
             raise HamletError("this process is connected to a Ray cluster already")
         self._stack.enter_context(logged_to(self.logs / "python.log", *_TALKATIVE))
+        self._stack.enter_context(no_messages())
         self._stack.callback(self._leave)
         with terminated_by(self._stack):
             context: Any = ray.init(

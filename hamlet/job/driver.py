@@ -443,7 +443,7 @@ class Driver:
         """Raises what was raised in the first place, unless it passes when work is repeated."""
         what = cause(error)
         if not passes:
-            raise what from error
+            raise what
         self._repeats += 1
         if self._repeats > REPEATS:
             raise HamletError(f"gave up after {REPEATS} repeats: {_said(what)}") from error

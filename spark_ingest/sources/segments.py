@@ -2,8 +2,8 @@
 
 A thread writes what comes into numbered segments, and Spark reads those as it reads files. What
 is in a segment can be read again after a crash. Segments are deleted when the epoch after theirs
-is committed, since a job may have to go back by one; when too many wait, the thread waits too, and
-with it whoever sends.
+is committed, since a job may have to go back by one; when too many wait, the thread waits too,
+and with it whoever sends.
 """
 
 from __future__ import annotations
@@ -108,8 +108,8 @@ class SegmentSource(FileSource):
         self._stop.set()
         self._thread.join(5.0)
 
-    def _listed(self) -> list[str]:
-        return sorted(path.name for path in self._folder.glob(f"*{self._feed.suffix}"))
+    def _listed(self) -> list[File]:
+        return [File.of(path) for path in sorted(self._folder.glob(f"*{self._feed.suffix}"))]
 
     def _floor(self, wanted: Range) -> int | None:
         """Where times never go back, none is before the last one read."""

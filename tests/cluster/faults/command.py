@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from cluster import proc
 from cluster.faults import stream
@@ -21,14 +22,21 @@ PATIENCE_S = 300.0
 class Command:
     """`start` after an end is the same command again. What it says is in `said`."""
 
-    def __init__(self, folder: Path, output: str | None = None, *options: str) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        output: str | None = None,
+        source: str | None = None,
+        lateness: str = stream.LATENESS,
+    ) -> None:
         self.folder = folder
         self.input = folder / "input"
         self.checkpoint = folder / "checkpoint"
         self.output = folder / "output"
         self._log = folder / "said.txt"
-        self._options = options
+        self._from = source or str(self.input)
         self._to = output or str(self.output)
+        self._lateness = lateness
         self._process: subprocess.Popen[bytes] | None = None
         self._before = -1
         self.input.mkdir(parents=True, exist_ok=True)
@@ -41,9 +49,9 @@ class Command:
         self._before = self.epoch()
         queries = self.folder / "faults.sase"
         queries.write_text(workload)
-        arguments = ["run", queries, "--input", self.input, "--follow", "--time-unit", "ms"]
-        arguments += ["--lateness", stream.LATENESS, "--output", self._to]
-        arguments += ["--checkpoint", self.checkpoint, *self._options]
+        arguments = ["run", queries, "--input", self._from, "--follow", "--time-unit", "ms"]
+        arguments += ["--lateness", self._lateness, "--output", self._to]
+        arguments += ["--checkpoint", self.checkpoint]
         with open(self._log, "wb") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-c", HAMLET, *map(str, arguments)],
@@ -71,12 +79,19 @@ class Command:
 
     def files(self) -> int:
         """How many have been taken."""
+        return len(self._position().get("files", ()))
+
+    def records(self) -> int:
+        """How many have been taken, if they come from Kafka."""
+        return sum(self._position().get("offsets", {}).values())
+
+    def _position(self) -> dict[str, Any]:
         path = self.checkpoint / "epochs" / f"{self.epoch():09d}.json"
         try:
             manifest = json.loads(path.read_text().splitlines()[1])
         except FileNotFoundError:  # there is none yet, or a newer one
-            return 0
-        return len(manifest["position"]["files"])
+            return {}
+        return manifest["position"]
 
     def next_epoch(self) -> None:
         """Until one has been committed since the start."""

@@ -1,0 +1,135 @@
+"""What is slow slows the source down: little is read ahead, memory stays bounded, the lag shows."""
+
+import os
+import signal
+import threading
+import time
+from itertools import accumulate
+
+import pytest
+import ray
+
+from cluster.faults import processes
+from cluster.faults.job import Jobs, Seen
+from cluster.faults.stream import written
+from hamlet.job.driver import AHEAD
+from spark_ingest.sinks.sink import Sink
+
+# One is read while so many compute.
+MOST_AHEAD = AHEAD + 1
+# Files come faster than they are taken.
+EVERY_S, SLOW_S = 0.2, 1.0
+# Long enough for all files to come meanwhile.
+STOPPED_AFTER, STOPPED_S = 4, 15.0
+# What an epoch takes up on its way, many times over; a job that kept all files would need more.
+ROOM_BYTES = 200 << 20
+
+
+class Slow(Sink):
+    """Takes its time."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+
+    def stage(self, epoch, tables):
+        self._sink.stage(epoch, tables)
+
+    def publish(self, epoch):
+        time.sleep(SLOW_S)
+        self._sink.publish(epoch)
+
+    def recover(self, committed):
+        self._sink.recover(committed)
+
+
+class Measured(Seen):
+    """Looks at each epoch how much memory the driver, the actors and the object store take."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.memory: list[int] = []
+
+    def committed(self, told):
+        actors = [pid for kind in processes.TITLES for pid in processes.of(kind)]
+        self.memory.append(processes.resident([os.getpid(), *actors]) + stored())
+        super().committed(told)
+
+
+def stored() -> int:
+    """Bytes in the object store."""
+    from ray._private.internal_api import node_stats
+
+    node = ray.nodes()[0]
+    found = node_stats(node["NodeManagerAddress"], node["NodeManagerPort"], False)
+    return found.store_stats.object_store_bytes_used
+
+
+@pytest.fixture
+def fed(job):
+    """The job, while its files come one after the other."""
+    job.fill(0, 1)
+
+    def feed():
+        for number in range(1, job.files):
+            job.fill(number, number + 1)
+            time.sleep(EVERY_S)
+
+    feeding = threading.Thread(target=feed, name="feed")
+    feeding.start()
+    yield job
+    feeding.join()
+
+
+def ahead(job: Jobs, seen: Seen) -> list[int]:
+    """How many epochs had been planned, at each commit, beyond the one that was committed."""
+    sizes = [os.stat(job.input / f"{number:05d}.parquet").st_size for number in range(job.files)]
+    # A backlog is what no epoch has been planned for; of the files that had come by then.
+    planned = {total: count for count, total in enumerate(accumulate(sizes, initial=0))}
+    found = []
+    for told in seen.told[len(seen.told) // 2 :]:  # when all files are there
+        if sum(sizes) - told.backlog in planned:
+            found.append(planned[sum(sizes) - told.backlog] - (told.epoch + 1))
+    return found
+
+
+def assert_held_back(job: Jobs, seen: Measured) -> None:
+    lag = [told.backlog for told in seen.told]
+    size = max(path.stat().st_size for path in job.input.iterdir())
+    peak = lag.index(max(lag))
+    assert max(lag) > 5 * size
+    assert lag[0] < max(lag)
+    assert lag[peak:] == sorted(lag[peak:], reverse=True)
+    assert lag[-1] == 0
+    assert len(ahead(job, seen)) > 10
+    assert max(ahead(job, seen)) <= MOST_AHEAD
+    warm = len(seen.memory) // 4
+    assert max(seen.memory[warm:]) < seen.memory[warm] + ROOM_BYTES, seen.memory
+
+
+def test_slow_sink(fed, undisturbed):
+    seen = Measured()
+    fed.run(seen, wrap=Slow)
+    assert not seen.troubles
+    assert_held_back(fed, seen)
+    assert written(fed.output) == undisturbed
+
+
+def test_overloaded_aggregator(fed, undisturbed):
+    """One stands still for a while, and nothing is read meanwhile."""
+    seen = Measured()
+
+    def stop():
+        seen.wait(STOPPED_AFTER)
+        pid = processes.of("aggregator")[0]
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(STOPPED_S)
+        os.kill(pid, signal.SIGCONT)
+
+    stopping = threading.Thread(target=stop, name="stop")
+    stopping.start()
+    fed.run(seen)
+    stopping.join()
+    assert not seen.troubles
+    assert max(told.seconds for told in seen.told) > STOPPED_S - 2
+    assert_held_back(fed, seen)
+    assert written(fed.output) == undisturbed
