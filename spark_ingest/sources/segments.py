@@ -108,8 +108,8 @@ class SegmentSource(FileSource):
         self._stop.set()
         self._thread.join(5.0)
 
-    def _listed(self) -> list[File]:
-        return [File.of(path) for path in sorted(self._folder.glob(f"*{self._feed.suffix}"))]
+    def _listed(self) -> list[str]:
+        return sorted(path.name for path in self._folder.glob(f"*{self._feed.suffix}"))
 
     def _floor(self, wanted: Range) -> int | None:
         """Where times never go back, none is before the last one read."""
