@@ -18,9 +18,9 @@ from spark_ingest.sinks.sink import Sink
 # One is read while so many compute.
 MOST_AHEAD = AHEAD + 1
 # Files come faster than they are taken.
-EVERY_S, SLOW_S = 0.2, 1.0
+FIRST, EVERY_S, SLOW_S = 3, 0.2, 1.0
 # Long enough for all files to come meanwhile.
-STOPPED_AFTER, STOPPED_S = 4, 15.0
+STOPPED_AFTER, STOPPED_S = 5, 15.0
 # What an epoch takes up on its way, many times over; a job that kept all files would need more.
 ROOM_BYTES = 200 << 20
 
@@ -65,18 +65,20 @@ def stored() -> int:
 
 
 @pytest.fixture
-def fed(job):
-    """The job, while its files come one after the other."""
-    job.fill(0, 1)
+def seen(job):
+    """Of a job whose files come one after the other, once it has taken the first ones."""
+    seen = Measured()
+    job.fill(0, FIRST)
 
     def feed():
-        for number in range(1, job.files):
+        seen.wait(FIRST)
+        for number in range(FIRST, job.files):
             job.fill(number, number + 1)
             time.sleep(EVERY_S)
 
-    feeding = threading.Thread(target=feed, name="feed")
+    feeding = threading.Thread(target=feed, name="feed", daemon=True)
     feeding.start()
-    yield job
+    yield seen
     feeding.join()
 
 
@@ -106,17 +108,15 @@ def assert_held_back(job: Jobs, seen: Measured) -> None:
     assert max(seen.memory[warm:]) < seen.memory[warm] + ROOM_BYTES, seen.memory
 
 
-def test_slow_sink(fed, undisturbed):
-    seen = Measured()
-    fed.run(seen, wrap=Slow)
+def test_slow_sink(job, seen, undisturbed):
+    job.run(seen, wrap=Slow)
     assert not seen.troubles
-    assert_held_back(fed, seen)
-    assert written(fed.output) == undisturbed
+    assert_held_back(job, seen)
+    assert written(job.output) == undisturbed
 
 
-def test_overloaded_aggregator(fed, undisturbed):
+def test_overloaded_aggregator(job, seen, undisturbed):
     """One stands still for a while, and nothing is read meanwhile."""
-    seen = Measured()
 
     def stop():
         seen.wait(STOPPED_AFTER)
@@ -127,9 +127,9 @@ def test_overloaded_aggregator(fed, undisturbed):
 
     stopping = threading.Thread(target=stop, name="stop")
     stopping.start()
-    fed.run(seen)
+    job.run(seen)
     stopping.join()
     assert not seen.troubles
     assert max(told.seconds for told in seen.told) > STOPPED_S - 2
-    assert_held_back(fed, seen)
-    assert written(fed.output) == undisturbed
+    assert_held_back(job, seen)
+    assert written(job.output) == undisturbed

@@ -1,0 +1,60 @@
+"""What nobody else keeps is kept for one epoch more, in case the job has to go back by one."""
+
+from collections.abc import Callable, Iterator
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cluster.faults import stream
+from runtime.events import Schema
+from runtime.files.reader import Needs
+from spark_ingest.sources.segments import SegmentSource
+
+COUNT = 4
+NEEDS = Needs("time", "type", frozenset({"driver"}), Schema({}))
+
+
+class Feed:
+    name = "feed"
+    suffix = ".parquet"
+    ordered = False
+
+    def segments(self, done: int, stopped: Callable[[], bool]) -> Iterator[bytes]:
+        for number in range(done, COUNT):
+            sink = pa.BufferOutputStream()
+            pq.write_table(stream.table(number), sink)
+            yield sink.getvalue().to_pybytes()
+
+
+def opened(spark, folder, start=0):
+    source = SegmentSource(spark, Feed(), folder, NEEDS, bounded=False, unit="ms", start=start)
+    source._thread.join(30)
+    return source
+
+
+def drivers(source, wanted):
+    return source.read(wanted, ["driver"]).frame.toPandas()["driver"].tolist()
+
+
+def test_goes_back_by_one_epoch(spark, tmp_path):
+    source = opened(spark, tmp_path)
+    first = source.next(source.first(), 1)
+    second = source.next(first.end, 1)
+    assert first.end == {"segment": 1}
+    expected = drivers(source, second)
+    assert expected == stream.table(1)["driver"].to_pylist()
+    source.committed(first.end)
+    source.committed(second.end)
+    source.close()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        f"{number:09d}.parquet" for number in (2, 3, 4)
+    ]
+    (tmp_path / ".000000005.parquet.1.tmp").write_bytes(b"half")
+
+    back = opened(spark, tmp_path, start=1)
+    again = back.next(first.end, 1)
+    assert again.end == second.end
+    assert drivers(back, again) == expected
+    assert back.next(again.end, 1).end == {"segment": 3}
+    assert not list(tmp_path.glob(".*"))
+    back.close()
