@@ -67,6 +67,10 @@ class Cluster:
         self.logs = self._kept.logs
         self._stack = ExitStack()
 
+    @property
+    def nodes(self) -> int:
+        return sum(node["Alive"] for node in ray.nodes())
+
     def before_close(self, callback: Callable[[], object]) -> None:
         """Has `callback` called while Ray is still there. The last one comes first."""
         self._stack.callback(callback)

@@ -68,6 +68,7 @@ class Summary:
     null_keys: Counter[str] = field(default_factory=Counter)
     truncated: int = 0
     late: int = 0
+    earlier: int = 0  #: events of earlier runs, from whose checkpoint this one went on
     skipped: list[str] = field(default_factory=list)
     types: set[str] = field(default_factory=set)
     other_types: set[str] = field(default_factory=set)

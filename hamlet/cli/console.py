@@ -8,25 +8,21 @@ import pyarrow as pa
 
 from hamlet.cli.choices import OutputFormat
 from hamlet.cli.tables import TableSink
-from runtime.errors import InputError
 from runtime.files import ResultWriter
 from runtime.language.query import Workload
 from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Sink
 
+PRINTED = (OutputFormat.TABLE, OutputFormat.JSON)
+
 
 class ConsoleSink(Sink):
-    """Prints an epoch when it is committed. What was printed cannot be taken back: after a crash
-    the rows of the last epoch may come again."""
+    """Prints an epoch when it is committed. A crash between the two leaves its rows unprinted:
+    nothing of them is kept."""
 
     def __init__(
         self, workload: Workload, format: OutputFormat, limit: int, live: bool = False
     ) -> None:
         """`live`: a screen shows results as they come; the last of them are printed in the end."""
-        if format not in (OutputFormat.TABLE, OutputFormat.JSON):
-            raise InputError(
-                f"a stream without an end is not printed as {format.value}",
-                "--format json or table, or name an --output",
-            )
         self._workload = workload
         self._format = format
         self._limit = limit

@@ -115,8 +115,10 @@ class JobScreen:
     def _lag(self, told: Told) -> str:
         """What waits to be read, and how far the watermark is behind now if times are of now."""
         parts = []
-        if told.backlog:
+        if told.backlog and told.backlog_in == "bytes":
             parts.append(f"{told.backlog / 1e6:,.1f} MB")
+        elif told.backlog:
+            parts.append(f"{told.backlog:,} {told.backlog_in}")
         if told.watermark is not None:
             behind = datetime.now(UTC).timestamp() - told.watermark / 1e6
             if 0 <= behind < 86_400:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import typer
 
 from hamlet.cli.choices import OutputFormat
-from hamlet.cli.console import ConsoleSink
+from hamlet.cli.console import PRINTED, ConsoleSink
 from hamlet.cli.decisions import show_decisions
 from hamlet.cli.exits import INTERRUPTED
 from hamlet.cli.live import job_screen
@@ -25,6 +25,7 @@ from hamlet.job.run import Asked, Outcome, run
 from hamlet.run import Summary
 from runtime.epochs.checkpoints import Checkpoints
 from runtime.epochs.intake import Intake
+from runtime.errors import InputError
 from runtime.language.query import Workload
 from spark_ingest.sinks.parts import PartsSink, WholeSink
 from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Sink
@@ -57,6 +58,7 @@ def run_on_ray(
 ) -> None:
     """Ends with 130 after Ctrl-C, when the epoch under way is done."""
     opened = inputs.input_of(input)
+    check_console(output, input.follow)
     whole = not input.follow and not output.kafka
     printed = output.to is None and not whole
     table = printed and output.format is OutputFormat.TABLE
@@ -72,6 +74,14 @@ def run_on_ray(
         show_decisions(notices, outcome.decisions)
     if stop.interrupted and not outcome.finished:
         raise typer.Exit(INTERRUPTED)
+
+
+def check_console(output: Output, follow: bool) -> None:
+    if follow and output.to is None and output.format not in PRINTED:
+        raise InputError(
+            f"a stream without an end is not printed as {output.format.value}",
+            "--format json or table, or name an --output",
+        )
 
 
 class _Sinks:
@@ -154,6 +164,7 @@ def _tell(notices: Notices, outcome: Outcome, output: Output, seconds: float) ->
         types=counts.types,
         other_types=counts.other_types,
         late=counts.late,
+        earlier=outcome.earlier,
     )
     workload = outcome.intake.workload
     rows = {query.name: counts.results[query.name] for query in workload}

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = examples(
     (
-        "hamlet submit --address http://head:8265 -- run queries.sase --input s3://bucket/events",
+        "hamlet submit --address http://head:8265 -- run queries.sase --input events.parquet",
         "run it on the cluster; what it prints is printed here, and its exit code is ours",
     ),
     (

@@ -51,11 +51,13 @@ def tell(
 def _speed(notices: Notices, summary: Summary) -> None:
     seconds = max(summary.seconds - summary.compiling, 1e-6)
     took = f"{seconds:,.1f} s" if seconds >= 0.1 else f"{seconds:.3f} s"
-    rate = f", {summary.events / seconds:,.0f} events/s" if summary.events else ""
+    here = summary.events - summary.earlier
+    rate = f", {here / seconds:,.0f} events/s" if here else ""
     if summary.compiling >= 0.1:
         rate += f"; {summary.compiling:,.1f} s more to compile kernels, once on this machine"
     of = f" of {many(summary.rows, 'row')}" if summary.dead_rows else ""
-    notices.say(f"{many(summary.events, 'event')}{of} in {took}{rate}")
+    before = f", {many(here, 'event')} of them now" if summary.earlier else ""
+    notices.say(f"{many(summary.events, 'event')}{of}{before} in {took}{rate}")
 
 
 def _dead(notices: Notices, summary: Summary, output: Path | None) -> None:

@@ -59,6 +59,7 @@ class Told:
     watermark: int | None
     newest: int | None
     backlog: int
+    backlog_in: str
     open_windows: int
     waiting: int
     state_bytes: int
@@ -67,6 +68,10 @@ class Told:
     stages: dict[str, float]
     decisions: list[Decisions]
     results: dict[str, pa.Table]
+
+
+class GaveUp(HamletError):
+    """Nothing came of repeating; the logs may tell why."""
 
 
 class Watcher(Protocol):
@@ -394,6 +399,7 @@ class Driver:
             watermark=epoch.order.watermark,
             newest=epoch.newest,
             backlog=self._source.backlog(self._planned),
+            backlog_in=self._source.counts_in,
             open_windows=sum(answer.open_windows for answer in answers),
             waiting=sum(answer.waiting for answer in answers),
             state_bytes=sum(answer.state_bytes for answer in answers),
@@ -446,7 +452,7 @@ class Driver:
             raise what
         self._repeats += 1
         if self._repeats > REPEATS:
-            raise HamletError(f"gave up after {REPEATS} repeats: {_said(what)}") from error
+            raise GaveUp(f"gave up after {REPEATS} repeats: {_said(what)}") from error
         self._watcher.trouble(_said(what))
         time.sleep(min(5.0, 0.2 * self._repeats))
 

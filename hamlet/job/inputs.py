@@ -223,10 +223,11 @@ class KafkaInput(Input):
 def input_of(asked: Asked) -> Input:
     scheme, _, rest = asked.text.partition(":")
     if scheme == "generate":
-        spec, pace = split_pace(rest)
-        feed = Generated(spec, pace)
+        feed = Generated(*split_pace(rest))
         return FeedInput(asked, feed, feed.schema, bounded=not asked.follow)
     if scheme == "socket":
+        if not asked.follow:
+            raise InputError(f"{asked.text} has no end", "follow it with --follow")
         return FeedInput(asked, Lines(asked.text), None, bounded=False)
     if scheme == "kafka":
         return KafkaInput(asked)

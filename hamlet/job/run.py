@@ -15,7 +15,7 @@ import pyarrow as pa
 from actors import cluster as clusters
 from actors.crew import Crew
 from hamlet.job.desk import Desk
-from hamlet.job.driver import Driver, Watcher
+from hamlet.job.driver import Driver, GaveUp, Watcher
 from hamlet.job.inputs import Input
 from hamlet.job.jobs import Job, listed
 from hamlet.job.reading import Reader
@@ -74,6 +74,7 @@ class Outcome:
     intake: Intake
     finished: bool  #: the input has ended; else the job was told to stop
     skipped: list[str] = field(default_factory=list)
+    earlier: int = 0  #: events that were counted before this run
 
 
 def run(
@@ -98,6 +99,9 @@ def run(
         schema = _schema(manifest, input.look(temporary))
         if schema is not None:  # so that a mistake is told before anything is started
             Intake(workload, _reading(input, schema, None), asked.settings.numeric)
+        if manifest is not None:
+            _check_same(manifest, input, asked)
+            _difference(manifest, workload)
         screen.stage("starting Ray")
         cluster = _cluster(stack, asked)
         crew = Crew(asked.actors, min(asked.actors, ROUTERS))
@@ -133,13 +137,19 @@ def run(
         )
         screen.stage("")
         started()
-        driver.run()
+        try:
+            driver.run()
+        except Exception as error:
+            if isinstance(error, GaveUp) or not isinstance(error, HamletError):
+                screen.warn(f"the logs of Ray and Spark are in {cluster.logs}")
+            raise
         outcome = Outcome(
             driver.counts,
             driver.decisions,
             driver.intake,
             driver.finished,
             list(getattr(source, "skipped", ())),
+            0 if manifest is None else manifest.counts.events,
         )
         done(outcome)
         return outcome
@@ -150,7 +160,13 @@ def _cluster(stack: ExitStack, asked: Asked) -> clusters.Cluster:
     environment = session.environment(embedded)
     if asked.address is None:
         return stack.enter_context(clusters.start(environment))
-    return stack.enter_context(clusters.connect(asked.address, environment))
+    cluster = stack.enter_context(clusters.connect(asked.address, environment))
+    if asked.checkpoint is None and cluster.nodes > 1:
+        raise HamletError(
+            "the state of a job on several machines must be where all of them reach it",
+            "name a shared folder or an object store with --checkpoint",
+        )
+    return cluster
 
 
 def _desk(stack: ExitStack, asked: Asked, cluster: clusters.Cluster) -> Desk:
@@ -189,8 +205,8 @@ def _begun(
     numeric = asked.settings.numeric
     if manifest is None:
         return Intake(workload, _reading(input, source.schema, source.clock()), numeric), None
+    _check_equal("--input", manifest.source, source.name)
     reading = _reading(input, source.schema, manifest.reading.clock)
-    _check_same(manifest, reading, asked, source)
     return Intake(manifest.workload, reading, numeric), _difference(manifest, workload)
 
 
@@ -198,25 +214,28 @@ def _after(first: Intake, change: Change | None) -> Intake:
     return first if change is None else first.changed(change.added, change.removed)
 
 
-def _check_same(manifest: Manifest, reading: Reading, asked: Asked, source: Source) -> None:
-    settings = asked.settings
+def _check_same(manifest: Manifest, input: Input, asked: Asked) -> None:
+    settings, needs = asked.settings, input.asked.needs
     for what, before, now in (
-        ("--input", manifest.source, source.name),
         ("--numeric", manifest.settings["numeric"], settings.numeric),
         ("--ties", manifest.settings["ties"], settings.ties),
-        ("--time-column", manifest.reading.time_column, reading.time_column),
-        ("--type-column", manifest.reading.type_column, reading.type_column),
-        ("--time-unit", manifest.reading.time_unit, reading.time_unit),
+        ("--time-column", manifest.reading.time_column, needs.time_column),
+        ("--type-column", manifest.reading.type_column, needs.type_column),
+        ("--time-unit", manifest.reading.time_unit, input.asked.unit),
     ):
-        if before != now:
-            raise HamletError(
-                f"the checkpoint was made with {what} {before}, but this run has {now}",
-                "say the same again, or begin anew with another --checkpoint folder",
-            )
+        _check_equal(what, before, now)
     if asked.actors > manifest.shards:
         raise HamletError(
             f"the checkpoint has {manifest.shards} shards, too few for --actors {asked.actors}",
             f"at most --actors {manifest.shards}, or begin anew with another --checkpoint folder",
+        )
+
+
+def _check_equal(what: str, before: object, now: object) -> None:
+    if before != now:
+        raise HamletError(
+            f"the checkpoint was made with {what} {before}, but this run has {now}",
+            "say the same again, or begin anew with another --checkpoint folder",
         )
 
 

@@ -27,7 +27,8 @@ class Generated:
     ordered = True
 
     def __init__(self, spec: str, pace: float | None = None) -> None:
-        self.name = f"generate:{spec}"
+        # The pace says where segments are cut, so it belongs to the name.
+        self.name = f"generate:{spec}" + ("" if pace is None else f" at {pace:g} events/s")
         name, parameters = parse_spec(spec)
         self.events: int = parameters["events"]
         self.schema = schema(name)

@@ -162,7 +162,10 @@ class FileSource(Source):
         if len(self._kinds) > KNOWN_KINDS:
             self._kinds.clear()
         if file not in self._kinds:
-            self._kinds[file] = kind_of(Path(file.path), self._needs, self._wish)
+            kind = kind_of(Path(file.path), self._needs, self._wish)
+            if isinstance(kind, Kind) and kind.format is Format.CSV and file.size > MOST_TEXT:
+                kind = Unreadable("a CSV file is read as one piece, and this is more than 1 GB")
+            self._kinds[file] = kind
         return self._kinds[file]
 
     # ---- a range as a frame ----------------------------------------------------------------

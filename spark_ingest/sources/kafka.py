@@ -44,6 +44,8 @@ Offsets = dict[int, int]
 
 
 class KafkaSource(Source):
+    counts_in = "records"
+
     def __init__(
         self,
         spark: SparkSession,

@@ -55,6 +55,8 @@ class Source(ABC):
     bounded: bool
     #: What a person knows it by.
     name: str
+    #: What `backlog` counts.
+    counts_in: str = "bytes"
 
     @abstractmethod
     def first(self) -> Position:
