@@ -152,7 +152,7 @@ class Transactions:
             return HamletError(
                 f"another process runs the job `{self._job}` and has taken over its output to "
                 f"{self._address}",
-                "this one ends without harm; jobs that run at the same time need a --checkpoint each",
+                "this one ends without harm; jobs that run at once need a --checkpoint each",
             )
         if error.txn_requires_abort():
             return _Abortable(error)
