@@ -226,9 +226,10 @@ def input_of(asked: Asked) -> Input:
         feed = Generated(*split_pace(rest))
         return FeedInput(asked, feed, feed.schema, bounded=not asked.follow)
     if scheme == "socket":
+        lines = Lines(asked.text)
         if not asked.follow:
             raise InputError(f"{asked.text} has no end", "follow it with --follow")
-        return FeedInput(asked, Lines(asked.text), None, bounded=False)
+        return FeedInput(asked, lines, None, bounded=False)
     if scheme == "kafka":
         return KafkaInput(asked)
     if asked.text == "-":

@@ -13,7 +13,7 @@ from runtime.events.prepare import TIME
 # Runs are merged up to this size, so that many tiny batches do not make many runs.
 RUN_ROWS = 65_536
 # What is released at once: kernels like long batches, memory short ones.
-PORTION_ROWS = 4 * RUN_ROWS
+PORTION_ROWS = 2 * RUN_ROWS
 
 Times = npt.NDArray[np.int64]
 
