@@ -12,8 +12,6 @@ from runtime.events.prepare import TIME
 
 # Runs are merged up to this size, so that many tiny batches do not make many runs.
 RUN_ROWS = 65_536
-# What is released at once: kernels like long batches, memory short ones.
-PORTION_ROWS = 2 * RUN_ROWS
 
 Times = npt.NDArray[np.int64]
 
@@ -81,7 +79,7 @@ class Buffer:
         """All that is left, in order: the end of a bounded input."""
         return self._joined([run.cut(None) for run in self._runs])
 
-    def portions(self, watermark: int | None, rows: int = PORTION_ROWS) -> Iterator[pa.RecordBatch]:
+    def portions(self, watermark: int | None, rows: int = RUN_ROWS) -> Iterator[pa.RecordBatch]:
         """As `release`, or `drain` for None, in batches of about `rows` rows, none empty.
 
         Arrow cannot hold more than 2 GB of text in one batch; a jump of the watermark can.
