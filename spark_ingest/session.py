@@ -9,14 +9,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pyspark
 from pyspark.sql import SparkSession
 
 from actors.cluster import LOOPBACK, Cluster
 from runtime.errors import HamletError
-from spark_ingest import java, jvm
+from spark_ingest import executors, java, jvm
 
 NAME = "hamlet"
 LIMIT_S = 180
@@ -65,7 +64,10 @@ def start(
     """
     size = size or Size()
     cluster.before_close(stop)
-    return _Attempt(cluster, size, _settings(cluster, size, jars) | (settings or {})).wait(limit_s)
+    attempt = _Attempt(cluster, size, _settings(cluster, size, jars) | (settings or {}))
+    session = attempt.wait(limit_s)
+    cluster.before_close(executors.Watch(session, size.executors).stop)
+    return session
 
 
 def stop() -> None:
@@ -114,9 +116,7 @@ class _Attempt:
             self._error = error
 
     def _await_executors(self, session: SparkSession) -> None:
-        context: Any = session.sparkContext._jsc.sc()
-        wanted = self._size.executors + 1  # the driver counts as one
-        while context.getExecutorMemoryStatus().size() < wanted and not self._given_up:
+        while executors.count(session) < self._size.executors and not self._given_up:
             time.sleep(0.05)
 
 

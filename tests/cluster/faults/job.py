@@ -4,7 +4,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from unittest.mock import patch
@@ -69,6 +69,7 @@ class Jobs:
     folder: Path
     files: int = stream.FILES
     rows: int = stream.ROWS
+    width: int = 0
 
     @property
     def input(self) -> Path:
@@ -84,7 +85,7 @@ class Jobs:
 
     @cached_property
     def tables(self) -> list[pa.Table]:
-        return stream.tables(self.files, self.rows)
+        return stream.tables(self.files, self.rows, self.width)
 
     def fill(self, first: int = 0, last: int | None = None) -> None:
         for number, content in enumerate(self.tables[first:last], first):
@@ -92,7 +93,7 @@ class Jobs:
 
     def elsewhere(self) -> "Jobs":
         """The same job in another folder."""
-        return Jobs(self.cluster, self.spark, self.folder / "elsewhere", self.files, self.rows)
+        return replace(self, folder=self.folder / "elsewhere")
 
     def run(
         self,

@@ -53,8 +53,9 @@ WITHIN 20 seconds
 WORKLOAD = KEPT + BY_DISTRICT + LONE
 
 
-def table(number: int, rows: int = ROWS) -> pa.Table:
-    """The rows of one file: most of them about in order, some late, some no events at all."""
+def table(number: int, rows: int = ROWS, width: int = 0) -> pa.Table:
+    """The rows of one file: most of them about in order, some late, some no events at all. Names
+    of drivers are at least so wide."""
     chance = random.Random(number)
     first = number * SECONDS * 1000
     times: list[int | None] = [
@@ -71,7 +72,7 @@ def table(number: int, rows: int = ROWS) -> pa.Table:
     columns = {
         "time": pa.array(times, pa.int64()),
         "type": pa.array(types, pa.string()),
-        "driver": pa.array(drivers),
+        "driver": pa.array([driver.ljust(width, ".") for driver in drivers]),
         "district": pa.array([f"n{hash_of(driver) % 7}" for driver in drivers]),
         "value": pa.array([float(chance.randrange(100)) for _ in range(rows)]),
     }
@@ -89,8 +90,8 @@ def hash_of(name: str) -> int:
     return sum(map(ord, name)) * 31 + len(name)
 
 
-def tables(files: int = FILES, rows: int = ROWS) -> list[pa.Table]:
-    return [*(table(number, rows) for number in range(files - 1)), end(files - 1)]
+def tables(files: int = FILES, rows: int = ROWS, width: int = 0) -> list[pa.Table]:
+    return [*(table(number, rows, width) for number in range(files - 1)), end(files - 1)]
 
 
 def put(folder: Path, number: int, content: pa.Table) -> None:

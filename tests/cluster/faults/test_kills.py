@@ -9,9 +9,11 @@ import time
 from collections.abc import Sequence
 
 import pytest
+import ray
 
 from cluster.faults import processes, stream
 from cluster.faults.job import Jobs, Seen
+from spark_ingest.handover import EXECUTOR
 
 # Files that wait when something is killed: epochs are being read and computed then.
 WAITING = 4
@@ -58,6 +60,26 @@ class Killer(threading.Thread):
         files = min(files, stream.FILES)
         self._job.fill(self._put, files)
         self._put = max(self._put, files)
+
+
+def test_executor_that_ray_does_not_restart(job, undisturbed):
+    """Another one is asked for in its place."""
+    seen = Seen()
+    job.fill()
+
+    def end() -> None:
+        seen.wait(5)
+        found = ray.util.list_named_actors(all_namespaces=True)
+        names = [each for each in found if each["name"].startswith(EXECUTOR)]
+        assert len(names) == 1
+        executor = ray.get_actor(names[0]["name"], namespace=names[0]["namespace"])
+        ray.kill(executor, no_restart=True)
+
+    ending = threading.Thread(target=end, daemon=True)
+    ending.start()
+    job.run(seen)
+    ending.join()
+    assert stream.written(job.output) == undisturbed
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,9 @@ MOST_AHEAD = AHEAD + 1
 FIRST, EVERY_S, SLOW_S = 3, 0.2, 1.0
 # Long enough for all files to come meanwhile.
 STOPPED_AFTER, STOPPED_S = 5, 15.0
-# What an epoch takes up on its way, many times over; a job that kept all files would need more.
-ROOM_BYTES = 200 << 20
+# Events of an epoch take six megabytes, and those of all epochs twice the room that there is.
+WIDTH = 4_096
+ROOM_BYTES = 120 << 20
 
 
 class Slow(Sink):
@@ -62,6 +63,20 @@ def stored() -> int:
     node = ray.nodes()[0]
     found = node_stats(node["NodeManagerAddress"], node["NodeManagerPort"], False)
     return found.store_stats.object_store_bytes_used
+
+
+@pytest.fixture
+def job(cluster, spark, tmp_path):
+    return Jobs(cluster, spark, tmp_path, width=WIDTH)
+
+
+@pytest.fixture(scope="module")
+def at_ease(cluster, spark, tmp_path_factory):
+    """What is written if nothing is slow."""
+    job = Jobs(cluster, spark, tmp_path_factory.mktemp("at_ease"), width=WIDTH)
+    job.fill()
+    job.run(Seen())
+    return written(job.output)
 
 
 @pytest.fixture
@@ -108,14 +123,14 @@ def assert_held_back(job: Jobs, seen: Measured) -> None:
     assert max(seen.memory[warm:]) < seen.memory[warm] + ROOM_BYTES, seen.memory
 
 
-def test_slow_sink(job, seen, undisturbed):
+def test_slow_sink(job, seen, at_ease):
     job.run(seen, wrap=Slow)
     assert not seen.troubles
     assert_held_back(job, seen)
-    assert written(job.output) == undisturbed
+    assert written(job.output) == at_ease
 
 
-def test_overloaded_aggregator(job, seen, undisturbed):
+def test_overloaded_aggregator(job, seen, at_ease):
     """One stands still for a while, and nothing is read meanwhile."""
 
     def stop():
@@ -132,4 +147,4 @@ def test_overloaded_aggregator(job, seen, undisturbed):
     assert not seen.troubles
     assert max(told.seconds for told in seen.told) > STOPPED_S - 2
     assert_held_back(job, seen)
-    assert written(job.output) == undisturbed
+    assert written(job.output) == at_ease
