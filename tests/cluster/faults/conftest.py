@@ -1,12 +1,21 @@
 """Jobs on one Ray and one Spark, and what they write if nothing disturbs them."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from cluster.faults.command import Command
 from cluster.faults.job import Jobs, Seen
 from cluster.faults.stream import written
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Faults take their time: all tests in this folder are slow."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture
