@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -77,13 +77,13 @@ def _with_strings(table: pa.Table) -> pa.Table:
 
 
 class Quiet:
-    """Keeps what it hears."""
+    """Keeps what it hears, but not results and decisions: memory is what is measured."""
 
     def __init__(self) -> None:
         self.told: list[Told] = []
 
     def committed(self, told: Told) -> None:
-        self.told.append(told)
+        self.told.append(replace(told, results={}, decisions=[]))
 
     def trouble(self, what: str) -> None:
         raise RuntimeError(what)
