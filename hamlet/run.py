@@ -19,12 +19,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from runtime.engine import Engine, Results
+from runtime.epochs.split import OTHER_TYPES
 from runtime.events import TYPE, Spool, ordered
 from runtime.events.order import times_of
 from runtime.files import Block
 
-# Names of types that no query asks for are kept for a hint, and a hint is short.
-OTHER_TYPES = 8
 PIECE_ROWS = 4_096
 
 

@@ -26,6 +26,10 @@ class HamletError(Exception):
         return self.message if self.hint is None else f"{self.message}\nhint: {self.hint}"
 
 
+class Failure(HamletError):
+    """Something of ours, or of what we stand on, failed for good; the user did nothing wrong."""
+
+
 class InputError(HamletError):
     """An input that cannot be read at all, as opposed to a bad row in it."""
 

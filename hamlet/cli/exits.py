@@ -10,7 +10,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from runtime.errors import HamletError, QueryError, WorkloadError
+from runtime.errors import Failure, HamletError, QueryError, WorkloadError
 
 MISTAKE, FAILURE, INTERRUPTED = 1, 2, 130
 
@@ -53,7 +53,8 @@ class HamletGroup(TyperGroup):
             return super().invoke(ctx)
         except HamletError as error:
             _tell(mistake(error), ctx)
-            raise typer.Exit(MISTAKE) from error
+            ours = isinstance(error, Failure)
+            raise typer.Exit(_OURS if ours else MISTAKE) from error
         except KeyboardInterrupt as error:
             _tell("interrupted", ctx)
             raise typer.Exit(INTERRUPTED) from error

@@ -32,7 +32,7 @@ from runtime.epochs.pieces import Saved
 from runtime.epochs.shard import Settings
 from runtime.epochs.split import OTHER_TYPES, joined_rows
 from runtime.epochs.watermark import Watermark
-from runtime.errors import HamletError
+from runtime.errors import Failure
 from runtime.sharing.decisions import Decisions, merged
 from runtime.sharing.policy import Policy
 from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Sink
@@ -70,7 +70,7 @@ class Told:
     results: dict[str, pa.Table]
 
 
-class GaveUp(HamletError):
+class GaveUp(Failure):
     """Nothing came of repeating; the logs may tell why."""
 
 

@@ -19,8 +19,7 @@ from pyspark.sql import SparkSession
 from runtime.errors import InputError
 from runtime.files.bytestream import unpacked
 from runtime.files.formats import Format, by_content, by_name, named
-from runtime.files.read import Input as Files
-from runtime.files.read import listed, open_input
+from runtime.files.read import listed, open_input, open_needed
 from runtime.files.reader import Needs
 from runtime.generate.spec import split_pace
 from spark_ingest.sources.feeds import Generated, Lines
@@ -73,8 +72,7 @@ class FileInput(Input):
     def look(self, folder: Path) -> pa.Schema | None:
         if self.asked.follow:
             self._await_first()
-        with self._opened() as found:
-            return found.schema
+        return self._columns()
 
     def open(
         self, spark: SparkSession, folder: Path, schema: pa.Schema | None, at: Position | None
@@ -89,16 +87,9 @@ class FileInput(Input):
             unit=self.asked.unit,
         )
 
-    def _opened(self) -> Files:
-        needs = self.asked.needs
-        return open_input(
-            self._path,
-            format=self._format,
-            uses=needs.uses,
-            time_column=needs.time_column,
-            type_column=needs.type_column,
-            declared=needs.declared,
-        )
+    def _columns(self) -> pa.Schema:
+        with open_needed(self._path, self.asked.needs, self._format) as found:
+            return found.schema
 
     def _await_first(self) -> None:
         """A folder that is followed may be empty yet."""
@@ -126,8 +117,7 @@ class Copied(FileInput):
 
     def look(self, folder: Path) -> pa.Schema | None:
         self._path = self._copied(folder)
-        with self._opened() as found:
-            return found.schema
+        return self._columns()
 
     def open(
         self, spark: SparkSession, folder: Path, schema: pa.Schema | None, at: Position | None

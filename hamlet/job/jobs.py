@@ -8,8 +8,8 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
+from runtime.cache import cache_of
 from runtime.errors import HamletError, did_you_mean
 
 
@@ -24,15 +24,10 @@ class Job:
     token: str | None
 
 
-def folder() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(os.environ.get("HAMLET_CACHE") or Path(base) / "hamlet") / "jobs"
-
-
 def running() -> list[Job]:
     """Those whose process is alive; files of others are removed."""
     found = []
-    for path in sorted(folder().glob("*.json")):
+    for path in sorted(cache_of("jobs").glob("*.json")):
         try:
             job = Job(**json.loads(path.read_text("utf-8")))
         except (OSError, ValueError, TypeError):
@@ -66,9 +61,7 @@ def listed(job: Job) -> Iterator[None]:
         raise HamletError(
             f"a job called `{job.name}` is running already", "--name tells them apart"
         )
-    where = folder()
-    where.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path = where / f"{job.name}.json"
+    path = cache_of("jobs") / f"{job.name}.json"
     with open(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
         json.dump(asdict(job), file)
     try:

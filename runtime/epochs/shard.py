@@ -130,19 +130,11 @@ class Shard:
     def remove(self, name: str) -> None:
         self._engine.remove(name)
 
-    @property
-    def queries(self) -> tuple[str, ...]:
-        return tuple(query.name for query in self._engine.workload)
-
     def adopt(self, policy: Policy) -> None:
         if self._settings.numeric == "float":
             self._engine.adopt(policy)
 
     # ---- what it holds ---------------------------------------------------------------------
-
-    @property
-    def spooling(self) -> bool:
-        return self._spool is not None
 
     def save(self) -> bytes:
         self._unspool()

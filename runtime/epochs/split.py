@@ -100,9 +100,8 @@ class Splitter:
 
     def _late_rows(self, block: Block, prepared: Prepared, behind: Mask) -> pa.Table:
         """Rows of the block, of which the dead ones are not among the events."""
-        dead = set(prepared.dead["row"].to_pylist())
-        alive = [place for place, row in enumerate(block.rows.tolist()) if row not in dead]
-        places = np.array(alive, np.int64)[behind]
+        dead = prepared.dead["row"].to_numpy()
+        places = np.flatnonzero(~np.isin(block.rows, dead))[behind]
         raw = block.raw or (lambda chosen: rows_as_json(block.batch.take(pa.array(chosen))))
         watermark = _shown(self._watermark)
         late = times_of(prepared.events)[behind]

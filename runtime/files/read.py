@@ -96,6 +96,18 @@ def damage_of(path: Path, needs: Needs, format: Format) -> str | None:
     return None
 
 
+def open_needed(path: Path, needs: Needs, format: str | None = None) -> Input:
+    """As `open_input`, for what is wanted of it."""
+    return open_input(
+        path,
+        format=format,
+        uses=needs.uses,
+        time_column=needs.time_column,
+        type_column=needs.type_column,
+        declared=needs.declared,
+    )
+
+
 class Input(Closing):
     """Iterating gives Blocks, once. `schema` has all columns; blocks only those asked for."""
 

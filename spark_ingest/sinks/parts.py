@@ -22,22 +22,37 @@ _PART = re.compile(r"part-(\d{9})\.\w+$")
 _AT_ONCE = 8
 
 
-class PartsSink(Sink):
-    def __init__(
-        self, output: Path, format: str, staging: Staging, queries: Iterable[str] = ()
-    ) -> None:
-        self._output = folder(output)
-        self._format = checked(format)
+class WholeSink(Sink):
+    """The results of a bounded input: kept epoch by epoch, for whoever writes them as a whole in
+    the end."""
+
+    def __init__(self, staging: Staging) -> None:
         self._staging = staging
-        self._names = FileNames()
-        for query in queries:  # in the order of the workload, so that names stay what they are
-            self._names[query]
-        self._published = -1
 
     def stage(self, epoch: int, tables: Mapping[str, pa.Table]) -> None:
         there = {name: table for name, table in tables.items() if table.num_rows}
         if there:
             self._staging.write(epoch, there)
+
+    def publish(self, epoch: int) -> None:
+        """Nothing is to be seen before the end."""
+
+    def recover(self, committed: int) -> None:
+        for epoch in self._staging.epochs():
+            if epoch > committed:
+                self._staging.drop(epoch)
+
+
+class PartsSink(WholeSink):
+    def __init__(
+        self, output: Path, format: str, staging: Staging, queries: Iterable[str] = ()
+    ) -> None:
+        super().__init__(staging)
+        self._output = folder(output)
+        self._format = checked(format)
+        self._names = FileNames()
+        for query in queries:  # in the order of the workload, so that names stay what they are
+            self._names[query]
 
     def publish(self, epoch: int) -> None:
         tables = self._staging.read(epoch)
@@ -57,11 +72,9 @@ class PartsSink(Sink):
         for part in self._parts():
             if _epoch(part) > committed:
                 part.unlink()
+        super().recover(committed)
         for epoch in self._staging.epochs():
-            if epoch > committed:
-                self._staging.drop(epoch)
-            else:
-                self.publish(epoch)
+            self.publish(epoch)
 
     def _write(self, epoch: int, name: str, table: pa.Table) -> None:
         suffix = SUFFIXES[self._format]
@@ -88,24 +101,3 @@ def _epoch(part: Path) -> int:
     found = _PART.search(part.name)
     assert found is not None
     return int(found[1])
-
-
-class WholeSink(Sink):
-    """The results of a bounded input: kept epoch by epoch, for whoever writes them as a whole in
-    the end."""
-
-    def __init__(self, staging: Staging) -> None:
-        self._staging = staging
-
-    def stage(self, epoch: int, tables: Mapping[str, pa.Table]) -> None:
-        there = {name: table for name, table in tables.items() if table.num_rows}
-        if there:
-            self._staging.write(epoch, there)
-
-    def publish(self, epoch: int) -> None:
-        """Nothing is to be seen before the end."""
-
-    def recover(self, committed: int) -> None:
-        for epoch in self._staging.epochs():
-            if epoch > committed:
-                self._staging.drop(epoch)

@@ -26,7 +26,7 @@ from runtime.files.footers import Kind, Unreadable, kind_of, span
 from runtime.files.formats import Format, named
 from runtime.files.lines import Lines, Packed, Typed
 from runtime.files.parquet import rows_of
-from runtime.files.read import Input, damage_of, listed, open_input
+from runtime.files.read import Input, damage_of, listed, open_needed
 from runtime.files.reader import Needs
 from spark_ingest.sources.columns import spark_schema
 from spark_ingest.sources.source import Position, Range, Reading, Source
@@ -149,14 +149,8 @@ class FileSource(Source):
         return None
 
     def _opened(self) -> Input:
-        return open_input(
-            self._path,
-            format=None if self._wish is None else self._wish.value,
-            uses=self._needs.uses,
-            time_column=self._needs.time_column,
-            type_column=self._needs.type_column,
-            declared=self._needs.declared,
-        )
+        wish = None if self._wish is None else self._wish.value
+        return open_needed(self._path, self._needs, wish)
 
     def _kind(self, file: File) -> Kind | Unreadable:
         if len(self._kinds) > KNOWN_KINDS:

@@ -13,7 +13,7 @@ import pytest
 
 import hamlet as package
 from hamlet.cli import app, exits, main
-from runtime.errors import HamletError
+from runtime.errors import Failure, HamletError
 
 SLOW = "generate:ridesharing?events=2000000"
 
@@ -55,6 +55,16 @@ def test_failure_of_ours(hamlet, monkeypatch: pytest.MonkeyPatch):
     first, second = done.stderr.splitlines()
     assert first == "internal error: RuntimeError: a bug of two lines"
     assert "--debug" in second
+
+
+def test_giving_up_is_no_mistake_of_the_user(hamlet, monkeypatch: pytest.MonkeyPatch):
+    def given_up(*_: object) -> None:
+        raise Failure("gave up after 10 repeats: a process died")
+
+    monkeypatch.setattr("hamlet.cli.workload.read_workload", given_up)
+    done = hamlet("check", "ride.sase")
+    assert done.exit_code == 2
+    assert done.stderr.splitlines() == ["error: gave up after 10 repeats: a process died"]
 
 
 def test_debug_shows_the_traceback(hamlet, monkeypatch: pytest.MonkeyPatch):
