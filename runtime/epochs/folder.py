@@ -72,10 +72,6 @@ class Folder:
         with suppress(FileNotFoundError), _explained(f"cannot delete {self.address}/{name}"):
             self.files.delete_file(self._at(name))
 
-    def delete_all(self, below: str) -> None:
-        with suppress(FileNotFoundError, HamletError), _explained("cannot delete"):
-            self.files.delete_dir(self._at(below))
-
     def _at(self, name: str) -> str:
         return f"{self.path.rstrip('/')}/{name}"
 

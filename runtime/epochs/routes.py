@@ -81,9 +81,6 @@ class Routing:
         types = frozenset().union(*(query.types for query in workload))
         return cls(version, reading, uses, routes_of(workload), keys, types, shards, owners)
 
-    def owner(self, shard: int) -> int:
-        return shard * self.owners // self.shards
-
     def owned(self, owner: int) -> range:
         """Neighbours, so that what goes to one owner lies together."""
         return range(self._first(owner), self._first(owner + 1))

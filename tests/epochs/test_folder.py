@@ -41,10 +41,6 @@ def test_deleting_what_is_gone_is_no_error(folder: Folder) -> None:
     folder.delete("a")
     folder.delete("a")
     assert not folder.exists("a")
-    folder.write("b/c", b"x")
-    folder.delete_all("b")
-    folder.delete_all("b")
-    assert folder.names() == []
 
 
 def test_a_missing_file(folder: Folder) -> None:
