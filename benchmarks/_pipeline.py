@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+import multiprocessing
 import os
 import shutil
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
+from multiprocessing.synchronize import Event
 from pathlib import Path
 
 import numpy as np
@@ -130,7 +132,8 @@ class Job:
             given=fingerprints(workload),
             stopping=stopping,
         )
-        driver.run()
+        with closing(sink):
+            driver.run()
         return watcher
 
 
@@ -220,45 +223,54 @@ def _fresh(scratch: Path) -> str:
 # ---- a steady stream -----------------------------------------------------------------------
 
 
-class Feed(threading.Thread):
-    """Puts files into a folder at a steady rate. `arrived[n]` is when file n came, and events of
-    file n have times from `n * span` on, in microseconds."""
+class Feed:
+    """Puts files into a folder at a steady rate, in a process of its own. Events of file n have
+    times from `n * span` on, in microseconds. Of files, the last `keep` stay, or all."""
 
     def __init__(
         self, source: pa.Table, folder: Path, rate: int, a_second: int = 20, keep: int = 0
     ) -> None:
-        """Of files, the last `keep` stay, or all."""
-        super().__init__(name="feed", daemon=True)
-        self.arrived: list[float] = []
         self.span = 1_000_000 // a_second
-        self._rows = rate // a_second
-        self._table = source
-        self._folder = folder
-        self._keep = keep
-        self._ended = threading.Event()
         folder.mkdir(parents=True, exist_ok=True)
-        self.put(0)
-
-    def put(self, number: int) -> None:
-        start = number * self._rows % (self._table.num_rows - self._rows)
-        piece = self._table.slice(start, self._rows)
-        times = number * self.span + np.arange(self._rows) * self.span // self._rows
-        piece = piece.set_column(piece.schema.get_field_index("time"), "time", pa.array(times))
-        waiting = self._folder / f".{number:07d}"
-        pq.write_table(piece, waiting)
-        waiting.rename(self._folder / f"{number:07d}.parquet")
-        self.arrived.append(time.time())
-        if self._keep and number >= self._keep:
-            (self._folder / f"{number - self._keep:07d}.parquet").unlink(missing_ok=True)
-
-    def run(self) -> None:
-        began, number = time.monotonic(), 1
-        while not self._ended.is_set():
-            due = began + number * self.span / 1e6
-            time.sleep(max(0.0, due - time.monotonic()))
-            self.put(number)
-            number += 1
+        self._arrivals = folder.with_name(f"{folder.name}-arrivals")
+        context = multiprocessing.get_context("spawn")
+        self._ended = context.Event()
+        self._first = context.Event()
+        self._process = context.Process(
+            target=_feed,
+            args=(source, folder, rate // a_second, self.span, keep, self._first, self._ended),
+            daemon=True,
+        )
+        self._process.start()
+        self._first.wait()
 
     def end(self) -> None:
         self._ended.set()
-        self.join()
+        self._process.join()
+
+    @property
+    def arrived(self) -> list[float]:
+        """When each file came."""
+        return [float(line) for line in self._arrivals.read_text().splitlines()]
+
+
+def _feed(
+    source: pa.Table, folder: Path, rows: int, span: int, keep: int, first: Event, ended: Event
+) -> None:
+    began = time.monotonic()
+    with open(folder.with_name(f"{folder.name}-arrivals"), "w", buffering=1) as arrivals:
+        for number in itertools.count():
+            time.sleep(max(0.0, began + number * span / 1e6 - time.monotonic()))
+            if ended.is_set():
+                return
+            start = number * rows % (source.num_rows - rows)
+            times = number * span + np.arange(rows) * span // rows
+            place = source.schema.get_field_index("time")
+            piece = source.slice(start, rows).set_column(place, "time", pa.array(times))
+            waiting = folder / f".{number:07d}"
+            pq.write_table(piece, waiting)
+            waiting.rename(folder / f"{number:07d}.parquet")
+            arrivals.write(f"{time.time()}\n")
+            first.set()
+            if keep and number >= keep:
+                (folder / f"{number - keep:07d}.parquet").unlink(missing_ok=True)

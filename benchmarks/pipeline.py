@@ -101,14 +101,12 @@ def _latency(job: pipeline.Job, scratch: Path, progress: Callable[[str], None]) 
     workload, rows = pipeline.steady(RATE * WINDOW_SECONDS, micros)
     progress("measuring latency of Spark alone")
     feed = pipeline.Feed(rows, scratch / "steady-spark", RATE)
-    feed.start()
     triggers = pipeline.spark_triggers(job.spark, scratch / "steady-spark", scratch, STEADY_SECONDS)
     feed.end()
     progress("measuring latency of the pipeline")
     feed = pipeline.Feed(rows, scratch / "steady", RATE)
     ended = threading.Event()
     threading.Timer(STEADY_SECONDS, ended.set).start()
-    feed.start()
     watcher = job.run(
         scratch / "steady", workload, scratch / "steady-job", bounded=False, stopping=ended.is_set
     )
@@ -135,9 +133,9 @@ def _waits(feed: pipeline.Feed, results: Path, micros: int) -> list[float]:
         written = os.stat(part).st_mtime
         for end in pq.read_table(part, columns=["window_end"])["window_end"].unique().to_pylist():
             first[end] = max(first.get(end, 0.0), written)
-    waits = []
+    waits, arrived = [], feed.arrived
     for end, written in sorted(first.items()):
         last = end // feed.span - 1  # the file with the last event before the end
-        if last < len(feed.arrived):
-            waits.append(written - feed.arrived[last])
+        if last < len(arrived):
+            waits.append(written - arrived[last])
     return waits[len(waits) // 4 :]

@@ -36,7 +36,6 @@ def run(progress: Callable[[str], None]) -> dict[str, Any]:
             threading.Timer(60 * MINUTES, ended.set).start()
             sampler = _Sampler(progress)
             sampler.start()
-            feed.start()
             watcher = job.run(
                 scratch / "steady",
                 workload,

@@ -37,8 +37,11 @@ FLAGS = (
     "-Dio.netty.tryReflectionSetAccessible=true",
     "-Duser.timezone=UTC",
 )
+# Spark's driver plans many small jobs and touches no rows: the second compiler would take more of
+# a core than all that planning, for minutes.
+QUICK = "-XX:TieredStopAtLevel=1"
 # RayDP's two master processes only pass messages on: let them start fast and stay small.
-SMALL = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m")
+SMALL = (QUICK, "-XX:+UseSerialGC", "-Xmx256m")
 _PATIENCE_S = 10
 
 _LOG4J = """\

@@ -124,7 +124,7 @@ def _settings(cluster: Cluster, size: Size, jars: Sequence[Path]) -> dict[str, s
     log4j = jvm.write_log4j(cluster.folder / "log4j2.properties", cluster.logs / "spark-driver.log")
     flags = " ".join(jvm.FLAGS)
     settings = {
-        "spark.driver.extraJavaOptions": f"{flags} -Dray.logging.dir={cluster.logs}",
+        "spark.driver.extraJavaOptions": f"{flags} {jvm.QUICK} -Dray.logging.dir={cluster.logs}",
         "spark.executor.extraJavaOptions": flags,
         "spark.ray.raydp_app_master.extraJavaOptions": f"{flags} {' '.join(jvm.SMALL)}",
         "spark.log4j.config.file.name": str(log4j),

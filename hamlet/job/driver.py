@@ -1,7 +1,8 @@
 """Drives a job, epoch by epoch, until its input ends or it is told to stop.
 
-While aggregators compute one epoch, Spark reads the next. An epoch is finished in order: totals
-are merged, results staged, the manifest is written (now it is committed), results are published.
+While one epoch is finished, aggregators compute the next, and Spark reads the one after that. An
+epoch is finished in order: totals are merged, results staged, the manifest is written (now it is
+committed), results are published.
 Where a process dies, its work is repeated: aggregators answer a repeated epoch without taking it
 again, and one that was restarted begins from the last committed epoch.
 """
@@ -24,11 +25,10 @@ from actors.aggregator import Begin
 from actors.crew import Crew, cause, is_crash, is_loss
 from hamlet.job.changes import Changes
 from hamlet.job.reading import Read, Reader, nothing
-from runtime.epochs.aggregation import Answer, Change, Order, Unit
+from runtime.epochs.aggregation import Answer, Change, Order
 from runtime.epochs.checkpoints import Checkpoints
 from runtime.epochs.intake import Intake
 from runtime.epochs.manifest import Counts, Manifest
-from runtime.epochs.pieces import Saved
 from runtime.epochs.shard import Settings
 from runtime.epochs.split import OTHER_TYPES, joined_rows
 from runtime.epochs.watermark import Watermark
@@ -38,8 +38,8 @@ from runtime.sharing.policy import Policy
 from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Sink
 from spark_ingest.sources.source import Range, Source
 
-# Epochs that aggregators may be busy with at once: one computes, one waits for it.
-AHEAD = 2
+# Epochs that may be on their way behind the reader: one is finished, one computes, one waits.
+AHEAD = 3
 # How often work is repeated after crashes before the job gives up, as long as nothing moves on.
 REPEATS = 10
 # Bytes that an epoch reads: few while all is quick, so that results come soon; more with backlog.
@@ -91,9 +91,25 @@ class _Epoch:
     intake: Intake
     since: dict[str, int]
     answers: Future[list[Answer]] = field(default_factory=Future)
+    finished: Future[_Finished] | None = None
     clocks: dict[str, int] = field(default_factory=dict)
     newest: int | None = None
     began: float = 0.0
+
+    @property
+    def busy(self) -> Future[Any]:
+        """What it waits for."""
+        return self.answers if self.finished is None else self.finished
+
+
+@dataclass(frozen=True)
+class _Finished:
+    """What came of an epoch, once it is committed and published."""
+
+    manifest: Manifest
+    answers: list[Answer]
+    tables: dict[str, pa.Table]
+    stages: dict[str, float]
 
 
 class Driver:
@@ -139,7 +155,6 @@ class Driver:
             clocks=manifest.clocks if manifest else None,
             value=manifest.watermark if manifest else None,
         )
-        self._units: dict[Unit, Saved] = dict(manifest.units) if manifest else {}
         self._policy: Policy | None = None
         self._pending: deque[_Epoch] = deque()
         self._wanted: Range | None = None
@@ -147,7 +162,7 @@ class Driver:
         self._limit = LEAST_BYTES
         self._ended = False
         self._repeats = 0
-        self._threads = ThreadPoolExecutor(1 + AHEAD, "epoch")
+        self._threads = ThreadPoolExecutor(2 + AHEAD, "epoch")
         self.decisions: list[Decisions] = []
 
     # ---- the loop --------------------------------------------------------------------------
@@ -164,6 +179,8 @@ class Driver:
             while not self._done():
                 self._step()
         finally:
+            if self._pending and self._pending[0].finished is not None:
+                wait([self._pending[0].finished])  # nobody leaves while it writes
             self._threads.shutdown(wait=False, cancel_futures=True)
 
     @property
@@ -176,11 +193,11 @@ class Driver:
         return self._intake
 
     def _step(self) -> None:
-        self._plan()
         if self._reading is not None and self._reading.done():
             self._take_reading(self._reading)
-        elif self._pending and self._pending[0].answers.done():
-            self._take_answers(self._pending[0])
+        if self._pending and self._pending[0].busy.done():
+            self._go_on(self._pending[0])
+        self._plan()
         self._wait()
 
     def _done(self) -> bool:
@@ -189,21 +206,26 @@ class Driver:
         return self._ended or self._stopping()
 
     def _wait(self) -> None:
-        """For whatever comes first: the rows of the next epoch, or the answers for the last."""
+        """For whatever comes first: the rows of the next epoch, what becomes of the oldest, or,
+        while nothing is read, another look at the source."""
         busy: list[Future[Any]] = [] if self._reading is None else [self._reading]
         if self._pending:
-            busy.append(self._pending[0].answers)
+            busy.append(self._pending[0].busy)
+        limit = POLL_SECONDS if self._may_plan() else None
         if busy:
-            wait(busy, return_when=FIRST_COMPLETED)
-        elif not self._done():
-            time.sleep(POLL_SECONDS)
+            wait(busy, limit, FIRST_COMPLETED)
+        elif limit is not None:
+            time.sleep(limit)
 
     # ---- an epoch begins -------------------------------------------------------------------
 
-    def _plan(self) -> None:
+    def _may_plan(self) -> bool:
         if self._reading is not None or len(self._pending) >= AHEAD:
-            return
-        if self._ended or self._stopping():
+            return False
+        return not (self._ended or self._stopping())
+
+    def _plan(self) -> None:
+        if not self._may_plan():
             return
         self._take_changes()
         found = self._source.next(self._planned, self._limit)
@@ -309,42 +331,51 @@ class Driver:
 
     # ---- an epoch ends ---------------------------------------------------------------------
 
-    def _take_answers(self, epoch: _Epoch) -> None:
+    def _go_on(self, epoch: _Epoch) -> None:
+        """With the oldest epoch: only then is it known what is committed, should a later one have
+        to be repeated."""
+        if epoch.finished is not None:
+            self._take_finished(epoch, epoch.finished.result())
+            self._pending.popleft()
+            return
         try:
             answers = epoch.answers.result()
         except Exception as error:
             self._outlast(error, is_crash(error) or is_loss(error))
             self._repeat(is_loss(error))
         else:
-            self._finish(epoch, answers)
-            self._pending.popleft()
+            epoch.finished = self._threads.submit(self._finish, epoch, answers)
 
-    def _finish(self, epoch: _Epoch, answers: list[Answer]) -> None:
-        computed = time.perf_counter()
-        self._units = {unit: saved for answer in answers for unit, saved in answer.saved.items()}
-        tables = epoch.intake.tables([answer.partials for answer in answers])
-        counts = self._counted(epoch, tables)
+    def _finish(self, epoch: _Epoch, answers: list[Answer]) -> _Finished:
+        """In a thread of its own, one epoch at a time."""
+        began = time.perf_counter()
+        tables = epoch.intake.tables([each for answer in answers for each in answer.partials])
+        manifest = self._manifest(epoch, answers, self._counted(epoch, tables))
         merged = time.perf_counter()
         beside = {DEAD_LETTER: joined_rows(epoch.read.dead), LATE: joined_rows(epoch.read.late)}
         self._sink.stage(epoch.order.epoch, {**tables, **beside})
         staged = time.perf_counter()
-        manifest = self._manifest(epoch, counts)
         self._checkpoints.commit(manifest)
         committed = time.perf_counter()
         self._sink.publish(epoch.order.epoch)
-        self._source.committed(manifest.position)
         published = time.perf_counter()
-        self._committed, self.counts, self._repeats = manifest, counts, 0
         stages = {
             "spark": epoch.read.spark_seconds,
             "hand-over": epoch.read.route_seconds,
             "compute": max(answer.compute_seconds for answer in answers),
             "checkpoint": max(answer.save_seconds for answer in answers) + committed - staged,
-            "merge": merged - computed,
+            "merge": merged - began,
             "sink": staged - merged + published - committed,
         }
-        self._tell(epoch, answers, tables, stages)
-        self._pace(epoch, stages)
+        return _Finished(manifest, answers, tables, stages)
+
+    def _take_finished(self, epoch: _Epoch, finished: _Finished) -> None:
+        self._committed = finished.manifest
+        self.counts = finished.manifest.counts
+        self._repeats = 0
+        self._source.committed(finished.manifest.position)
+        self._tell(epoch, finished)
+        self._pace(epoch, finished.stages)
 
     def _counted(self, epoch: _Epoch, tables: dict[str, pa.Table]) -> Counts:
         counts, read = self.counts.copy(), epoch.read
@@ -363,8 +394,9 @@ class Driver:
         counts.results.update({name: table.num_rows for name, table in tables.items()})
         return counts
 
-    def _manifest(self, epoch: _Epoch, counts: Counts) -> Manifest:
+    def _manifest(self, epoch: _Epoch, answers: list[Answer], counts: Counts) -> Manifest:
         order = epoch.order
+        units = {unit: saved for answer in answers for unit, saved in answer.saved.items()}
         return Manifest(
             epoch=order.epoch,
             source=self._source.name,
@@ -378,18 +410,13 @@ class Driver:
             reading=epoch.intake.reading,
             settings={"numeric": self._settings.numeric, "ties": self._settings.ties},
             shards=self._shards,
-            units={} if order.last else self._units,
+            units={} if order.last else units,
             counts=counts,
             finished=order.last,
         )
 
-    def _tell(
-        self,
-        epoch: _Epoch,
-        answers: list[Answer],
-        tables: dict[str, pa.Table],
-        stages: dict[str, float],
-    ) -> None:
+    def _tell(self, epoch: _Epoch, finished: _Finished) -> None:
+        answers = finished.answers
         self.decisions = merged(each for answer in answers for each in answer.decisions)
         told = Told(
             epoch=epoch.order.epoch,
@@ -405,9 +432,9 @@ class Driver:
             state_bytes=sum(answer.state_bytes for answer in answers),
             saved_bytes=sum(answer.saved_bytes for answer in answers),
             policy=max(answer.policy for answer in answers),
-            stages=stages,
+            stages=finished.stages,
             decisions=self.decisions,
-            results=tables,
+            results=finished.tables,
         )
         self._watcher.committed(told)
 

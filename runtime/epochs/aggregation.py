@@ -21,9 +21,8 @@ from runtime.epochs.shard import Settings, Shard
 from runtime.epochs.split import Portion
 from runtime.errors import HamletError
 from runtime.language.query import Query, Workload
-from runtime.partials import Partials, merged
-from runtime.sharing.decisions import Decisions
-from runtime.sharing.decisions import merged as merged_decisions
+from runtime.partials import Partials
+from runtime.sharing.decisions import Decisions, merged
 from runtime.sharing.policy import Policy
 
 #: A shard of a routing group: its attributes, and the number of the shard.
@@ -36,6 +35,8 @@ Events: TypeAlias = dict[Unit, list[pa.RecordBatch]]
 # two are replayed in a second.
 LOG_OVER_STATE = 4
 LEAST_LOG = 64 << 20
+# And it may have so many pieces, which every manifest names: one for each megabyte of state.
+LEAST_PIECES = 64
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Answer:
     """What an epoch came to in the shards of one owner."""
 
     epoch: int
-    partials: Partials
+    partials: list[Partials]  #: of each shard
     saved: dict[Unit, Saved]
     events: int = 0
     open_windows: int = 0
@@ -228,7 +229,7 @@ class Aggregation:
                     found.setdefault((attributes, number), []).append(batch)
         return found
 
-    def _compute(self, order: Order, events: Events) -> Partials:
+    def _compute(self, order: Order, events: Events) -> list[Partials]:
         for unit, batches in events.items():
             self._shard(unit).accept(batches, spool=order.watermark is None)
         found = []
@@ -237,9 +238,9 @@ class Aggregation:
                 found.append(shard.finish())
             elif order.watermark is not None:
                 found.append(shard.advance(order.watermark))
-        return merged(found, self._workload) if found else {}
+        return found
 
-    def _told(self, order: Order, partials: Partials, events: Events) -> Answer:
+    def _told(self, order: Order, partials: list[Partials], events: Events) -> Answer:
         shards = self._shards.values()
         return Answer(
             epoch=order.epoch,
@@ -250,7 +251,7 @@ class Aggregation:
             waiting=sum(shard.waiting() for shard in shards),
             state_bytes=sum(shard.state_bytes() for shard in shards),
             policy=0 if self._policy is None else self._policy.version,
-            decisions=merged_decisions(each for shard in shards for each in shard.decisions()),
+            decisions=merged(each for shard in shards for each in shard.decisions()),
         )
 
     # ---- state -----------------------------------------------------------------------------
@@ -270,9 +271,11 @@ class Aggregation:
         self, unit: Unit, before: Saved, batches: list[pa.RecordBatch], order: Order
     ) -> bool:
         """While events are spooled, the log is all the state there is."""
-        room = max(LEAST_LOG, LOG_OVER_STATE * self._state_bytes.get(unit, 0))
+        state = self._state_bytes.get(unit, 0)
+        room = max(LEAST_LOG, LOG_OVER_STATE * state)
         grown = before.log_bytes + sum(batch.nbytes for batch in batches)
-        return order.watermark is None or grown <= room
+        short = len(before.log) < max(LEAST_PIECES, state >> 20)
+        return order.watermark is None or (short and grown <= room)
 
     def _snapshot(self, order: Order, events: Events) -> int:
         """Saves all that shards hold that have changed and could not be logged."""

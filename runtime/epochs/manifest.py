@@ -21,7 +21,7 @@ from runtime.epochs.routes import Reading
 from runtime.language.parser import parse
 from runtime.language.query import Workload
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass
@@ -132,23 +132,21 @@ def _digest(body: bytes) -> str:
     return hashlib.sha256(body).hexdigest()
 
 
-def _workload_to_json(workload: Workload) -> list[dict[str, str]]:
-    """Each query with the text that it was in; what is equal is equal to JSON, too."""
-    return [
-        {"name": query.name, "text": query.source.text, "file": query.source.file}
+def _workload_to_json(workload: Workload) -> dict[str, Any]:
+    """Queries with the text that each was in; what is equal is equal to JSON, too. Many are in one
+    text, and this is written for every epoch."""
+    texts: dict[tuple[str, str], int] = {}
+    queries = [
+        [query.name, texts.setdefault((query.source.text, query.source.file), len(texts))]
         for query in workload
     ]
+    return {"texts": [list(text) for text in texts], "queries": queries}
 
 
-def _workload_from_json(data: list[dict[str, str]]) -> Workload:
-    parsed: dict[tuple[str, str], Workload] = {}
-    queries = []
-    for each in data:
-        origin = (each["text"], each["file"])
-        if origin not in parsed:
-            parsed[origin] = parse(*origin)
-        queries.append(parsed[origin][each["name"]])
-    return Workload(tuple(queries), queries[0].source if queries else parse("").source)
+def _workload_from_json(data: Mapping[str, Any]) -> Workload:
+    parsed = [parse(*text) for text in data["texts"]]
+    queries = tuple(parsed[text][name] for name, text in data["queries"])
+    return Workload(queries, queries[0].source if queries else parse("").source)
 
 
 def _reading_to_json(reading: Reading) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -39,6 +39,10 @@ class Piece:
             raise Damaged(f"{self.file} is damaged")
         return data
 
+    def to_json(self) -> list[Any]:
+        """In the order of the fields."""
+        return [self.file, self.offset, self.length, self.check, self.watermark]
+
 
 @dataclass(frozen=True)
 class Saved:
@@ -60,13 +64,13 @@ class Saved:
         return replace(self, log=(*self.log, piece))
 
     def to_json(self) -> dict[str, Any]:
-        snapshot = None if self.snapshot is None else asdict(self.snapshot)
-        return {"snapshot": snapshot, "log": [asdict(piece) for piece in self.log]}
+        snapshot = None if self.snapshot is None else self.snapshot.to_json()
+        return {"snapshot": snapshot, "log": [piece.to_json() for piece in self.log]}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Saved:
-        snapshot = None if data["snapshot"] is None else Piece(**data["snapshot"])
-        return cls(snapshot, tuple(Piece(**each) for each in data["log"]))
+        snapshot = None if data["snapshot"] is None else Piece(*data["snapshot"])
+        return cls(snapshot, tuple(Piece(*each) for each in data["log"]))
 
 
 class PieceWriter:

@@ -12,9 +12,11 @@ from runtime.errors import HamletError, InputError
 
 
 class AtomicFiles:
-    """Writes any number of files under temporary names; `publish` gives all their own."""
+    """Writes any number of files under temporary names; `publish` gives all their own. `lasting`:
+    what is published outlives a loss of power, too."""
 
-    def __init__(self) -> None:
+    def __init__(self, lasting: bool = True) -> None:
+        self._lasting = lasting
         self._written: dict[Path, Path] = {}
 
     @contextmanager
@@ -22,12 +24,12 @@ class AtomicFiles:
         # Hidden, so that a reader of the folder does not take it for data.
         waiting = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         with _explained(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
             self._written[path] = waiting
-            with open(waiting, "wb") as file:
+            with _opened(waiting) as file:
                 yield file
-                file.flush()
-                os.fsync(file.fileno())
+                if self._lasting:
+                    file.flush()
+                    os.fsync(file.fileno())
 
     def publish(self) -> None:
         for path, waiting in list(self._written.items()):
@@ -41,6 +43,20 @@ class AtomicFiles:
             with suppress(OSError):
                 waiting.unlink()
         self._written.clear()
+
+
+def _opened(path: Path) -> IO[bytes]:
+    try:
+        return open(path, "wb")
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return open(path, "wb")
+
+
+def make_last(path: Path) -> None:
+    """Returns when the disk has what was published."""
+    with _explained(path), open(path, "rb") as file:
+        os.fsync(file.fileno())
 
 
 @contextmanager

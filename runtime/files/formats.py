@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from enum import StrEnum
 from pathlib import PurePath
 
@@ -40,11 +41,11 @@ def named(name: str) -> Format:
     return found
 
 
-def by_name(path: PurePath) -> Format | None:
+def by_name(path: PurePath | str) -> Format | None:
     """The format that a file's name tells, if it tells one."""
-    name = path.name.lower()
+    name = str(path).lower()
     packed = name.endswith(".gz")
-    found = _SUFFIXES.get(PurePath(name.removesuffix(".gz")).suffix)
+    found = _SUFFIXES.get(os.path.splitext(name.removesuffix(".gz"))[1])
     return None if packed and found not in _COMPRESSED else found
 
 

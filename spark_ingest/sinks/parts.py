@@ -1,25 +1,28 @@
 """A folder for each query with a file for each epoch: Parquet, JSON lines or CSV. A file appears
-whole or not at all."""
+whole or not at all.
+
+Readers see a file at once, but the disk has it a little later: until then what was staged stays,
+and after a loss of power is published again.
+"""
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow as pa
 
 from runtime.errors import HamletError
-from runtime.files.atomic import AtomicFiles, folder
+from runtime.files.atomic import AtomicFiles, folder, make_last
 from runtime.files.encode import SUFFIXES, checked, encode_all, encoder
 from runtime.files.names import FileNames
 from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Sink
 from spark_ingest.sinks.staging import Staging
 
 _PART = re.compile(r"part-(\d{9})\.\w+$")
-# Most of the time of a small file is that of the disk.
-_AT_ONCE = 8
 
 
 class WholeSink(Sink):
@@ -53,13 +56,46 @@ class PartsSink(WholeSink):
         self._names = FileNames()
         for query in queries:  # in the order of the workload, so that names stay what they are
             self._names[query]
+        self._staged: tuple[int, dict[str, pa.Buffer]] = (-1, {})
+        self._keeper = ThreadPoolExecutor(1, "parts-kept")
+        self._keeping: Future[None] | None = None
+
+    def stage(self, epoch: int, tables: Mapping[str, pa.Table]) -> None:
+        """As the files that they will be: publishing only puts them in their places."""
+        there = {name: table for name, table in tables.items() if table.num_rows}
+        files = {self._name(epoch, name): self._encoded(table) for name, table in there.items()}
+        if files:
+            self._staging.write_files(epoch, files)
+        self._staged = epoch, files
 
     def publish(self, epoch: int) -> None:
-        tables = self._staging.read(epoch)
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            for done in [pool.submit(self._write, epoch, *each) for each in tables.items()]:
-                done.result()
+        staged, files = self._staged
+        if staged != epoch:  # by an earlier run
+            files = self._staging.read_files(epoch)
+        if not files:
+            return
+        for name, data in files.items():
+            self._write(self._output / name, data)
+        self._kept()
+        self._keeping = self._keeper.submit(self._keep, epoch, list(files))
+
+    def _keep(self, epoch: int, names: Iterable[str]) -> None:
+        """When the disk has all, nothing needs to be staged any longer."""
+        for name in names:
+            make_last(self._output / name)
         self._staging.drop(epoch)
+
+    def _kept(self) -> None:
+        """One epoch may be on its way to the disk, not two: a slow disk slows the job down."""
+        if self._keeping is not None:
+            self._keeping.result()
+            self._keeping = None
+
+    def close(self) -> None:
+        try:
+            self._kept()
+        finally:
+            self._keeper.shutdown()
 
     def recover(self, committed: int) -> None:
         if committed < 0 and (found := next(self._parts(), None)) is not None:
@@ -76,16 +112,22 @@ class PartsSink(WholeSink):
         for epoch in self._staging.epochs():
             self.publish(epoch)
 
-    def _write(self, epoch: int, name: str, table: pa.Table) -> None:
-        suffix = SUFFIXES[self._format]
-        path = self._output / self._folder(name) / f"part-{epoch:09d}{suffix}"
-        files = AtomicFiles()
+    def _write(self, path: Path, data: pa.Buffer) -> None:
+        files = AtomicFiles(lasting=False)
         try:
             with files.open(path) as file:
-                encode_all(table.to_batches(), encoder(self._format, file, table.schema))
+                file.write(data)
             files.publish()
         finally:
             files.discard()
+
+    def _encoded(self, table: pa.Table) -> pa.Buffer:
+        file = io.BytesIO()
+        encode_all(table.to_batches(), encoder(self._format, file, table.schema))
+        return pa.py_buffer(file.getbuffer())
+
+    def _name(self, epoch: int, table: str) -> str:
+        return f"{self._folder(table)}/part-{epoch:09d}{SUFFIXES[self._format]}"
 
     def _folder(self, name: str) -> str:
         if name in (DEAD_LETTER, LATE):

@@ -1,5 +1,5 @@
-"""Results of an epoch that wait to be published: one file, with names and sizes, then the
-table of each query."""
+"""Results of an epoch that wait to be published: one file, with names and sizes, then what they
+name: the table of each query, or the files that are to be."""
 
 from __future__ import annotations
 
@@ -19,13 +19,19 @@ class Staging:
         self._name = name
 
     def write(self, epoch: int, tables: Mapping[str, pa.Table]) -> None:
-        parts = [_packed(table) for table in tables.values()]
-        sizes = dict(zip(tables, (part.size for part in parts), strict=True))
-        head = json.dumps(sizes).encode()
-        self._folder.write(self._at(epoch), len(head).to_bytes(_SIZE, "little"), head, *parts)
+        self.write_files(epoch, {name: _packed(table) for name, table in tables.items()})
 
     def read(self, epoch: int) -> dict[str, pa.Table]:
         """Nothing, if nothing was staged."""
+        files = self.read_files(epoch)
+        return {name: pa.ipc.open_stream(data).read_all() for name, data in files.items()}
+
+    def write_files(self, epoch: int, files: Mapping[str, pa.Buffer]) -> None:
+        head = json.dumps({name: data.size for name, data in files.items()}).encode()
+        size = len(head).to_bytes(_SIZE, "little")
+        self._folder.write(self._at(epoch), size, head, *files.values())
+
+    def read_files(self, epoch: int) -> dict[str, pa.Buffer]:
         try:
             data = self._folder.read(self._at(epoch))
         except FileNotFoundError:
@@ -33,7 +39,7 @@ class Staging:
         start = _SIZE + int.from_bytes(data[:_SIZE].to_pybytes(), "little")
         found = {}
         for name, size in json.loads(data[_SIZE:start].to_pybytes()).items():
-            found[name] = pa.ipc.open_stream(data.slice(start, size)).read_all()
+            found[name] = data.slice(start, size)
             start += size
         return found
 

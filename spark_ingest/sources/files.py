@@ -115,8 +115,8 @@ class FileSource(Source):
         """Names in the folder, in order."""
         if not self._path.is_dir():
             return [self._path.name]
-        paths, self.skipped = listed(self._path, self._wish)
-        return [str(path.relative_to(self._path)) for path in paths]
+        names, self.skipped = listed(self._path, self._wish)
+        return names
 
     def _files(self, names: list[str]) -> dict[str, File]:
         """The first of them, without those that are gone already."""

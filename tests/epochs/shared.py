@@ -103,7 +103,7 @@ class Cluster:
 
     def results(self, answers: list[Answer]) -> dict[str, pa.Table]:
         types = {f.name: f.type for f in self.reading.preparer(self.workload.uses).schema}
-        partials = [answer.partials for answer in answers]
+        partials = [each for answer in answers for each in answer.partials]
         tables = combine(partials, self.workload, types, self.reading.written())
         return {name: table for name, table in tables.items() if table.num_rows}
 

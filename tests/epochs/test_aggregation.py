@@ -54,7 +54,7 @@ def portions(*times: int) -> list[Portion]:
 
 
 def rows(answer: Answer) -> list[tuple[int, int, float]]:
-    tables = INTAKE.tables([answer.partials])
+    tables = INTAKE.tables(answer.partials)
     found = [row for table in tables.values() for row in table.to_pylist()]
     return [(row["window_start"], row["g"], row["n"]) for row in found]
 

@@ -108,6 +108,6 @@ def test_cut(manifest: Manifest, length: int) -> None:
 
 def test_another_format(manifest: Manifest, monkeypatch: pytest.MonkeyPatch) -> None:
     raw = manifest.to_bytes()
-    monkeypatch.setattr(manifests, "FORMAT", 2)
+    monkeypatch.setattr(manifests, "FORMAT", manifests.FORMAT + 1)
     with pytest.raises(Damaged, match="another version of Hamlet"):
         Manifest.from_bytes(raw)
