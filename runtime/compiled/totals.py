@@ -109,7 +109,7 @@ def merge(blocks: Sequence[Block], folds: Sequence[Fold]) -> Block:
     ]
     values = [column.take(pa.array(firsts)) for column in block.groups]
     count = block.count.grouped(groups, len(firsts))
-    return Block(block.query, block.windows[firsts], values, count, lanes)
+    return Block(block.query, block.windows[firsts], values, count, lanes, distinct=True)
 
 
 def _concat(blocks: Sequence[Block]) -> Block:
@@ -127,8 +127,6 @@ def _concat(blocks: Sequence[Block]) -> Block:
         [pa.concat_arrays(parts) for parts in columns],
         Numbers.concat([block.count for block in blocks]),
         lanes,
-        # A window of a partition closes once, so what was distinct stays so.
-        all(block.distinct for block in blocks),
     )
 
 
