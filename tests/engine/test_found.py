@@ -36,3 +36,14 @@ def test_any_number_of_aggregates(function: str, count: int) -> None:
     query = f"QUERY q RETURN COUNT(*), COUNT(A), {outputs} PATTERN A+ WITHIN 4 s SLIDE 2 s"
     exact = aggregate(query, table, numeric="exact")["q"]
     assert as_doubles(aggregate(query, table)["q"]) == as_doubles(exact)
+
+
+@pytest.mark.parametrize("numeric", ["float", "exact"])
+def test_an_event_that_can_be_two_things_after_some_trends_and_one_after_others(
+    numeric: str,
+) -> None:
+    """The last one ends trends after the second event, and only prolongs those after the first."""
+    table = pa.table({"time": range(4), "type": ["A"] * 4, "s": ["b", "a", "b", "b"]})
+    pattern = "PATTERN SEQ(A a1+, A a2) WHERE a1.s < NEXT(a2).s"
+    query = f"QUERY q RETURN COUNT(*) AS n {pattern} WITHIN 9 s"
+    assert as_doubles(aggregate(query, table, numeric=numeric)["q"].select(["n"])) == [{"n": 4.0}]

@@ -93,8 +93,7 @@ def _extend_node(
                 to = _stage(plan, s, ev, item, reached, length, row)
                 if to == NOBODY:
                     break
-                if plan.subsets or reached & (reached - 1) == 0:
-                    known = reached
+                known = reached if plan.subsets or reached & (reached - 1) == 0 else 0
         item = s.items[item, LINK]
     return extended
 
