@@ -35,7 +35,7 @@ from runtime.epochs.watermark import Watermark
 from runtime.errors import Failure
 from runtime.sharing.decisions import Decisions, merged
 from runtime.sharing.policy import Policy
-from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Sink
+from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Sink, Turn
 from spark_ingest.sources.source import Range, Source
 
 # Epochs that may be on their way behind the reader: one is finished, one computes, one waits.
@@ -128,12 +128,14 @@ class Driver:
         lateness: int,
         given: dict[str, str],
         manifest: Manifest | None = None,
+        again: Turn | None = None,
         change: Change | None = None,
         changes: Changes | None = None,
         stopping: Callable[[], bool] = lambda: False,
     ) -> None:
         """`intake` has the workload of the manifest, if there is one, and `change` what has come
-        and gone since. `given` are the fingerprints of the queries that the user gave, by name."""
+        and gone since. `again`: the first epoch is out already, and must be the same. `given` are
+        the fingerprints of the queries that the user gave, by name."""
         self._source, self._sink = source, sink
         self._crew, self._reader = crew, reader
         self._checkpoints, self._settings = checkpoints, settings
@@ -141,6 +143,7 @@ class Driver:
         self._watcher = watcher
         self._shards = shards
         self._given = given
+        self._again = again
         self._begins_with = change
         self._change: Change | None = None
         self._changes = changes
@@ -173,8 +176,6 @@ class Driver:
             return
         self._crew.follow(self._intake.routing(self._shards, self._crew.size))
         self._crew.begin(self._begin)
-        if self._begins_with is not None:
-            self._adopt(self._begins_with)
         try:
             while not self._done():
                 self._step()
@@ -227,6 +228,9 @@ class Driver:
     def _plan(self) -> None:
         if not self._may_plan():
             return
+        if self._again is not None:
+            self._plan_again(self._again)
+            return
         self._take_changes()
         found = self._source.next(self._planned, self._limit)
         if found is not None:
@@ -237,6 +241,14 @@ class Driver:
             self._compute(nothing(self._planned), last=True)
         elif self._change is not None or self._time_goes_on():
             self._compute(nothing(self._planned))
+
+    def _plan_again(self, turn: Turn) -> None:
+        start, self._planned = self._planned, turn.position
+        if turn.position != start:
+            self._read(self._source.between(start, turn.position))
+        else:
+            self._ended = turn.last
+            self._compute(nothing(turn.position), last=turn.last)
 
     def _read(self, wanted: Range) -> None:
         """Events behind the watermark are late, but nothing is late in a bounded input."""
@@ -258,6 +270,8 @@ class Driver:
 
     def _time_goes_on(self) -> bool:
         """Whether a partition of the source has become idle that held the others back."""
+        if self._source.bounded:
+            return False
         before = self._watermark.value
         return self._watermark.see({}) != before
 
@@ -296,6 +310,9 @@ class Driver:
         """The watermark after an epoch. A bounded input is in order as a whole: only what is
         known of the rest of it moves the watermark."""
         mark = self._watermark
+        if self._again is not None:
+            turn, self._again = self._again, None
+            return mark.move(turn.watermark, turn.clocks)
         if not self._source.bounded:
             return mark.see(read.newest)
         for clock, newest in read.newest.items():
@@ -307,6 +324,9 @@ class Driver:
     # ---- queries come and go ---------------------------------------------------------------
 
     def _take_changes(self) -> None:
+        if self._begins_with is not None:
+            self._adopt(self._begins_with)
+            self._begins_with = None
         if self._changes is None or self._change is not None:
             return
         asked = self._changes.next(self._intake)
@@ -353,7 +373,7 @@ class Driver:
         manifest = self._manifest(epoch, answers, self._counted(epoch, tables))
         merged = time.perf_counter()
         beside = {DEAD_LETTER: joined_rows(epoch.read.dead), LATE: joined_rows(epoch.read.late)}
-        self._sink.stage(epoch.order.epoch, {**tables, **beside})
+        self._sink.stage(epoch.order.epoch, {**tables, **beside}, _turn(epoch))
         staged = time.perf_counter()
         self._checkpoints.commit(manifest)
         committed = time.perf_counter()
@@ -508,6 +528,14 @@ class Driver:
                 return self._reader.read(epoch.read.range, epoch.intake.columns, epoch.read.bound)
             except Exception as error:
                 self._outlast(error, _can_be_read_again(error))
+
+
+def _turn(epoch: _Epoch) -> Turn | None:
+    """None where queries came or went with it: those are not known where it is lost."""
+    order = epoch.order
+    if order.change is not None:
+        return None
+    return Turn(epoch.read.range.end, order.watermark, epoch.clocks, order.last)
 
 
 def _can_be_read_again(error: Exception) -> bool:

@@ -116,7 +116,7 @@ def run(
         first, change = _begun(workload, asked, input, source, manifest)
         sink = make_sink(checkpoints, _after(first, change))
         stack.callback(sink.close)
-        sink.recover(-1 if manifest is None else manifest.epoch)
+        again = sink.recover(-1 if manifest is None else manifest.epoch)
         desk = _desk(stack, asked, cluster) if input.asked.follow else None
         driver = Driver(
             source,
@@ -131,6 +131,7 @@ def run(
             lateness=asked.lateness,
             given=fingerprints(workload),
             manifest=manifest,
+            again=again,
             change=change,
             changes=desk,
             stopping=stopping,

@@ -32,6 +32,12 @@ class Watermark:
     def newest(self) -> int | None:
         return max(self.clocks.values(), default=None)
 
+    def move(self, value: int | None, clocks: Mapping[str, int]) -> int | None:
+        """To where it was after an epoch that is done once more."""
+        self.value, self.clocks = value, dict(clocks)
+        self._heard = dict.fromkeys(self.clocks, self._now())
+        return value
+
     def see(self, newest: Mapping[str, int]) -> int | None:
         """The watermark after an epoch in which partitions brought these largest times. It never
         goes back."""

@@ -1,13 +1,16 @@
 """Results as JSON messages in a Kafka topic, each epoch in one transaction.
 
 The transaction also holds a marker of its epoch, in a topic beside the results. Whether an epoch
-was published is thus never in doubt: the marker is there if and only if the rows are.
+was published is thus never in doubt: the marker is there if and only if the rows are. It also says
+how far the epoch read, so that the epoch can be computed once more where its checkpoint was lost.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
 
 import pyarrow as pa
 
@@ -17,11 +20,12 @@ from spark_ingest.kafka.address import Address
 from spark_ingest.kafka.lookup import PATIENCE, Lookup, Say, silent
 from spark_ingest.kafka.options import Options
 from spark_ingest.kafka.transactions import Outgoing, Transactions
-from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Sink
-from spark_ingest.sinks.staging import Staging
+from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Sink, Turn
+from spark_ingest.sinks.staging import Staging, packed, unpacked
 
 SIDE = {DEAD_LETTER: "-dead-letter", LATE: "-late"}
 EPOCHS = "-epochs"
+_TURN = "_turn"
 # Compacted every hour, so that finding the last marker stays quick.
 _MARKERS = {"cleanup.policy": "compact", "segment.ms": "3600000"}
 
@@ -49,8 +53,11 @@ class KafkaSink(Sink):
         self._published = -1
         self._made: set[str] = set()
 
-    def stage(self, epoch: int, tables: Mapping[str, pa.Table]) -> None:
-        self._staging.write(epoch, tables)
+    def stage(self, epoch: int, tables: Mapping[str, pa.Table], turn: Turn | None = None) -> None:
+        files = {name: packed(table) for name, table in tables.items()}
+        if turn is not None:
+            files[_TURN] = pa.py_buffer(json.dumps(asdict(turn)).encode())
+        self._staging.write_files(epoch, files)
 
     def publish(self, epoch: int) -> None:
         if epoch <= self._published:
@@ -62,21 +69,24 @@ class KafkaSink(Sink):
                 f"{self._address} does not have them",
                 "they are lost if the folder of the checkpoint was emptied",
             )
-        tables = self._staging.read(epoch)
+        files = self._staging.read_files(epoch)
+        turn = files.pop(_TURN, None)
+        tables = {name: unpacked(data) for name, data in files.items()}
         if any(table.num_rows for table in tables.values()):  # else there is nothing to repeat
-            self._send(epoch, tables)
+            self._send(epoch, tables, None if turn is None else json.loads(turn.to_pybytes()))
         self._published = epoch
         self._drop(each for each in staged if each < epoch)
 
-    def recover(self, committed: int) -> None:
+    def recover(self, committed: int) -> Turn | None:
         self._create(self._address.topic)
-        marked = self._take_over()
+        marked, turn = self._take_over()
         if committed < 0 <= marked:
             # A new life of the job. Without a word its epochs would be taken for the old ones.
             self._say(f"{self._address} has results of an earlier run of the job `{self._job}`")
             self._send(-1, {})
             marked = -1
-        if marked > committed:
+        again = turn if marked == committed + 1 else None
+        if marked > committed and again is None:
             raise HamletError(
                 f"{self._address} has results of the job `{self._job}` up to epoch {marked}, but "
                 f"the checkpoint ends with epoch {committed}",
@@ -87,32 +97,42 @@ class KafkaSink(Sink):
         self._published = marked
         if committed >= 0:
             self.publish(committed)
+        if again is not None:
+            self._say(
+                f"{self._address} has the results of epoch {marked}, but the checkpoint does not: "
+                "the epoch is computed once more, and not sent"
+            )
+        return again
 
     def close(self) -> None:
         if self._transactions is not None:
             self._transactions.close()
         self._transactions = None
 
-    def _take_over(self) -> int:
+    def _take_over(self) -> tuple[int, Turn | None]:
         """The last epoch that was published; -1: none. Read when nobody else can publish."""
         self._create(self._epochs, partitions=1, **_MARKERS)
         self._transactions = Transactions(
             self._address, self._options, self._job, patience=self._patience, say=self._say
         )
-        last = -1
+        last: dict[str, Any] = {"epoch": -1}
         lookup = self._lookup(self._epochs)
         lookup.settle([0])
         for message in lookup.records(lookup.earliest([0]), most=1 << 62):
             if message.key() == self._job.encode() and message.value():
-                last = int(json.loads(message.value() or b"")["epoch"])
-        return last
+                last = json.loads(message.value() or b"")
+        turn = last.get("turn")
+        return int(last["epoch"]), None if turn is None else Turn(**turn)
 
-    def _send(self, epoch: int, tables: Mapping[str, pa.Table]) -> None:
+    def _send(
+        self, epoch: int, tables: Mapping[str, pa.Table], turn: dict[str, Any] | None = None
+    ) -> None:
         assert self._transactions is not None, "recover comes first"
         for name, table in tables.items():
             if table.num_rows:
                 self._create(self._topic(name))
-        marker = Outgoing(self._epochs, self._job, json.dumps({"epoch": epoch}))
+        mark = {"epoch": epoch} | ({} if turn is None else {"turn": turn})
+        marker = Outgoing(self._epochs, self._job, json.dumps(mark))
 
         def outgoing() -> Iterator[Outgoing]:
             for name, table in tables.items():

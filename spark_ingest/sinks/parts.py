@@ -19,7 +19,7 @@ from runtime.errors import HamletError
 from runtime.files.atomic import AtomicFiles, folder, make_last
 from runtime.files.encode import SUFFIXES, checked, encode_all, encoder
 from runtime.files.names import FileNames
-from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Sink
+from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Sink, Turn
 from spark_ingest.sinks.staging import Staging
 
 _PART = re.compile(r"part-(\d{9})\.\w+$")
@@ -32,7 +32,7 @@ class WholeSink(Sink):
     def __init__(self, staging: Staging) -> None:
         self._staging = staging
 
-    def stage(self, epoch: int, tables: Mapping[str, pa.Table]) -> None:
+    def stage(self, epoch: int, tables: Mapping[str, pa.Table], turn: Turn | None = None) -> None:
         there = {name: table for name, table in tables.items() if table.num_rows}
         if there:
             self._staging.write(epoch, there)
@@ -60,7 +60,7 @@ class PartsSink(WholeSink):
         self._keeper = ThreadPoolExecutor(1, "parts-kept")
         self._keeping: Future[None] | None = None
 
-    def stage(self, epoch: int, tables: Mapping[str, pa.Table]) -> None:
+    def stage(self, epoch: int, tables: Mapping[str, pa.Table], turn: Turn | None = None) -> None:
         """As the files that they will be: publishing only puts them in their places."""
         there = {name: table for name, table in tables.items() if table.num_rows}
         files = {self._name(epoch, name): self._encoded(table) for name, table in there.items()}

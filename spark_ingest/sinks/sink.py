@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 
@@ -17,9 +19,20 @@ DEAD_LETTER = "_dead_letter"
 LATE = "_late"
 
 
+@dataclass(frozen=True)
+class Turn:
+    """What makes an epoch give the same results once more: up to where it read, and the time after
+    it, of all and by the source's partitions."""
+
+    position: dict[str, Any]
+    watermark: int | None
+    clocks: dict[str, int]
+    last: bool = False
+
+
 class Sink(ABC):
     @abstractmethod
-    def stage(self, epoch: int, tables: Mapping[str, pa.Table]) -> None:
+    def stage(self, epoch: int, tables: Mapping[str, pa.Table], turn: Turn | None = None) -> None:
         """Keeps the tables (by query, and DEAD_LETTER and LATE) where a crash does not reach
         them, and where no reader takes them for results. Replaces what was staged before under
         this epoch."""
@@ -29,9 +42,10 @@ class Sink(ABC):
         """Makes what was staged visible, all at once; nothing if that has been done."""
 
     @abstractmethod
-    def recover(self, committed: int) -> None:
+    def recover(self, committed: int) -> Turn | None:
         """At the start: publishes the last committed epoch (-1: none) if that is missing, and
-        drops what was staged for later ones."""
+        drops what was staged for later ones. Where the next epoch is out already and cannot be
+        taken back, since its checkpoint was lost, gives what it must be once more."""
 
     def close(self) -> None:  # noqa: B027
         """Lets go of what it holds."""

@@ -19,12 +19,12 @@ class Staging:
         self._name = name
 
     def write(self, epoch: int, tables: Mapping[str, pa.Table]) -> None:
-        self.write_files(epoch, {name: _packed(table) for name, table in tables.items()})
+        self.write_files(epoch, {name: packed(table) for name, table in tables.items()})
 
     def read(self, epoch: int) -> dict[str, pa.Table]:
         """Nothing, if nothing was staged."""
         files = self.read_files(epoch)
-        return {name: pa.ipc.open_stream(data).read_all() for name, data in files.items()}
+        return {name: unpacked(data) for name, data in files.items()}
 
     def write_files(self, epoch: int, files: Mapping[str, pa.Buffer]) -> None:
         head = json.dumps({name: data.size for name, data in files.items()}).encode()
@@ -54,8 +54,12 @@ class Staging:
         return f"{self._name}/{epoch:09d}.arrow"
 
 
-def _packed(table: pa.Table) -> pa.Buffer:
+def packed(table: pa.Table) -> pa.Buffer:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     return sink.getvalue()
+
+
+def unpacked(data: pa.Buffer) -> pa.Table:
+    return pa.ipc.open_stream(data).read_all()

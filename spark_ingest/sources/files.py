@@ -104,6 +104,21 @@ class FileSource(Source):
         end = {"files": [*there, *list(waiting)[: len(chosen)]]}
         return Range(position, end, chosen, sum(file.size for file in chosen))
 
+    def between(self, start: Position, end: Position) -> Range:
+        seen = set(start["files"])
+        return self._again(start, end, [name for name in end["files"] if name not in seen])
+
+    def _again(self, start: Position, end: Position, names: Sequence[str]) -> Range:
+        try:
+            files = [self._file(name) for name in names]
+        except FileNotFoundError as error:
+            raise InputError(
+                f"{error.filename} is gone, and must be read once more: the checkpoint after it "
+                "was damaged",
+                "put it back, or start anew without the checkpoint",
+            ) from None
+        return Range(start, end, files, sum(file.size for file in files))
+
     def backlog(self, position: Position) -> int:
         seen = set(position["files"])
         waiting = [name for name in self._names if name not in seen]

@@ -96,6 +96,12 @@ class KafkaSource(Source):
         about = int(sum(taken.values()) * self._sizes.bytes)
         return Range(self._position(starts), self._position(reached), bytes=about)
 
+    def between(self, start: Position, end: Position) -> Range:
+        """A partition that was new began at its beginning."""
+        known, reached = self._offsets(start), self._offsets(end)
+        earliest = self._lookup.earliest([each for each in reached if each not in known])
+        return Range(self._position({**earliest, **known}), end)
+
     def read(self, wanted: Range, columns: Sequence[str]) -> Reading:
         starts, ends = self._offsets(wanted.start), self._offsets(wanted.end)
         work = {each: (starts[each], ends[each]) for each in ends if ends[each] > starts[each]}

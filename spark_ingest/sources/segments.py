@@ -89,6 +89,10 @@ class SegmentSource(FileSource):
         end = {"segment": last + len(taken)}
         return Range(position, end, taken, sum(file.size for file in taken))
 
+    def between(self, start: Position, end: Position) -> Range:
+        numbers = range(start["segment"] + 1, end["segment"] + 1)
+        return self._again(start, end, [_name(each, self._feed.suffix) for each in numbers])
+
     def ended(self, position: Position) -> bool:
         self._raise()
         return not self._thread.is_alive() and position["segment"] == self._written

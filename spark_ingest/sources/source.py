@@ -72,6 +72,10 @@ class Source(ABC):
         """Only these columns of `schema` are needed. May be called again for the same range, and
         then reads the same."""
 
+    @abstractmethod
+    def between(self, start: Position, end: Position) -> Range:
+        """The range that was read from one position to the other, once more."""
+
     def blame(self, wanted: Range) -> bool:
         """After Spark has failed on a range: whether that is due to what is read. Then it is left
         out from now on, with a dead letter."""

@@ -32,15 +32,15 @@ class Slow(Sink):
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
 
-    def stage(self, epoch, tables):
-        self._sink.stage(epoch, tables)
+    def stage(self, epoch, tables, turn=None):
+        self._sink.stage(epoch, tables, turn)
 
     def publish(self, epoch):
         time.sleep(SLOW_S)
         self._sink.publish(epoch)
 
     def recover(self, committed):
-        self._sink.recover(committed)
+        return self._sink.recover(committed)
 
 
 class Measured(Seen):

@@ -16,7 +16,7 @@ from spark_ingest.kafka.address import parse_address
 from spark_ingest.kafka.lookup import Lookup
 from spark_ingest.kafka.options import Options
 from spark_ingest.sinks.kafka import KafkaSink
-from spark_ingest.sinks.sink import DEAD_LETTER, LATE
+from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Turn
 from spark_ingest.sinks.staging import Staging
 
 # Runs in a process of its own and dies between what is sent and the commit, or just after it.
@@ -186,6 +186,24 @@ def test_a_new_life_of_a_job_starts_from_its_own_epochs(broker, topic, sink):
     fresh.close()  # dies before it publishes
     sink().recover(0)
     assert sorted(rows(broker, topic)) == [0, 1, 100]
+
+
+def test_an_epoch_whose_checkpoint_was_lost_is_done_again_but_not_sent(broker, topic, sink):
+    said = []
+    turn = Turn({"files": ["a"]}, 7, {"c": 9})
+    out = sink()
+    out.recover(-1)
+    for epoch in range(2):
+        out.stage(epoch, {"q": numbers(epoch)}, turn)
+        out.publish(epoch)
+    again = sink(say=said.append)
+    assert again.recover(0) == turn
+    assert "has the results of epoch 1, but the checkpoint does not" in said[0]
+    for epoch in (1, 2):
+        again.stage(epoch, {"q": numbers(epoch)}, turn)
+        again.publish(epoch)
+    assert sorted(rows(broker, topic)) == [0, 1, 2]
+    assert sink().recover(2) is None
 
 
 def test_an_older_checkpoint_is_refused(broker, topic, sink):
