@@ -7,10 +7,12 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyspark
+from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from actors.cluster import LOOPBACK, Cluster
@@ -75,7 +77,10 @@ def stop() -> None:
     import raydp
 
     try:
-        raydp.stop_spark()
+        with suppress(
+            Py4JError
+        ):  # it is gone already, and whoever stops it may have an error to tell
+            raydp.stop_spark()
     finally:
         jvm.end_gateway()
 

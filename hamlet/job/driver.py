@@ -46,6 +46,7 @@ REPEATS = 10
 LEAST_BYTES, MOST_BYTES = 4 << 20, 64 << 20
 QUICK_SECONDS, SLOW_SECONDS = 1.0, 4.0
 POLL_SECONDS = 0.02
+LEAVE_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -180,9 +181,16 @@ class Driver:
             while not self._done():
                 self._step()
         finally:
-            if self._pending and self._pending[0].finished is not None:
-                wait([self._pending[0].finished])  # nobody leaves while it writes
-            self._threads.shutdown(wait=False, cancel_futures=True)
+            self._leave()
+
+    def _leave(self) -> None:
+        """After an error others may be at work. Nobody leaves while an epoch is written, nor in
+        the middle of a call to Spark, which is about to be stopped, unless that takes long."""
+        if self._pending and self._pending[0].finished is not None:
+            wait([self._pending[0].finished])
+        if self._reading is not None:
+            wait([self._reading], LEAVE_SECONDS)
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
     @property
     def finished(self) -> bool:
