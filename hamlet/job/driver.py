@@ -46,6 +46,7 @@ REPEATS = 10
 LEAST_BYTES, MOST_BYTES = 4 << 20, 64 << 20
 QUICK_SECONDS, SLOW_SECONDS = 1.0, 4.0
 POLL_SECONDS = 0.02
+LONG_SECONDS = 5.0
 LEAVE_SECONDS = 10.0
 
 
@@ -220,11 +221,12 @@ class Driver:
         busy: list[Future[Any]] = [] if self._reading is None else [self._reading]
         if self._pending:
             busy.append(self._pending[0].busy)
-        limit = POLL_SECONDS if self._may_plan() else None
-        if busy:
-            wait(busy, limit, FIRST_COMPLETED)
-        elif limit is not None:
-            time.sleep(limit)
+        if self._may_plan():
+            if not busy:
+                time.sleep(POLL_SECONDS)
+            wait(busy, POLL_SECONDS, FIRST_COMPLETED)
+        elif busy and not wait(busy, LONG_SECONDS, FIRST_COMPLETED).done and self._reading:
+            self._source.check()  # Spark waits in silence
 
     # ---- an epoch begins -------------------------------------------------------------------
 

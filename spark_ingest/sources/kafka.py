@@ -112,6 +112,9 @@ class KafkaSource(Source):
         origins = [Origin(f"{topic}/{each}", f"{topic}/{each}") for each in partitions]
         return Reading(frame, self._values.decoder(target), origins, range(len(origins)))
 
+    def check(self) -> None:
+        self._lookup.partitions()
+
     def clock(self) -> pa.DataType | None:
         clock = Clock(self.schema.field(self._time).type, self._unit)
         if clock.decided:

@@ -81,6 +81,10 @@ class Source(ABC):
         out from now on, with a dead letter."""
         return False
 
+    def check(self) -> None:  # noqa: B027
+        """While a range is read that takes long: says if nobody answers, and waits until someone
+        does."""
+
     def ended(self, position: Position) -> bool:
         """Whether nothing comes after a position, now that `next` has found nothing."""
         return self.bounded
