@@ -21,9 +21,9 @@ MOST_AHEAD = AHEAD + 1
 FIRST, EVERY_S, SLOW_S = 3, 0.2, 1.0
 # Long enough for all files to come meanwhile.
 STOPPED_AFTER, STOPPED_S = 5, 15.0
-# Events of an epoch take six megabytes, and those of all epochs twice the room that there is.
+# Events of an epoch take six megabytes, and those of a third of all epochs twice this room.
 WIDTH = 4_096
-ROOM_BYTES = 120 << 20
+ROOM_BYTES = 40 << 20
 
 
 class Slow(Sink):
@@ -119,8 +119,10 @@ def assert_held_back(job: Jobs, seen: Measured) -> None:
     assert lag[-1] == 0
     assert len(ahead(job, seen)) > 10
     assert max(ahead(job, seen)) <= MOST_AHEAD
-    warm = len(seen.memory) // 4
-    assert max(seen.memory[warm:]) < seen.memory[warm] + ROOM_BYTES, seen.memory
+    # Ray frees what nobody needs once a second, so memory goes up and down; its peaks stay.
+    third = len(seen.memory) // 3
+    before, after = seen.memory[third : 2 * third], seen.memory[2 * third :]
+    assert max(after) < max(before) + ROOM_BYTES, seen.memory
 
 
 def test_slow_sink(job, seen, at_ease):
