@@ -46,7 +46,9 @@ REPEATS = 10
 LEAST_BYTES, MOST_BYTES = 4 << 20, 64 << 20
 QUICK_SECONDS, SLOW_SECONDS = 1.0, 4.0
 POLL_SECONDS = 0.02
+# Spark waits in silence for what does not answer: after so long the source is asked.
 LONG_SECONDS = 5.0
+# What is read when the job fails is waited for, so that Spark is not stopped in the middle of it.
 LEAVE_SECONDS = 10.0
 
 
@@ -221,12 +223,12 @@ class Driver:
         busy: list[Future[Any]] = [] if self._reading is None else [self._reading]
         if self._pending:
             busy.append(self._pending[0].busy)
-        if self._may_plan():
-            if not busy:
-                time.sleep(POLL_SECONDS)
+        if not busy:
+            time.sleep(POLL_SECONDS)
+        elif self._may_plan():
             wait(busy, POLL_SECONDS, FIRST_COMPLETED)
-        elif busy and not wait(busy, LONG_SECONDS, FIRST_COMPLETED).done and self._reading:
-            self._source.check()  # Spark waits in silence
+        elif not wait(busy, LONG_SECONDS, FIRST_COMPLETED).done and self._reading is not None:
+            self._source.check()
 
     # ---- an epoch begins -------------------------------------------------------------------
 
