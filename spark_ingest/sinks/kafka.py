@@ -26,6 +26,9 @@ from spark_ingest.sinks.staging import Staging, packed, unpacked
 SIDE = {DEAD_LETTER: "-dead-letter", LATE: "-late"}
 EPOCHS = "-epochs"
 _TURN = "_turn"
+# Brokers take messages of a megabyte. A folder with tens of thousands of files has a longer
+# position: then a damaged checkpoint cannot be made up for, and is refused.
+_LARGEST_TURN = 1 << 19
 # Compacted every hour, so that finding the last marker stays quick.
 _MARKERS = {"cleanup.policy": "compact", "segment.ms": "3600000"}
 
@@ -55,8 +58,9 @@ class KafkaSink(Sink):
 
     def stage(self, epoch: int, tables: Mapping[str, pa.Table], turn: Turn | None = None) -> None:
         files = {name: packed(table) for name, table in tables.items()}
-        if turn is not None:
-            files[_TURN] = pa.py_buffer(json.dumps(asdict(turn)).encode())
+        mark = b"" if turn is None else json.dumps(asdict(turn)).encode()
+        if 0 < len(mark) <= _LARGEST_TURN:
+            files[_TURN] = pa.py_buffer(mark)
         self._staging.write_files(epoch, files)
 
     def publish(self, epoch: int) -> None:

@@ -206,6 +206,18 @@ def test_an_epoch_whose_checkpoint_was_lost_is_done_again_but_not_sent(broker, t
     assert sink().recover(2) is None
 
 
+def test_a_position_that_no_message_can_hold_is_left_out(broker, topic, sink):
+    turn = Turn({"files": [f"{n:040d}" for n in range(50_000)]}, 7, {})
+    out = sink()
+    out.recover(-1)
+    for epoch in range(2):
+        out.stage(epoch, {"q": numbers(epoch)}, turn)
+        out.publish(epoch)
+    assert rows(broker, topic) == [0, 1]
+    with pytest.raises(HamletError, match="the checkpoint ends with epoch 0"):
+        sink().recover(0)
+
+
 def test_an_older_checkpoint_is_refused(broker, topic, sink):
     out = sink()
     out.recover(-1)
