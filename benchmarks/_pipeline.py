@@ -224,13 +224,14 @@ def _fresh(scratch: Path) -> str:
 
 
 class Feed:
-    """Puts files into a folder at a steady rate, in a process of its own. Events of file n have
-    times from `n * span` on, in microseconds. Of files, the last `keep` stay, or all."""
+    """Puts a file into a folder every `span` microseconds, at a steady rate of events a second, in
+    a process of its own. Events of file n have times from `n * span` on. Of files, the last `keep`
+    stay, or all."""
 
     def __init__(
-        self, source: pa.Table, folder: Path, rate: int, a_second: int = 20, keep: int = 0
+        self, source: pa.Table, folder: Path, rate: int, span: int = 50_000, keep: int = 0
     ) -> None:
-        self.span = 1_000_000 // a_second
+        self.span = span
         folder.mkdir(parents=True, exist_ok=True)
         self._arrivals = folder.with_name(f"{folder.name}-arrivals")
         context = multiprocessing.get_context("spawn")
@@ -238,7 +239,7 @@ class Feed:
         self._first = context.Event()
         self._process = context.Process(
             target=_feed,
-            args=(source, folder, rate // a_second, self.span, keep, self._first, self._ended),
+            args=(source, folder, rate * span // 1_000_000, span, keep, self._first, self._ended),
             daemon=True,
         )
         self._process.start()

@@ -8,13 +8,14 @@ driver collects the partitions instead.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
-from actors.router import Collected, Parked
+from actors.router import Collected, NotFetched, Parked
 
 EXECUTOR = "raydp-executor-"
 
@@ -43,17 +44,28 @@ class Handover:
         return self._parked(frame) if self._blocks else _collected(frame)
 
     def _parked(self, frame: DataFrame) -> Blocks:
-        context: Any = self._spark.sparkContext
-        writer = context._jvm.org.apache.spark.sql.raydp.ObjectStoreWriter
-        level = context._getJavaStorageLevel(StorageLevel.MEMORY_AND_DISK)
-        info = writer.prepareRecoverableRDD(frame._jdf, level)
-        rdd = info.rddId()
-        locations = self._by_actor([str(place) for place in info.locations()])
+        """As RayDP's `prepareRecoverableRDD`, without its calls to actors: they cost as much as
+        the reading of a small epoch."""
+        java = self._java
+        rdd: Any = frame._jdf.toArrowBatchRdd()
+        rdd.persist(java.level)
+        try:
+            rdd.count()
+            number = rdd.id()
+            places = [java.location(number, n) for n in range(rdd.getNumPartitions())]
+            schema = java.writer.toArrowSchema(frame._jdf).toJson()
+        except BaseException:
+            rdd.unpersist(False)
+            raise
         parts = [
-            Parked(EXECUTOR + place, rdd, number, info.schemaJson(), info.driverAgentUrl())
-            for number, place in enumerate(locations)
+            Parked(EXECUTOR + place, number, n, schema, java.agent)
+            for n, place in enumerate(self._by_actor(places))
         ]
-        return Blocks(parts, lambda: writer.releaseRecoverableRDD(rdd))
+        return Blocks(parts, lambda: rdd.unpersist(False))
+
+    @cached_property
+    def _java(self) -> _Java:
+        return _Java(self._spark.sparkContext)
 
     def forget(self) -> None:
         """After trouble: an executor may have been restarted."""
@@ -68,6 +80,25 @@ class Handover:
             self._names = dict(raydp.RayAppMasterUtils.getRestartedExecutors(master))
         names = self._names
         return [_first_name(place, names) for place in locations]
+
+
+class _Java:
+    """What is asked of the JVM for every frame. To look a name up takes longer than to call it."""
+
+    def __init__(self, context: Any) -> None:
+        jvm = context._jvm
+        self.level = context._getJavaStorageLevel(StorageLevel.MEMORY_AND_DISK)
+        self.writer = jvm.org.apache.spark.sql.raydp.ObjectStoreWriter
+        self.agent = self.writer.driverAgentUrl()  #: makes a partition again that was lost
+        self._block = jvm.org.apache.spark.storage.RDDBlockId
+        self._blocks = jvm.org.apache.spark.SparkEnv.get().blockManager().master()
+
+    def location(self, rdd: int, partition: int) -> str:
+        """The executor that keeps a partition."""
+        found = self._blocks.getLocations(self._block(rdd, partition))
+        if found.isEmpty():
+            raise NotFetched("a block of Spark is lost: its executor has gone")
+        return str(found.head().executorId())
 
 
 def _first_name(place: str, names: dict[str, str]) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
 from runtime.errors import InputError
 from runtime.events.clock import Clock
@@ -83,6 +83,7 @@ class FileSource(Source):
         self.schema = schema or self._look()
         self._unit = unit
         self._floors: dict[str, int | None] = {}
+        self._readers: dict[tuple[pa.Schema, tuple[str, ...]], DataFrameReader] = {}
         self._kinds: dict[File, Kind | Unreadable] = {}
         self._damaged: dict[File, Unreadable] = {}
 
@@ -270,8 +271,12 @@ class FileSource(Source):
     def _parquet(self, files: list[File], kind: Kind, columns: Sequence[str]) -> DataFrame:
         """Spark is told the types: looking at footers would be a job of its own."""
         assert kind.schema is not None
-        schema = spark_schema(kind.schema, columns, files[0].path)
-        return self._spark.read.schema(schema).parquet(*[file.for_spark for file in files])
+        known = kind.schema, tuple(columns)
+        if known not in self._readers:
+            schema = spark_schema(*known, files[0].path)
+            # Those of columns that nobody asks for any more are not kept.
+            self._readers = {known: self._spark.read.schema(schema)}
+        return self._readers[known].parquet(*[file.for_spark for file in files])
 
 
 def _first_of(
