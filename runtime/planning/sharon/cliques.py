@@ -7,7 +7,7 @@ ours; the paper goes through all valid plans.
 
 from __future__ import annotations
 
-from runtime.planning.sharon.conflicts import Graph, members
+from runtime.planning.sharon.conflicts import Graph
 
 
 def cliques(graph: Graph, among: int) -> tuple[int, ...]:

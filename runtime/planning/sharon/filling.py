@@ -55,7 +55,13 @@ class Filling:
 
     @property
     def plan(self) -> tuple[Candidate, ...]:
-        return tuple(Candidate(*group) for group in self.groups.items()) + tuple(self.apart)
+        """The chosen candidates, with their queries in the order of the workload."""
+        joined = []
+        for pattern, queries in self.groups.items():
+            sharing = set(queries)
+            ordered = tuple(query for query in self.covers[pattern] if query in sharing)
+            joined.append(Candidate(pattern, ordered))
+        return (*joined, *self.apart)
 
 
 def fill(

@@ -20,9 +20,10 @@ WIDEST = 200_000
 
 @dataclass(frozen=True)
 class Found:
-    """`plan` is the best there is if `optimal`, else the best that was met, greedy at least."""
+    """`plan` is the best there is if `optimal`, else the best that was met, `greedy` at least."""
 
     plan: int
+    greedy: int
     optimal: bool
     reduction: Reduction
 
@@ -40,21 +41,21 @@ class Valid(NamedTuple):
     siblings: int
 
 
-def find(graph: Graph, expired: Expired, known: int = 0) -> Found:
-    """An optimal plan of the graph, each connected part by itself. `known` is a plan to beat."""
-    interim = max(gwmin(graph, graph.everything), known, key=graph.score)
+def find(graph: Graph, expired: Expired) -> Found:
+    """The best plan of the graph, each connected part by itself; the greedy one until then."""
+    greedy = gwmin(graph, graph.everything)
     if expired():
-        return Found(interim, False, Reduction(0, 0, graph.everything))
+        return Found(greedy, greedy, False, Reduction(0, 0, graph.everything))
     reduction = reduce(graph, graph.everything)
     plan, optimal = reduction.free, True
     for part in connected(graph, reduction.rest):
-        # A known plan may have conflict-ridden members, so its part is no plan to beat here.
         best, finished = search(graph, part, gwmin(graph, part), expired)
         plan |= best
         optimal &= finished
-    if graph.score(interim) > graph.score(plan) and not optimal:
-        plan = interim
-    return Found(plan, optimal, reduction)
+    # Without the conflict-ridden candidates GWMIN takes another way, which can be a worse one.
+    if not optimal:
+        plan = max(plan, greedy, key=graph.score)
+    return Found(plan, greedy, optimal, reduction)
 
 
 def search(graph: Graph, among: int, interim: int, expired: Expired) -> tuple[int, bool]:

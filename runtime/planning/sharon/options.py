@@ -7,6 +7,8 @@ from itertools import combinations
 
 from runtime.planning.sharon.candidates import Candidate, Covers, Weight
 
+_TRIMMED = 64  # queries of a candidate that is trimmed: each is weighed with all others
+
 
 def expand(
     whole: Sequence[Candidate], covers: Covers, weight: Weight, limit: int
@@ -61,7 +63,7 @@ def causes(one: Candidate, other: Candidate, covers: Covers) -> frozenset[str]:
 def trimmed(candidate: Candidate, weight: Weight) -> list[Candidate]:
     """The candidate without those queries that only lower its weight, if there are such."""
     pattern, queries = candidate
-    if len(queries) < 3:
+    if not 2 < len(queries) <= _TRIMMED:
         return []
     total = weight(pattern, queries)
     left = tuple(

@@ -21,9 +21,12 @@ class Reduction:
     rest: int
 
 
-def greatest_score(graph: Graph, v: int, among: int) -> float:
-    """Definition 12: no plan with `v` scores more than all that it does not exclude."""
-    return graph.score(among & ~graph.conflicts[v])
+def greatest_score(graph: Graph, v: int, among: int, total: float) -> float:
+    """Definition 12: no plan with `v` scores more than all that it does not exclude.
+
+    `total` is the score of all together, as most candidates exclude few others.
+    """
+    return total - graph.score(graph.conflicts[v] & among)
 
 
 def conflict_free(graph: Graph, among: int) -> int:
@@ -33,14 +36,11 @@ def conflict_free(graph: Graph, among: int) -> int:
 
 def conflict_ridden(graph: Graph, among: int) -> int:
     """Definition 13: what excludes so much that even the greedy plan scores more."""
-    guaranteed = guaranteed_weight(graph, among) * (1 - _ROUNDING)
     total = graph.score(among)
-    ridden = 0
-    for v in members(among):
-        excluded = graph.score(graph.conflicts[v] & among)
-        if total - excluded < guaranteed - total * _ROUNDING:
-            ridden |= 1 << v
-    return ridden
+    guaranteed = guaranteed_weight(graph, among) - total * _ROUNDING
+    return sum(
+        1 << v for v in members(among) if greatest_score(graph, v, among, total) < guaranteed
+    )
 
 
 def reduce(graph: Graph, among: int) -> Reduction:
