@@ -17,6 +17,8 @@ Expired = Callable[[], bool]
 WIDEST = 200_000
 """Plans in one level, beyond which the search is given up: they are all in memory."""
 
+_ABOVE = 1 + 1e-12  # bounds are sums of doubles; what is above by their rounding only is no more
+
 
 @dataclass(frozen=True)
 class Found:
@@ -64,21 +66,23 @@ def search(graph: Graph, among: int, interim: int, expired: Expired) -> tuple[in
     Plans that cannot get above the best are left out with all that grows from them.
     """
     best, score = interim, graph.score(interim)
-    if expired():
-        return best, False
-    cut = cliques(graph, among)
+    cut = []
+    for clique in cliques(graph, among):
+        if expired():
+            return best, False
+        cut.append(clique)
     level = [Valid(0, 0.0, among)]
     while level:
         following: list[Valid] = []
         for parent in level:
-            if parent.score + most(graph, cut, parent.siblings) <= score:
+            if parent.score + most(cut, parent.siblings) <= score * _ABOVE:
                 continue  # the best has risen since this plan was kept
             for child in children(graph, parent):
                 if expired() or len(following) > WIDEST:
                     return best, False
                 if child.score > score:
                     best, score = child.plan, child.score
-                if child.score + most(graph, cut, child.siblings) > score:
+                if child.score + most(cut, child.siblings) > score * _ABOVE:
                     following.append(child)
         level = following
     return best, True

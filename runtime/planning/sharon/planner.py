@@ -55,13 +55,14 @@ def plan(
     conflict; with 0 a pattern is shared by all queries that contain it, or by none.
     """
     weight = weight or benefit_weight(queries, rates or {})
-    end = clock() + seconds
     covers = sharable(queries)
+    whole = candidates(covers)
+    parts = components(covers, whole)
     chosen: list[Candidate] = []
     told: dict[Candidate, str] = {}
     greedy, endings = 0.0, {Ending.OPTIMAL}
-    whole = candidates(covers)
-    for part in components(covers, whole):
+    end = clock() + seconds
+    for part in parts:
         solved = solve(part, covers, weight, options, lambda: clock() >= end)
         chosen += solved.chosen
         greedy += solved.greedy

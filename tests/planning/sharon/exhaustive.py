@@ -18,8 +18,9 @@ def places(pattern: tuple[str, ...], sequence: tuple[str, ...]) -> set[int]:
     return {start + i for start in starts for i in range(length)}
 
 
-def options(queries: Sequences, weight: Weight) -> list[tuple[float, Cells]]:
-    """Each pattern with each two or more of its queries: its weight, and what it covers."""
+def options(queries: Sequences, weight: Weight, whole: bool) -> list[tuple[float, Cells]]:
+    """Each pattern with all its queries, if `whole`, or with each two or more of them: its
+    weight, and what it covers."""
     patterns = {
         sequence[i:j]
         for sequence in queries.values()
@@ -29,16 +30,16 @@ def options(queries: Sequences, weight: Weight) -> list[tuple[float, Cells]]:
     found = []
     for pattern in sorted(patterns):
         having = [query for query, sequence in queries.items() if places(pattern, sequence)]
-        for size in range(2, len(having) + 1):
-            for sharing in combinations(having, size):
+        for size in range(len(having) if whole else 2, len(having) + 1):
+            for sharing in combinations(having, size) if size > 1 else ():
                 cells = {(q, i) for q in sharing for i in places(pattern, queries[q])}
                 found.append((weight(pattern, sharing), frozenset(cells)))
     return found
 
 
-def best_score(queries: Sequences, weight: Weight) -> float:
+def best_score(queries: Sequences, weight: Weight, whole: bool = False) -> float:
     """The score of the best plan. Options without a gain are in no best plan."""
-    return _best([option for option in options(queries, weight) if option[0] > 0])
+    return _best([option for option in options(queries, weight, whole) if option[0] > 0])
 
 
 def _best(left: list[tuple[float, Cells]]) -> float:

@@ -41,8 +41,7 @@ def test_time_that_ends_during_the_search_leaves_the_best_so_far() -> None:
     queries = routes(Random(1), 40)
     scores = []
     for seconds in (0, 20, 200, 2_000):
-        ticks = count()
-        made = plan(queries, seconds=seconds, options=0, clock=lambda: float(next(ticks)))
+        made = plan(queries, seconds=seconds, options=0, clock=count().__next__)
         assert overlaps(made.chosen, queries) == []
         assert made.score >= made.greedy
         scores.append(made.score)
@@ -74,13 +73,19 @@ def test_limited_options_are_not_called_optimal() -> None:
     queries = {f"q{i}": "ABCD" for i in range(12)} | {f"r{i}": "CDEF" for i in range(12)}
     made = plan(queries, weight=length, seconds=inf, options=50)
     assert made.ending is Ending.LIMITED
-    assert made.score == 2 * 4 * 11
+    assert made.score == 2 * 11 + 2 * 23 + 2 * 11  # (A, B), (C, D) by all, (E, F)
 
 
 def test_options_find_more_than_whole_candidates() -> None:
-    queries = {f"q{i}": "ABC" for i in range(3)} | {f"r{i}": "BCD" for i in range(3)}
-    assert plan(queries, weight=length, options=0).score == 2 * 5  # (B, C) by all six
-    assert plan(queries, weight=length).score == 2 * 3 * 2
+    queries = {"q1": "ABC", "q2": "ABD", "q3": "ZAB", "q4": "ZAE"}
+
+    def weight(pattern: Pattern, sharing: Queries) -> float:
+        return len(sharing) + 0.5 * (pattern == ("Z", "A"))
+
+    assert plan(queries, weight=weight, options=0).score == 3  # (A, B) or (Z, A)
+    made = plan(queries, weight=weight, seconds=inf)
+    assert made.score == 4.5
+    assert Candidate(("A", "B"), ("q1", "q2")) in made.chosen
 
 
 @pytest.mark.parametrize("worth", [0.0, -1.0, -1e9])

@@ -49,6 +49,23 @@ def random_sequences(
     }
 
 
+def random_stretches(
+    random: Random, queries: int, lengths: tuple[int, int], types: str
+) -> dict[str, tuple[str, ...]]:
+    """Stretches of one sequence, now and then with another type in them: they have much in
+    common, in which types may come back."""
+    way = [random.choice(types) for _ in range(lengths[1] + 2)]
+    cut = {}
+    for i in range(queries):
+        length = random.randint(*lengths)
+        start = random.randrange(len(way) - length + 1)
+        sequence = way[start : start + length]
+        if random.random() < 0.5:
+            sequence[random.randrange(length)] = random.choice(types)
+        cut[f"q{i}"] = tuple(sequence)
+    return cut
+
+
 def routes(random: Random, queries: int, routes: int = 4, length: int = 10) -> dict[str, list[str]]:
     """Queries that are stretches of a few long routes through 45 types, as in section VIII."""
     streets = [f"T{i}" for i in range(45)]
