@@ -1,0 +1,119 @@
+"""The weight of edges: what the plans of two consecutive pools cost together.
+
+The cost of a plan falls apart into what each pool pays for itself and what changes between pools.
+A Q-set is kept where the next pool has it with the same snapshots, less the queries that go
+elsewhere; what is not kept is evaluated, one value for each query.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+from runtime.planning.gloria import kleene
+from runtime.planning.gloria.costs import Costs
+from runtime.planning.gloria.patterns import Loop, Pool
+from runtime.planning.gloria.template import Place, QSets
+
+
+def within(sets: QSets, mask: int) -> QSets:
+    """The Q-sets, of these queries only."""
+    return tuple((part, snapshots) for q, snapshots in sets if (part := q & mask))
+
+
+def unshared(sets: QSets, queries: int) -> int:
+    for q, _ in sets:
+        queries &= ~q
+    return queries
+
+
+class Weights:
+    """Edge weights under some costs. `rest` and `finish` are remembered for each chain."""
+
+    def __init__(self, costs: Costs) -> None:
+        self.costs = costs
+        self._rests: dict[tuple[tuple[Pool, ...], str | None], float] = {}
+
+    def start(self, place: Place) -> float:
+        return self.costs.start(place.source, place.charged.bit_count()) if place.charged else 0.0
+
+    def change(self, place: Place, arrived: QSets, sets: QSets) -> float:
+        """From the Q-sets that arrive at a pool to its own: what is not kept is evaluated."""
+        kept = set(sets)
+        total = 0.0
+        for q, snapshots in arrived:
+            if (q, snapshots) not in kept:
+                total += self.costs.evaluate(place.source, snapshots, q.bit_count())
+        return total + self._merged(place, arrived, sets)
+
+    def valid(self, place: Place, arrived: QSets, sets: QSets, queries: int) -> bool:
+        """A set of these queries with snapshots from elsewhere must have arrived so."""
+        local, known = place.local, set(arrived)
+        return all(
+            snapshots in local or not q & queries or (q, snapshots) in known
+            for q, snapshots in sets
+        )
+
+    def edge(self, place: Place, came: QSets, queries: int, sets: QSets) -> float:
+        """From the plan of a pool before, of which these queries go on to this place. Infinite
+        where the sets could not go on so."""
+        arrived = within(came, queries)
+        if not self.valid(place, arrived, sets, queries):
+            return inf
+        kept = set(sets)
+        total = 0.0
+        for q, snapshots in arrived:
+            if (q, snapshots) not in kept:
+                total += self.costs.evaluate(place.source, snapshots, q.bit_count())
+        mine = within(sets, unshared(arrived, queries))
+        return total + sum(self.costs.merge(place.source, q.bit_count()) for q, _ in mine)
+
+    def inside(self, place: Place, sets: QSets) -> float:
+        """The weight of a path through a loop; nothing for a step, which is paid on its way out."""
+        if not isinstance(place.pool, Loop):
+            return 0.0
+        k = unshared(sets, place.queries).bit_count()
+        total = kleene.apart(self.costs, place.pool, k) if k else 0.0
+        for q, snapshots in sets:
+            total += kleene.shared(self.costs, place.pool, snapshots, q.bit_count())
+        return total
+
+    def onward(self, place: Place, sets: QSets) -> float:
+        """Propagation to the target of a step, and the evaluation of queries that end there."""
+        source, target, costs = place.source, place.target, self.costs
+        step = not isinstance(place.pool, Loop)
+        total = 0.0
+        rest = place.queries
+        for q, snapshots in sets:
+            rest &= ~q
+            if step:
+                total += costs.shared(source, target, snapshots, q.bit_count())
+            if ended := q & place.ending:
+                total += costs.evaluate(target, snapshots, ended.bit_count())
+        if step and rest:
+            total += costs.apart(source, target, rest.bit_count())
+        return total
+
+    def rest(self, pools: tuple[Pool, ...], snapshots: str | None) -> float:
+        """Propagation along the pools for one set with these snapshots, or for one query that does
+        not share: an estimate of what lies ahead."""
+        known = self._rests.get((pools, snapshots))
+        if known is None:
+            known = sum(self._through(pool, snapshots) for pool in pools)
+            self._rests[pools, snapshots] = known
+        return known
+
+    def finish(self, pools: tuple[Pool, ...], snapshots: str, k: int) -> float:
+        return self.costs.evaluate(pools[-1].target, snapshots, k)
+
+    def _through(self, pool: Pool, snapshots: str | None) -> float:
+        if isinstance(pool, Loop):
+            if snapshots is None:
+                return kleene.apart(self.costs, pool, 1)
+            return kleene.shared(self.costs, pool, snapshots, 1)
+        if snapshots is None:
+            return self.costs.apart(pool.source, pool.target, 1)
+        return self.costs.shared(pool.source, pool.target, snapshots, 1)
+
+    def _merged(self, place: Place, arrived: QSets, sets: QSets) -> float:
+        fresh = within(sets, unshared(arrived, place.queries))
+        return sum(self.costs.merge(place.source, q.bit_count()) for q, _ in fresh)
