@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from runtime.planning.gloria import kleene
-from runtime.planning.gloria.patterns import Loop, Pool
-from runtime.planning.gloria.template import Place, QSet, QSets
+from runtime.planning.gloria.patterns import Loop
+from runtime.planning.gloria.template import Place, QSet, QSets, Way
 from runtime.planning.gloria.weights import Weights, unshared
 
 ALL_SUBSETS = 4  # sets of which all subsets are tried; of more, those that gain most
@@ -101,32 +101,32 @@ def _items(weights: Weights, place: Place, arrived: QSets, local: str) -> Iterat
     free = unshared(arrived, place.queries)
     for q, snapshots in arrived:
         yield _shared_item(weights, place, q, snapshots, local)
-    for mask, rest in zip(place.alike, place.rests, strict=True):
+    for mask, way in zip(place.alike, place.ways, strict=True):
         if q := mask & free:
             k = q.bit_count()
-            gain = k * weights.rest(rest, None) - _own(weights, rest, local, k)
-            yield Item(q, None, gain - weights.finish(rest, local, k))
+            gain = k * weights.rest(way, None) - _own(weights, way, local, k)
+            yield Item(q, None, gain - weights.finish(way, local, k))
 
 
 def _shared_item(weights: Weights, place: Place, q: int, snapshots: str, local: str) -> Item:
-    rest, k = _way(place, q), q.bit_count()
-    keep = weights.rest(rest, snapshots) + weights.finish(rest, snapshots, k)
+    way, k = way_of(place, q), q.bit_count()
+    keep = weights.rest(way, snapshots) + weights.finish(way, snapshots, k)
     now = weights.costs.evaluate(place.source, snapshots, k)
-    merged = now + _own(weights, rest, local, k) + weights.finish(rest, local, k)
-    return Item(q, snapshots, keep - merged, keep - now - k * weights.rest(rest, None))
+    merged = now + _own(weights, way, local, k) + weights.finish(way, local, k)
+    return Item(q, snapshots, keep - merged, keep - now - k * weights.rest(way, None))
 
 
-def _own(weights: Weights, rest: tuple[Pool, ...], local: str, k: int) -> float:
+def _own(weights: Weights, way: Way, local: str, k: int) -> float:
     """What queries pay by themselves inside a set: their values at the snapshots of a loop."""
-    pool = rest[0]
+    pool = way.pools[0]
     if not isinstance(pool, Loop):
         return 0.0
     return sum(weights.costs.into(a, b, k) for a, b in pool.transitions if b == local)
 
 
-def _way(place: Place, q: int) -> tuple[Pool, ...]:
+def way_of(place: Place, q: int) -> Way:
     """The way of one of the queries: of the first that has one of its own."""
-    return next(rest for mask, rest in zip(place.alike, place.rests, strict=True) if mask & q)
+    return next(way for mask, way in zip(place.alike, place.ways, strict=True) if mask & q)
 
 
 def _merges(items: list[Item], gaining: list[Item], limit: int) -> Iterator[Iterable[Item]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runtime.planning.gloria.graph_node import Node
+from runtime.planning.gloria.node import Node
 from runtime.planning.gloria.template import Place
 from runtime.planning.gloria.weights import Weights
 

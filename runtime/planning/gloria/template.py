@@ -18,12 +18,19 @@ QSet: TypeAlias = tuple[int, str]
 QSets: TypeAlias = tuple[QSet, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class Way:
+    """The pools that some queries have before them. Compared by identity: it is a key."""
+
+    pools: tuple[Pool, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Place:
     """A pool of the template. `before` and `after` are the pools next to it, by index, with the
     queries that come from there or go there. `starting` begin here, those `charged` at the first
     type of their query; `ending` have no pool after it. `alike` are the queries with the same
-    pools from here on, and `rests` those pools, this one first."""
+    way from here on, and `ways` those ways, this pool first."""
 
     pool: Pool
     queries: int
@@ -33,7 +40,7 @@ class Place:
     before: tuple[tuple[int, int], ...]
     after: tuple[tuple[int, int], ...]
     alike: tuple[int, ...]
-    rests: tuple[tuple[Pool, ...], ...]
+    ways: tuple[Way, ...]
 
     @property
     def source(self) -> str:
@@ -94,7 +101,7 @@ class _Draft:
             tuple(self.before.items()),
             tuple(self.after.items()),
             tuple(self.rests.values()),
-            tuple(self.rests),
+            tuple(map(Way, self.rests)),
         )
 
 

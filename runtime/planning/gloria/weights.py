@@ -12,7 +12,7 @@ from math import inf
 from runtime.planning.gloria import kleene
 from runtime.planning.gloria.costs import Costs
 from runtime.planning.gloria.patterns import Loop, Pool
-from runtime.planning.gloria.template import Place, QSets
+from runtime.planning.gloria.template import Place, QSets, Way
 
 
 def within(sets: QSets, mask: int) -> QSets:
@@ -27,29 +27,37 @@ def unshared(sets: QSets, queries: int) -> int:
 
 
 class Weights:
-    """Edge weights under some costs. `rest` and `finish` are remembered for each chain."""
+    """Edge weights under some costs. What lies ahead is remembered for each way."""
 
     def __init__(self, costs: Costs) -> None:
         self.costs = costs
-        self._rests: dict[tuple[tuple[Pool, ...], str | None], float] = {}
+        self._rests: dict[tuple[Way, str | None], float] = {}
 
     def start(self, place: Place) -> float:
         return self.costs.start(place.source, place.charged.bit_count()) if place.charged else 0.0
 
-    def change(self, place: Place, arrived: QSets, sets: QSets) -> float:
-        """From the Q-sets that arrive at a pool to its own: what is not kept is evaluated."""
+    def change(self, place: Place, arrived: QSets, sets: QSets, queries: int) -> float:
+        """From the Q-sets of these queries that arrive at a pool to its own."""
         kept = set(sets)
         total = 0.0
+        free = queries
         for q, snapshots in arrived:
+            free &= ~q
             if (q, snapshots) not in kept:
                 total += self.costs.evaluate(place.source, snapshots, q.bit_count())
-        return total + self._merged(place, arrived, sets)
+        for q, _ in sets:
+            if merged := q & free:
+                total += self.costs.merge(place.source, merged.bit_count())
+        return total
 
     def valid(self, place: Place, arrived: QSets, sets: QSets, queries: int) -> bool:
-        """A set of these queries with snapshots from elsewhere must have arrived so."""
+        """A set of these queries with snapshots from elsewhere must have arrived so, as
+        must a query that is alone in its set: nobody shares a new snapshot with it."""
         local, known = place.local, set(arrived)
         return all(
-            snapshots in local or not q & queries or (q, snapshots) in known
+            not q & queries
+            or (q, snapshots) in known
+            or (snapshots in local and q.bit_count() > 1)
             for q, snapshots in sets
         )
 
@@ -59,13 +67,7 @@ class Weights:
         arrived = within(came, queries)
         if not self.valid(place, arrived, sets, queries):
             return inf
-        kept = set(sets)
-        total = 0.0
-        for q, snapshots in arrived:
-            if (q, snapshots) not in kept:
-                total += self.costs.evaluate(place.source, snapshots, q.bit_count())
-        mine = within(sets, unshared(arrived, queries))
-        return total + sum(self.costs.merge(place.source, q.bit_count()) for q, _ in mine)
+        return self.change(place, arrived, sets, queries)
 
     def inside(self, place: Place, sets: QSets) -> float:
         """The weight of a path through a loop; nothing for a step, which is paid on its way out."""
@@ -93,17 +95,17 @@ class Weights:
             total += costs.apart(source, target, rest.bit_count())
         return total
 
-    def rest(self, pools: tuple[Pool, ...], snapshots: str | None) -> float:
-        """Propagation along the pools for one set with these snapshots, or for one query that does
+    def rest(self, way: Way, snapshots: str | None) -> float:
+        """Propagation along the way for one set with these snapshots, or for one query that does
         not share: an estimate of what lies ahead."""
-        known = self._rests.get((pools, snapshots))
+        known = self._rests.get((way, snapshots))
         if known is None:
-            known = sum(self._through(pool, snapshots) for pool in pools)
-            self._rests[pools, snapshots] = known
+            known = sum(self._through(pool, snapshots) for pool in way.pools)
+            self._rests[way, snapshots] = known
         return known
 
-    def finish(self, pools: tuple[Pool, ...], snapshots: str, k: int) -> float:
-        return self.costs.evaluate(pools[-1].target, snapshots, k)
+    def finish(self, way: Way, snapshots: str, k: int) -> float:
+        return self.costs.evaluate(way.pools[-1].target, snapshots, k)
 
     def _through(self, pool: Pool, snapshots: str | None) -> float:
         if isinstance(pool, Loop):
@@ -113,7 +115,3 @@ class Weights:
         if snapshots is None:
             return self.costs.apart(pool.source, pool.target, 1)
         return self.costs.shared(pool.source, pool.target, snapshots, 1)
-
-    def _merged(self, place: Place, arrived: QSets, sets: QSets) -> float:
-        fresh = within(sets, unshared(arrived, place.queries))
-        return sum(self.costs.merge(place.source, q.bit_count()) for q, _ in fresh)
