@@ -12,9 +12,9 @@ from runtime.planning.gloria.costs import Costs, PaperCosts
 from runtime.planning.gloria.graph import Options, Size, grow
 from runtime.planning.gloria.groups import components, cut, order
 from runtime.planning.gloria.patterns import Part, Pool, Transition
-from runtime.planning.gloria.search import Path, always, lightest, never, search, weigh
+from runtime.planning.gloria.search import Path, always, arriving, lightest, never, search, weigh
 from runtime.planning.gloria.template import Template, merge
-from runtime.planning.gloria.weights import Weights, unshared, within
+from runtime.planning.gloria.weights import Weights, unshared
 
 GROUPS = 64  # of chains that contradict each other, in one component
 
@@ -147,9 +147,7 @@ class _Making:
 
     def _tell(self, template: Template, path: Path) -> None:
         for place, sets in zip(template.places, path, strict=True):
-            arrived = tuple(
-                each for index, mask in place.before for each in within(path[index], mask)
-            )
+            arrived = arriving(place, path)
             told = [
                 QuerySet(
                     template.queries(chosen[0]),

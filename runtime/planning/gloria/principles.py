@@ -17,17 +17,20 @@ from runtime.planning.gloria.patterns import Loop
 from runtime.planning.gloria.template import Place, QSet, QSets, Way
 from runtime.planning.gloria.weights import Weights, unshared
 
+PARTS = 12  # ways that the queries of a pool may have, for their Q-sets to part by them
 ALL_SUBSETS = 4  # sets of which all subsets are tried; of more, those that gain most
 
 
 @dataclass(frozen=True)
 class Item:
-    """Queries that decide together: a Q-set that arrives, or queries that do not share so far
-    (`snapshots` is None) and have the same way before them. `gain` is of merging, as far as the
+    """Queries that decide together: a Q-set that arrives, or the part of it that has the same way
+    before it, or queries that do not share so far (`snapshots` is None) and have the same way.
+    `origin` is the whole Q-set. `gain` is of merging, as far as the
     rest of the way of one of them tells; `leave` of no longer sharing."""
 
     queries: int
     snapshots: str | None
+    origin: int
     gain: float
     leave: float = 0.0
 
@@ -86,34 +89,44 @@ def _subsets(weights: Weights, place: Place, arrived: QSets, limit: int) -> Iter
 def _choices(
     weights: Weights, place: Place, arrived: QSets, limit: int
 ) -> Iterator[tuple[list[Item], str]]:
-    """What can merge, for each type whose snapshots it could merge to; most gain first."""
+    """What can merge, whole Q-sets or their parts, for each type whose snapshots it could merge
+    to; most gain first."""
     local = place.local
     if isinstance(place.pool, Loop):
         k = place.queries.bit_count()
         local = kleene.promising(weights.costs, place.pool, k, min(limit, 3))
+    parting = bool(arrived) and 1 < len(place.alike) <= PARTS
     for type_ in local:
-        items = list(_items(weights, place, arrived, type_))
-        if len(items) > 1:
-            yield sorted(items, key=lambda item: -item.gain), type_
+        for parts in (False, True) if parting else (False,):
+            items = list(_items(weights, place, arrived, type_, parts))
+            if len(items) > 1:
+                yield sorted(items, key=lambda item: -item.gain), type_
 
 
-def _items(weights: Weights, place: Place, arrived: QSets, local: str) -> Iterator[Item]:
+def _items(
+    weights: Weights, place: Place, arrived: QSets, local: str, parts: bool
+) -> Iterator[Item]:
     free = unshared(arrived, place.queries)
-    for q, snapshots in arrived:
-        yield _shared_item(weights, place, q, snapshots, local)
+    for origin, snapshots in arrived:
+        masks = place.alike if parts else (origin,)
+        for mask in masks:
+            if q := mask & origin:
+                yield _shared_item(weights, place, q, (origin, snapshots), local)
     for mask, way in zip(place.alike, place.ways, strict=True):
         if q := mask & free:
             k = q.bit_count()
             gain = k * weights.rest(way, None) - _own(weights, way, local, k)
-            yield Item(q, None, gain - weights.finish(way, local, k))
+            yield Item(q, None, 0, gain - weights.finish(way, local, k))
 
 
-def _shared_item(weights: Weights, place: Place, q: int, snapshots: str, local: str) -> Item:
+def _shared_item(weights: Weights, place: Place, q: int, of: QSet, local: str) -> Item:
+    origin, snapshots = of
     way, k = way_of(place, q), q.bit_count()
-    keep = weights.rest(way, snapshots) + weights.finish(way, snapshots, k)
+    part = k / origin.bit_count()
+    keep = part * weights.rest(way, snapshots) + weights.finish(way, snapshots, k)
     now = weights.costs.evaluate(place.source, snapshots, k)
     merged = now + _own(weights, way, local, k) + weights.finish(way, local, k)
-    return Item(q, snapshots, keep - merged, keep - now - k * weights.rest(way, None))
+    return Item(q, snapshots, origin, keep - merged, keep - now - k * weights.rest(way, None))
 
 
 def _own(weights: Weights, way: Way, local: str, k: int) -> float:
@@ -154,9 +167,10 @@ def _node(
         gone |= item.queries
     if joined and joined.bit_count() < 2:
         return
-    kept: list[QSet] = [
-        (item.queries, item.snapshots)
-        for item in items
-        if item.snapshots is not None and not item.queries & (joined | gone)
-    ]
-    yield tuple(sorted([*kept, (joined, local)] if joined else kept))
+    kept: dict[QSet, int] = {}
+    for item in items:
+        if item.snapshots is not None and not item.queries & (joined | gone):
+            of = (item.origin, item.snapshots)
+            kept[of] = kept.get(of, 0) | item.queries
+    sets = [(q, snapshots) for (_, snapshots), q in kept.items()]
+    yield tuple(sorted([*sets, (joined, local)] if joined else sets))

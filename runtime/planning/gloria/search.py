@@ -15,7 +15,7 @@ from math import inf
 from runtime.planning.gloria.graph import Graph
 from runtime.planning.gloria.node import Node
 from runtime.planning.gloria.template import Place, QSets, Template
-from runtime.planning.gloria.weights import Weights, within
+from runtime.planning.gloria.weights import Weights, possible, touching, valid, within
 
 Path = list[QSets]
 
@@ -48,8 +48,13 @@ def weigh(template: Template, weights: Weights, path: Path) -> float:
         total += weights.start(place) + weights.inside(place, sets) + weights.onward(place, sets)
         total += weights.change(place, (), sets, place.starting)
         for index, queries in place.before:
-            total += weights.edge(place, path[index], queries, sets)
+            total += weights.edge(place, within(path[index], queries), sets, queries)
     return total
+
+
+def arriving(place: Place, path: Path) -> QSets:
+    """What arrives at a place on a path that is known up to it."""
+    return tuple(each for index, mask in place.before for each in within(path[index], mask))
 
 
 def mend(template: Template, path: Path) -> Path:
@@ -57,10 +62,10 @@ def mend(template: Template, path: Path) -> Path:
     leaves a query alone."""
     mended: Path = []
     for place, sets in zip(template.places, path, strict=True):
-        arrived = {each for index, mask in place.before for each in within(mended[index], mask)}
+        arrived = arriving(place, mended)
         kept, lost = [], 0
         for q, snapshots in sets:
-            if (q, snapshots) in arrived or (snapshots in place.local and q.bit_count() > 1):
+            if possible(place, arrived, (q, snapshots)):
                 kept.append((q, snapshots))
             else:
                 lost |= q
@@ -79,9 +84,9 @@ def always(template: Template, weights: Weights) -> Path:
     path: Path = []
     for place in template.places:
         everyone = place.queries
-        came = [each for index, mask in place.before for each in within(path[index], mask)]
+        came = arriving(place, path)
         if len(came) == 1 and came[0][0] == everyone:
-            path.append(tuple(came))
+            path.append(came)
         elif everyone.bit_count() < 2:
             path.append(())
         else:
@@ -97,7 +102,7 @@ def _traced_back(graph: Graph, weights: Weights) -> Path:
 
         def onward(node: Node, place: Place = places[index]) -> float:
             return node.passed + sum(
-                weights.edge(places[after], node.sets, queries, path[after])
+                weights.edge(places[after], within(node.sets, queries), path[after], queries)
                 for after, queries in place.after
             )
 
@@ -110,9 +115,10 @@ def _forward(graph: Graph, weights: Weights) -> Path:
     to_end = _to_ends(graph, weights)
     path: Path = []
     for place, nodes, distances in zip(places, graph.pools, to_end, strict=True):
+        arrived = [(within(path[index], q), q) for index, q in place.before]
         totals = [
             distance
-            + sum(weights.edge(place, path[index], q, node.sets) for index, q in place.before)
+            + sum(weights.edge(place, came, node.sets, q) for came, q in arrived)
             for node, distance in zip(nodes, distances, strict=True)
         ]
         path.append(_nearest(nodes, totals))
@@ -125,17 +131,33 @@ def _to_ends(graph: Graph, weights: Weights) -> list[list[float]]:
     places = graph.template.places
     found: list[list[float]] = [[] for _ in places]
     for index in range(len(places) - 1, -1, -1):
-        place = places[index]
-        for node in graph.pools[index]:
-            total = weights.inside(place, node.sets) + weights.onward(place, node.sets)
-            for after, queries in place.after:
-                share = queries.bit_count() / places[after].queries.bit_count()
-                total += min(
-                    weights.edge(places[after], node.sets, queries, other.sets) + share * distance
-                    for other, distance in zip(graph.pools[after], found[after], strict=True)
-                )
-            found[index].append(total)
+        place, nodes = places[index], graph.pools[index]
+        totals = [weights.inside(place, n.sets) + weights.onward(place, n.sets) for n in nodes]
+        for after, queries in place.after:
+            share = queries.bit_count() / places[after].queries.bit_count()
+            ahead = [
+                (touching(node.sets, queries), share * distance)
+                for node, distance in zip(graph.pools[after], found[after], strict=True)
+            ]
+            known: dict[QSets, float] = {}
+            for i, node in enumerate(nodes):
+                arrived = within(node.sets, queries)
+                if arrived not in known:
+                    known[arrived] = _on(weights, places[after], arrived, queries, ahead)
+                totals[i] += known[arrived]
+        found[index] = totals
     return found
+
+
+def _on(
+    weights: Weights, place: Place, arrived: QSets, queries: int, ahead: list[tuple[QSets, float]]
+) -> float:
+    """The shortest way on, by any node of the next pool; for each the distance from there."""
+    nearest = inf
+    for sets, distance in ahead:
+        if distance < nearest and valid(place, arrived, sets):
+            nearest = min(nearest, distance + weights.change(place, arrived, sets, queries))
+    return nearest
 
 
 def _nearest(nodes: list[Node], totals: list[float]) -> QSets:

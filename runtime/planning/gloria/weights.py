@@ -1,8 +1,8 @@
 """The weight of edges: what the plans of two consecutive pools cost together.
 
 The cost of a plan falls apart into what each pool pays for itself and what changes between pools.
-A Q-set is kept where the next pool has it with the same snapshots, less the queries that go
-elsewhere; what is not kept is evaluated, one value for each query.
+A Q-set, or a part of it, is kept where the next pool has it with the same snapshots; what is not
+kept is evaluated, one value for each query.
 """
 
 from __future__ import annotations
@@ -12,12 +12,39 @@ from math import inf
 from runtime.planning.gloria import kleene
 from runtime.planning.gloria.costs import Costs
 from runtime.planning.gloria.patterns import Loop, Pool
-from runtime.planning.gloria.template import Place, QSets, Way
+from runtime.planning.gloria.template import Place, QSet, QSets, Way
 
 
 def within(sets: QSets, mask: int) -> QSets:
     """The Q-sets, of these queries only."""
     return tuple((part, snapshots) for q, snapshots in sets if (part := q & mask))
+
+
+def touching(sets: QSets, queries: int) -> QSets:
+    """The Q-sets with some of these queries."""
+    return tuple(each for each in sets if each[0] & queries)
+
+
+def possible(place: Place, arrived: QSets, chosen: QSet) -> bool:
+    """A set makes new snapshots, if it is more than one query, or it is (a part of) one that
+    arrived so."""
+    q, snapshots = chosen
+    if chosen in arrived or (snapshots in place.local and q & (q - 1)):
+        return True
+    return any(snapshots == s and not q & ~mask for mask, s in arrived)
+
+
+def valid(place: Place, arrived: QSets, sets: QSets) -> bool:
+    return all(possible(place, arrived, each) for each in sets)
+
+
+def _kept(q: int, snapshots: str, sets: QSets) -> int:
+    """The queries of a set that go on with its snapshots, in whatever parts."""
+    kept = 0
+    for mask, s in sets:
+        if s == snapshots and not mask & ~q:
+            kept |= mask
+    return kept
 
 
 def unshared(sets: QSets, queries: int) -> int:
@@ -38,36 +65,26 @@ class Weights:
 
     def change(self, place: Place, arrived: QSets, sets: QSets, queries: int) -> float:
         """From the Q-sets of these queries that arrive at a pool to its own."""
-        kept = set(sets)
+        known = set(sets)
         total = 0.0
         free = queries
         for q, snapshots in arrived:
             free &= ~q
-            if (q, snapshots) not in kept:
-                total += self.costs.evaluate(place.source, snapshots, q.bit_count())
-        for q, _ in sets:
-            if merged := q & free:
-                total += self.costs.merge(place.source, merged.bit_count())
+            if (q, snapshots) not in known and (lost := q & ~_kept(q, snapshots, sets)):
+                total += self.costs.evaluate(place.source, snapshots, lost.bit_count())
+        if free:
+            for q, _ in sets:
+                if merged := q & free:
+                    total += self.costs.merge(place.source, merged.bit_count())
         return total
 
-    def valid(self, place: Place, arrived: QSets, sets: QSets, queries: int) -> bool:
-        """A set of these queries with snapshots from elsewhere must have arrived so, as
-        must a query that is alone in its set: nobody shares a new snapshot with it."""
-        local, known = place.local, set(arrived)
-        return all(
-            not q & queries
-            or (q, snapshots) in known
-            or (snapshots in local and q.bit_count() > 1)
-            for q, snapshots in sets
-        )
-
-    def edge(self, place: Place, came: QSets, queries: int, sets: QSets) -> float:
-        """From the plan of a pool before, of which these queries go on to this place. Infinite
-        where the sets could not go on so."""
-        arrived = within(came, queries)
-        if not self.valid(place, arrived, sets, queries):
+    def edge(self, place: Place, arrived: QSets, sets: QSets, queries: int) -> float:
+        """Of the queries that come from one pool before: from the Q-sets in which they arrive to
+        those of the place. Infinite where they could not go on so."""
+        mine = touching(sets, queries)
+        if not valid(place, arrived, mine):
             return inf
-        return self.change(place, arrived, sets, queries)
+        return self.change(place, arrived, mine, queries)
 
     def inside(self, place: Place, sets: QSets) -> float:
         """The weight of a path through a loop; nothing for a step, which is paid on its way out."""
