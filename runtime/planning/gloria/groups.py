@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 
 from runtime.planning.gloria.chains import Chain
 from runtime.planning.gloria.patterns import Pool
@@ -44,7 +45,7 @@ def order(chains: Iterable[Chain]) -> list[Pool] | None:
     sorter: TopologicalSorter[Pool] = TopologicalSorter()
     for chain in chains:
         sorter.add(chain.pools[0])
-        for one, other in zip(chain.pools, chain.pools[1:], strict=False):
+        for one, other in pairwise(chain.pools):
             sorter.add(other, one)
     try:
         return list(sorter.static_order())

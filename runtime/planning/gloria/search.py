@@ -32,9 +32,7 @@ def ends(template: Template) -> int:
     return sum(1 for place in template.places if place.ending)
 
 
-def lightest(
-    template: Template, weights: Weights, paths: Iterable[Path]
-) -> tuple[Path, float]:
+def lightest(template: Template, weights: Weights, paths: Iterable[Path]) -> tuple[Path, float]:
     mended = [mend(template, path) for path in paths]
     weighed = [(weigh(template, weights, path), i) for i, path in enumerate(mended)]
     weight, i = min(weighed)
@@ -117,8 +115,7 @@ def _forward(graph: Graph, weights: Weights) -> Path:
     for place, nodes, distances in zip(places, graph.pools, to_end, strict=True):
         arrived = [(within(path[index], q), q) for index, q in place.before]
         totals = [
-            distance
-            + sum(weights.edge(place, came, node.sets, q) for came, q in arrived)
+            distance + sum(weights.edge(place, came, node.sets, q) for came, q in arrived)
             for node, distance in zip(nodes, distances, strict=True)
         ]
         path.append(_nearest(nodes, totals))

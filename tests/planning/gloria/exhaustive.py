@@ -6,7 +6,7 @@ queries. A block evaluates alone, makes snapshots here, or keeps those that it c
 """
 
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import cache
 
 from runtime.planning.gloria.costs import Costs
 from runtime.planning.gloria.patterns import Kleene, Part, Sequence
@@ -23,7 +23,7 @@ def cheapest(queries: Mapping[str, Part], costs: Costs) -> float:
     names = sorted(queries)
     first = sum(costs.start(_pools(pattern)[0], 1) for pattern in queries.values())
 
-    @lru_cache(maxsize=None)
+    @cache
     def rest(i: int, state: tuple[Carried, ...]) -> float:
         if i == len(order):
             return 0.0
@@ -45,6 +45,33 @@ def cheapest(queries: Mapping[str, Part], costs: Costs) -> float:
         return best
 
     return first + rest(0, (None,) * len(names))
+
+
+def cost_of(
+    queries: Mapping[str, Part],
+    sets: Mapping[tuple[str, str], list[tuple[frozenset[str], str | None]]],
+    costs: Costs,
+) -> float:
+    """The cost of one plan, which gives each transition sets of queries with their snapshots."""
+    ways = {name: _pools(pattern)[2] for name, pattern in queries.items()}
+    carried: dict[str, Carried] = dict.fromkeys(queries)
+    total = sum(costs.start(_pools(pattern)[0], 1) for pattern in queries.values())
+    for pool in _ordered(ways):
+        here = {name for name, way in ways.items() if pool in way}
+        before = dict(carried)
+        for members, snapshots in sets[(pool[2] or (pool[:2],))[0]]:
+            if not members <= here:
+                continue
+            kept = all(
+                (c := before[name]) is not None and members <= c[0] and snapshots == c[1]
+                for name in members
+            )
+            total += _cost((members, snapshots, kept), before, pool, costs)
+            for name in members:
+                carried[name] = None if snapshots is None else (members, snapshots)
+                if snapshots is not None and ways[name][-1] == pool:
+                    total += costs.evaluate(pool[1], snapshots, 1)
+    return total
 
 
 def _cost(block: Block, carried: Mapping[str, Carried], pool: Pool, costs: Costs) -> float:
@@ -86,9 +113,7 @@ def _labelled(
             yield (block, *rest)
 
 
-def _labels(
-    members: frozenset[str], carried: Mapping[str, Carried], pool: Pool
-) -> Iterator[Block]:
+def _labels(members: frozenset[str], carried: Mapping[str, Carried], pool: Pool) -> Iterator[Block]:
     if len(members) == 1:
         yield members, None, False
     before = carried[min(members)]
@@ -138,6 +163,6 @@ def _pools(part: Part) -> tuple[str, str, list[Pool]]:
     assert isinstance(part, Sequence)
     pieces = [_pools(each) for each in part.parts]
     found = list(pieces[0][2])
-    for one, other in zip(pieces, pieces[1:], strict=False):
+    for one, other in pairwise(pieces):
         found += [(one[1], other[0], ()), *other[2]]
     return pieces[0][0], pieces[-1][1], found
