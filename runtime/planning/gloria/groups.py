@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
 from runtime.planning.gloria.chains import Chain
 from runtime.planning.gloria.patterns import Pool
+
+MANY = 1000  # pools: with more it is cheaper to search what comes after one than to keep it
 
 
 def components(chains: Iterable[Chain]) -> list[list[Chain]]:
@@ -53,53 +54,87 @@ def order(chains: Iterable[Chain]) -> list[Pool] | None:
         return None
 
 
-@dataclass
-class _Group:
-    """`after` has, for each pool, the pools that come later, as bits."""
+class _Dense:
+    """A group of chains, with all the pools that come after each pool, as bits: every question is
+    short, every new chain is long."""
 
-    chains: list[Chain] = field(default_factory=list)
-    after: dict[int, int] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.chains: list[Chain] = []
+        self.after: dict[int, int] = {}
 
-    def fits(self, bits: list[int]) -> bool:
+    def fits(self, way: list[int]) -> bool:
         """A cycle would need a way back from a pool of the chain to one before it."""
         before = 0
-        for bit in bits:
-            if self.after.get(bit, 0) & before:
+        for pool in way:
+            if self.after.get(pool, 0) & before:
                 return False
-            before |= bit
+            before |= 1 << pool
         return True
 
-    def add(self, chain: Chain, bits: list[int]) -> None:
+    def add(self, chain: Chain, way: list[int]) -> None:
         self.chains.append(chain)
-        later = 0
+        later = whole = 0
         new = False
-        whole = 0
-        for bit in reversed(bits):
-            known = self.after.get(bit, 0)
+        for pool in reversed(way):
+            known = self.after.get(pool, 0)
             new |= bool(later & ~known)
-            self.after[bit] = later = known | later
-            later |= bit
-            whole |= bit
+            self.after[pool] = known | later
+            later |= known | 1 << pool
+            whole |= 1 << pool
         if new:
             for pool, known in self.after.items():
-                if known & whole and not pool & whole:
-                    for bit in bits:
-                        if known & bit:
-                            known |= self.after[bit]
-                    self.after[pool] = known
+                if known & whole and not whole >> pool & 1:
+                    self.after[pool] = known | self._beyond(known, way)
+
+    def _beyond(self, known: int, way: list[int]) -> int:
+        """The first pool of the chain that comes later has all that the others have."""
+        first = next(pool for pool in way if known >> pool & 1)
+        return self.after[first]
+
+
+class _Sparse:
+    """The same, with only the next pools of each: for many pools with few chains in each."""
+
+    def __init__(self) -> None:
+        self.chains: list[Chain] = []
+        self.next: defaultdict[int, set[int]] = defaultdict(set)
+
+    def fits(self, way: list[int]) -> bool:
+        seen: set[int] = set()
+        before = set(way)
+        for pool in reversed(way):
+            before.discard(pool)
+            if not before:
+                break
+            found = [pool]
+            while found:
+                new = self.next.get(found.pop(), _NONE) - seen
+                if new & before:
+                    return False
+                seen |= new
+                found += new
+        return True
+
+    def add(self, chain: Chain, way: list[int]) -> None:
+        self.chains.append(chain)
+        for one, other in pairwise(way):
+            self.next[one].add(other)
+
+
+_NONE: set[int] = set()
 
 
 def cut(sizes: dict[Chain, int], limit: int) -> list[list[Chain]]:
-    """Groups without a cycle. Only the first `limit` groups take more chains, so that many
-    contradictions do not make the cut quadratic with a large factor; a chain that fits into none
-    of them is a group by itself."""
+    """Groups without a cycle. Only the last `limit` groups take more chains, so that many
+    contradictions do not make the cut quadratic with a large factor."""
+    many = len({pool for chain in sizes for pool in chain.pools}) > MANY
     index: dict[Pool, int] = {}
-    groups: list[_Group] = []
+    groups: list[_Dense | _Sparse] = []
     for chain in sorted(sizes, key=lambda each: -sizes[each]):
-        bits = [1 << index.setdefault(pool, len(index)) for pool in chain.pools]
-        group = next((each for each in groups[:limit] if each.fits(bits)), None)
+        way = [index.setdefault(pool, len(index)) for pool in chain.pools]
+        group = next((each for each in groups[-limit:] if each.fits(way)), None)
         if group is None:
-            group = _Group()
+            group = _Sparse() if many else _Dense()
             groups.append(group)
-        group.add(chain, bits)
+        group.add(chain, way)
     return [group.chains for group in groups]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 
 from runtime.planning.gloria import reasons
@@ -109,12 +109,19 @@ class _Making:
             f"{sum(map(len, queries.values()))} queries with contradicting orders of transitions "
             f"are planned in {len(groups)} groups"
         )
+        counts = Counter(pool for group in groups for pool in {p for c in group for p in c.pools})
+        elsewhere = {pool for pool, count in counts.items() if count > 1}
         for group in groups:
             ordered = order(group)
             assert ordered is not None, "a group has no cycle"
-            self._group(ordered, {chain: queries[chain] for chain in group})
+            self._group(ordered, {chain: queries[chain] for chain in group}, elsewhere)
 
-    def _group(self, pools: list[Pool], queries: Mapping[Chain, list[str]]) -> None:
+    def _group(
+        self,
+        pools: list[Pool],
+        queries: Mapping[Chain, list[str]],
+        elsewhere: Set[Pool] = frozenset(),
+    ) -> None:
         template = merge(pools, queries)
         nothing, everything = never(template), always(template, self.weights)
         paths = [nothing, everything]
@@ -126,7 +133,7 @@ class _Making:
             weigh(template, self.weights, nothing),
             weigh(template, self.weights, everything),
         )
-        self._tell(template, path)
+        self._tell(template, path, elsewhere)
 
     def _searched(self, template: Template) -> list[Path]:
         """By the paper's principles and, if asked, with merged subsets: the limit on nodes may
@@ -145,7 +152,7 @@ class _Making:
         self.never += nothing
         self.always += everything
 
-    def _tell(self, template: Template, path: Path) -> None:
+    def _tell(self, template: Template, path: Path, elsewhere: Set[Pool]) -> None:
         for place, sets in zip(template.places, path, strict=True):
             arrived = arriving(place, path)
             told = [
@@ -157,7 +164,7 @@ class _Making:
                 for chosen in sets
             ]
             if rest := unshared(sets, place.queries):
-                why = reasons.why_apart(self.weights, place, rest)
+                why = reasons.why_apart(self.weights, place, rest, place.pool in elsewhere)
                 told.append(QuerySet(template.queries(rest), None, why))
             for transition in place.pool.transitions:
                 self.sets[transition] += told

@@ -8,7 +8,7 @@ from runtime.planning.gloria.template import Place, QSet, QSets
 from runtime.planning.gloria.weights import Weights
 
 ONLY_ONE = "no other query has this transition"
-OTHER_GROUP = "only queries whose order of transitions contradicts it have this transition, too"
+OTHER_GROUP = "the other queries with this transition have orders that contradict its own"
 
 
 def why_shared(weights: Weights, place: Place, arrived: QSets, chosen: QSet) -> str:
@@ -31,10 +31,11 @@ def why_shared(weights: Weights, place: Place, arrived: QSets, chosen: QSet) -> 
     return f"{verb}, {how}: {compared}"
 
 
-def why_apart(weights: Weights, place: Place, mask: int) -> str:
+def why_apart(weights: Weights, place: Place, mask: int, elsewhere: bool) -> str:
+    """`elsewhere`: queries of other groups have the pool, too."""
     k = mask.bit_count()
     if place.queries.bit_count() == 1:
-        return ONLY_ONE
+        return OTHER_GROUP if elsewhere else ONLY_ONE
     alone = _alone(weights, place, k)
     if k == 1:
         return f"shares with none of the others: {place.pool} costs {alone:g}, evaluating is saved"

@@ -7,6 +7,7 @@ queries. A block evaluates alone, makes snapshots here, or keeps those that it c
 
 from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import pairwise
 
 from runtime.planning.gloria.costs import Costs
 from runtime.planning.gloria.patterns import Kleene, Part, Sequence
