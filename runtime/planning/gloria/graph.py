@@ -20,8 +20,8 @@ from runtime.planning.gloria.weights import Weights, unshared, within
 @dataclass(frozen=True)
 class Options:
     """`subsets`: how many subsets may merge at a node, besides all; 0 is the paper. `limit`: how
-    many nodes a pool keeps. `prune`: whether nodes are pruned at all; edges are, where two ways
-    lead to the same node."""
+    many nodes a pool keeps; the planner lets small workloads keep more. `prune`: whether nodes are
+    pruned at all; edges always are, where two ways lead to the same node."""
 
     subsets: int = 6
     limit: int = 8

@@ -16,6 +16,8 @@ from runtime.planning.gloria.search import Path, always, arriving, lightest, nev
 from runtime.planning.gloria.template import Template, merge
 from runtime.planning.gloria.weights import Weights, unshared
 
+FINE = 64  # nodes that a pool of a small workload keeps
+SMALL = 3000  # nodes of all pools, each times the ways from it, up to which a workload is small
 GROUPS = 64  # of chains that contradict each other, in one component
 
 
@@ -138,7 +140,10 @@ class _Making:
     def _searched(self, template: Template) -> list[Path]:
         """By the paper's principles and, if asked, with merged subsets: the limit on nodes may
         keep the second from a plan that the first one finds."""
-        both = {self.options, replace(self.options, subsets=0)}
+        work = sum(len(place.alike) for place in template.places)
+        limit = max(self.options.limit, min(FINE, SMALL // work))
+        wide = replace(self.options, limit=limit)
+        both = {wide, replace(wide, subsets=0)}
         found = []
         for options in sorted(both, key=lambda each: each.subsets):
             graph = grow(template, self.weights, options)
