@@ -11,7 +11,7 @@ from runtime.planning.gloria.chains import Chain, Chains, chains
 from runtime.planning.gloria.costs import Costs, PaperCosts
 from runtime.planning.gloria.graph import Options, Size, grow
 from runtime.planning.gloria.groups import components, cut, order
-from runtime.planning.gloria.patterns import Part, Pool, Transition
+from runtime.planning.gloria.patterns import Part, Pool, Transition, all_types, flat
 from runtime.planning.gloria.search import Path, always, arriving, lightest, never, search, weigh
 from runtime.planning.gloria.template import Template, merge
 from runtime.planning.gloria.weights import Weights, unshared
@@ -33,8 +33,8 @@ class QuerySet:
 
 @dataclass(frozen=True)
 class TransitionPlan:
-    """Every query of the transition is in one set, or in two if its sets in and outside of a loop
-    differ."""
+    """Every query of the transition is in one set. Sets of a loop and of the same transition
+    outside of one are different sets, even with the same snapshots."""
 
     source: str
     target: str
@@ -61,13 +61,22 @@ def plan(
     costs: Costs | None = None,
     options: Options | None = None,
 ) -> GloriaPlan:
-    """The plan of a workload. Without `costs`, the paper's own."""
+    """The plan of a workload. Without `costs`, the paper's own, by the rates."""
+    if costs is None:
+        _check(queries, rates)
     made = _Making(costs or PaperCosts(rates), options or Options())
     found = chains(queries)
     made.alone(found)
     for together in components(found.queries):
         made.component(together, found)
     return made.plan()
+
+
+def _check(queries: Mapping[str, Part], rates: Mapping[str, float]) -> None:
+    for name, pattern in queries.items():
+        for type_ in all_types(flat(pattern)):
+            if not rates.get(type_, -1.0) >= 0:
+                raise ValueError(f"query {name} has {type_}, of which there is no rate")
 
 
 class _Making:

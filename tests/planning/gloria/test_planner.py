@@ -34,8 +34,7 @@ def blocks(made: GloriaPlan) -> dict[tuple[str, str], list[tuple[frozenset[str],
 
 
 def assert_covers(made: GloriaPlan, queries: Mapping[str, Part]) -> None:
-    """Every transition of every query is in one set; one that a query has in and outside of a
-    loop is only said once."""
+    """Every transition of every query is in one set, also one that a query has in two places."""
     found = Counter(
         ((t.source, t.target), name) for t in made.transitions for s in t.sets for name in s.queries
     )
@@ -176,6 +175,8 @@ def test_one_query_and_one_type() -> None:
     assert made.transitions[0].sets[0].why == "no other query has this transition"
     with pytest.raises(ValueError, match="no event type"):
         plan({"q": seq()}, {})
+    with pytest.raises(ValueError, match="q has B, of which there is no rate"):
+        plan({"q": seq("A", "B")}, {"A": 1.0})
 
 
 def test_equal_queries_are_planned_as_one() -> None:
