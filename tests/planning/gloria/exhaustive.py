@@ -63,10 +63,8 @@ def cost_of(
         for members, snapshots in sets[(pool[2] or (pool[:2],))[0]]:
             if not members <= here:
                 continue
-            kept = all(
-                (c := before[name]) is not None and members <= c[0] and snapshots == c[1]
-                for name in members
-            )
+            came = before[min(members)]
+            kept = came is not None and came[1] == snapshots and _together(members, before)
             total += _cost((members, snapshots, kept), before, pool, costs)
             for name in members:
                 carried[name] = None if snapshots is None else (members, snapshots)
@@ -118,13 +116,19 @@ def _labels(members: frozenset[str], carried: Mapping[str, Carried], pool: Pool)
     if len(members) == 1:
         yield members, None, False
     before = carried[min(members)]
-    kept = before is not None and members <= before[0]
+    kept = before is not None and _together(members, carried)
     if before is not None and kept:
         yield members, before[1], True
     if len(members) > 1:
         for type_ in {a for a, _ in pool[2]} or {pool[0]}:
             if not (kept and before is not None and type_ == before[1]):
                 yield members, type_, False
+
+
+def _together(members: frozenset[str], carried: Mapping[str, Carried]) -> bool:
+    """They come from the same pool in the same set. Of a set that parted, those that went through
+    a loop and those that did not carry different expressions of the same snapshots."""
+    return len({carried[name] for name in members}) == 1
 
 
 def _partitions(names: list[str]) -> Iterator[list[frozenset[str]]]:
