@@ -1,1 +1,1 @@
-"""Plans for a whole workload, made before the first event: which queries share what."""
+"""Planners: from a workload and the rates of its events to who shares what."""

@@ -1,0 +1,142 @@
+"""Patterns as the planner reads them: event types in sequence, where a part may be a Kleene loop.
+
+`seq("F", "A", plus("B", plus("C")), "D")` is SEQ(F, A, (SEQ(B, C+))+, D). Inside, a pattern is
+the list of its **pools**, one after the other: a `Step` from one type to the next, or a whole
+`Loop`. A pool is what the paper keeps candidate plans for; a loop has one plan for all its steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+Transition: TypeAlias = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Sequence:
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class Kleene:
+    part: Part
+
+
+Part: TypeAlias = str | Sequence | Kleene
+
+
+def seq(*parts: Part) -> Sequence:
+    return Sequence(parts)
+
+
+def plus(*parts: Part) -> Kleene:
+    return Kleene(Sequence(parts))
+
+
+@dataclass(frozen=True)
+class Step:
+    """Events of `target` follow events of `source`."""
+
+    source: str
+    target: str
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        return self.source, self.target
+
+    @property
+    def transitions(self) -> tuple[Transition, ...]:
+        return ((self.source, self.target),)
+
+    def __str__(self) -> str:
+        return f"{self.source} to {self.target}"
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A Kleene part, flat or nested, entered at `source` and left at `target`."""
+
+    parts: tuple[str | Loop, ...]
+
+    @cached_property
+    def source(self) -> str:
+        return _first(self.parts[0])
+
+    @cached_property
+    def target(self) -> str:
+        return _last(self.parts[-1])
+
+    @cached_property
+    def types(self) -> tuple[str, ...]:
+        return tuple(_types(self.parts))
+
+    @cached_property
+    def transitions(self) -> tuple[Transition, ...]:
+        """Of all loops in it, with the feedback of each from its last type to its first."""
+        return tuple(dict.fromkeys(_transitions(self)))
+
+    def __str__(self) -> str:
+        inner = ", ".join(map(str, self.parts))
+        return f"{inner}+" if inner == self.parts[0] else f"(SEQ({inner}))+"
+
+
+Pool: TypeAlias = Step | Loop
+
+
+def flat(pattern: Part) -> tuple[str | Loop, ...]:
+    """Sequences in sequences are one; a loop of nothing but a loop is that loop."""
+    if isinstance(pattern, str):
+        return (pattern,)
+    if isinstance(pattern, Sequence):
+        return tuple(each for part in pattern.parts for each in flat(part))
+    inner = flat(pattern.part)
+    if len(inner) == 1 and isinstance(inner[0], Loop):
+        return inner
+    return (Loop(inner),) if inner else ()
+
+
+def first_type(parts: tuple[str | Loop, ...]) -> str:
+    return _first(parts[0])
+
+
+def all_types(parts: tuple[str | Loop, ...]) -> list[str]:
+    """With repetitions."""
+    return list(_types(parts))
+
+
+def pools(parts: tuple[str | Loop, ...]) -> tuple[Pool, ...]:
+    found: list[Pool] = []
+    for i, part in enumerate(parts):
+        if i:
+            found.append(Step(_last(parts[i - 1]), _first(part)))
+        if isinstance(part, Loop):
+            found.append(part)
+    return tuple(found)
+
+
+def _first(part: str | Loop) -> str:
+    return part if isinstance(part, str) else part.source
+
+
+def _last(part: str | Loop) -> str:
+    return part if isinstance(part, str) else part.target
+
+
+def _types(parts: tuple[str | Loop, ...]) -> Iterator[str]:
+    for part in parts:
+        if isinstance(part, str):
+            yield part
+        else:
+            yield from _types(part.parts)
+
+
+def _transitions(loop: Loop) -> Iterator[Transition]:
+    for pool in pools(loop.parts):
+        if isinstance(pool, Loop):
+            yield from _transitions(pool)
+        else:
+            yield pool.source, pool.target
+    yield loop.target, loop.source
