@@ -7,3 +7,9 @@ The path of a workload, a file for each step:
 
 `planner` puts the steps together; `component` solves one part of the workload by itself.
 """
+
+from runtime.planning.sharon.candidates import Candidate, Weight
+from runtime.planning.sharon.component import Ending
+from runtime.planning.sharon.planner import SharingPlan, plan
+
+__all__ = ["Candidate", "Ending", "SharingPlan", "Weight", "plan"]

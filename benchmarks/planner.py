@@ -1,0 +1,85 @@
+"""Planning: how long SHARON and GLORIA take, and how far their plans are from the best.
+
+Workloads are of queries of length 10: for SHARON, cut from shared routes over 60 types; for GLORIA,
+drawn in one order from 40 types, one in seven with a nested Kleene part. `growth` is the exponent
+of the largest step: 1 is linear, 2 quadratic. The gaps are to an exhaustive search over small
+workloads, in percent: `principles` are the paper's alone, `subsets` also merges subsets of sets.
+
+HAMLET_BENCH_WORKLOADS (200) is the number of small workloads.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from benchmarks import _run
+from runtime.planning import gloria, sharon
+
+WORKLOADS = int(os.environ.get("HAMLET_BENCH_WORKLOADS", "200"))
+SIZES = (200, 500, 1_000, 2_000)
+LENGTH, TYPES, ROUTES, ROUTE = 10, 60, 8, 50
+
+
+def run(progress: Callable[[str], None]) -> dict[str, Any]:
+    sys.path.append(str(Path(__file__).parents[1] / "tests"))
+    return {
+        **_times("sharon", _sharon, progress),
+        **_times("gloria", _gloria, progress),
+        **_gaps(progress),
+    }
+
+
+def _times(
+    name: str, seconds: Callable[[int], float], progress: Callable[[str], None]
+) -> dict[str, float]:
+    found = {}
+    for size in SIZES:
+        progress(f"planning {size:,} queries with {name}")
+        found[size] = seconds(size)
+    steps = [math.log(found[b] / found[a]) / math.log(b / a) for a, b in pairwise(SIZES)]
+    times = {f"{name}_seconds_{size}_queries": taken for size, taken in found.items()}
+    return {**times, f"{name}_growth": max(steps)}
+
+
+def _sharon(size: int) -> float:
+    queries = routes(size)
+    return _run.clock(lambda: sharon.plan(queries))
+
+
+def _gloria(size: int) -> float:
+    from planning.gloria.workloads import large
+
+    queries, rates = large(size, seed=1, kleene=7)
+    return _run.clock(lambda: gloria.plan(queries, rates))
+
+
+def routes(size: int, seed: int = 1) -> dict[str, Sequence[str]]:
+    """Stretches of a few long routes through the same streets."""
+    random = Random(seed)
+    streets = [f"S{n}" for n in range(TYPES)]
+    drawn = [random.sample(streets, ROUTE) for _ in range(ROUTES)]
+    found = {}
+    for n in range(size):
+        start = random.randrange(ROUTE - LENGTH + 1)
+        found[f"q{n}"] = random.choice(drawn)[start : start + LENGTH]
+    return found
+
+
+def _gaps(progress: Callable[[str], None]) -> dict[str, float]:
+    from planning.gloria.gaps import measure
+
+    found = {}
+    for kleene, where in ((False, "sequences"), (True, "kleene")):
+        progress(f"all plans of {WORKLOADS} small workloads ({where})")
+        for way, gaps in measure(range(WORKLOADS), kleene).items():
+            name = f"gap_{where}_{'subsets' if 'subsets' in way else 'principles'}"
+            found[f"{name}_mean_percent"] = 100 * gaps.mean
+            found[f"{name}_largest_percent"] = 100 * gaps.worst
+    return found
