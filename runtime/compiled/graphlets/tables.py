@@ -11,6 +11,7 @@ from runtime.compiled.graphlets.kernel import words as k
 from runtime.compiled.graphlets.layout import Entry, Layout
 from runtime.compiled.graphlets.parts import Part
 from runtime.compiled.graphlets.sizes import mins_of, sums_of
+from runtime.language.query import Query
 
 
 def tables(layout: Layout) -> npt.NDArray[np.int64]:
@@ -172,9 +173,9 @@ class _Tables:
         self._add(k.T_STEPPED, [_flags(holds) for holds in stepped])
 
     def _touches(self, type_: str, part: Part) -> bool:
-        """Whether events of a type enter a state of the part's queries outside of it."""
+        """Whether events of a type change what enters the part, or go on from inside of it."""
         queries = [q for q in self._layout.queries if q.name in part.queries]
-        return type_ not in part.types and any(type_ in query.types for query in queries)
+        return type_ not in part.types and any(_adjoins(q, type_, part) for q in queries)
 
     def _runs(self, part: Part) -> list[int]:
         """Where each run of the part's queries that lie side by side is described."""
@@ -211,6 +212,14 @@ class _Tables:
         lanes = [part.lane(query, lane) for lane in (*sums_of(query), *mins_of(query))]
         at = self._forms_at + form_number * k.F_SIZE
         return self._add(k.T_RUNS, [at, place, count, *columns, *lanes])[0]
+
+
+def _adjoins(query: Query, type_: str, part: Part) -> bool:
+    """Whether a step leads into the part from a state of the type, or out of it into one."""
+    inside = set(part.positions(query))
+    states = {p.index for p in query.template.positions if p.type == type_}
+    edges = query.template.automaton.edges
+    return any((p in states and q in inside) or (p in inside and q in states) for p, q in edges)
 
 
 def _padded(rows: list[list[int]], width: int, filler: int = -1) -> list[int]:
