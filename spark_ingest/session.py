@@ -136,6 +136,7 @@ def _settings(cluster: Cluster, size: Size, jars: Sequence[Path]) -> dict[str, s
         "spark.driver.memory": size.driver_memory,
         "spark.sql.adaptive.enabled": "false",  # it would change the number of partitions
         "spark.sql.caseSensitive": "true",
+        "spark.sql.hive.filesourcePartitionFileCacheSize": "0",  # a file is read once
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(ROWS_PER_ARROW_BATCH),
         "spark.sql.legacy.parquet.nanosAsLong": "true",
         "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",  # as all others write them

@@ -1,0 +1,90 @@
+"""A workload as planners see it: queries that could share with each other, as patterns of labels.
+
+A **label** is an event type together with the condition on it, since queries share events only
+where they pick the same ones. What cannot share at all, or is no sequence with Kleene parts, is in
+no family and left to the engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from runtime.compiled.graphlets.takes import Condition, condition_of, takes
+from runtime.language import syntax as s
+from runtime.language.query import Query
+from runtime.planning.gloria.patterns import Kleene, Loop, Part, Sequence, all_types, flat
+
+
+@dataclass(frozen=True)
+class Family:
+    """Queries of one routing group whose windows are of one kind."""
+
+    queries: tuple[Query, ...]
+    patterns: Mapping[str, Part]
+    types: Mapping[str, str]  #: of labels
+
+    @property
+    def sequences(self) -> dict[str, tuple[str, ...]]:
+        """The labels of the queries that repeat nothing, in order."""
+        found = {}
+        for name, pattern in self.patterns.items():
+            parts = flat(pattern)
+            if not any(isinstance(part, Loop) for part in parts):
+                found[name] = tuple(all_types(parts))
+        return found
+
+    def rates(self, of_types: Mapping[str, float]) -> dict[str, float]:
+        """Of labels, as if conditions picked every event. A type that is not known comes once."""
+        return {label: of_types.get(type_, 1.0) for label, type_ in self.types.items()}
+
+
+def families(queries: Iterable[Query]) -> list[Family]:
+    found: dict[tuple[object, ...], list[Query]] = {}
+    for query in queries:
+        if takes(query):
+            found.setdefault((query.partition_by, query.window.counted), []).append(query)
+    return [_family(members) for members in found.values()]
+
+
+def _family(queries: list[Query]) -> Family:
+    labels = _Labels()
+    patterns = {}
+    for query in queries:
+        pattern = _pattern(query.pattern, iter(labels.of(query)))
+        if pattern is not None:
+            patterns[query.name] = pattern
+    members = tuple(query for query in queries if query.name in patterns)
+    return Family(members, patterns, labels.types)
+
+
+class _Labels:
+    """A type's own name where there is no condition on it."""
+
+    def __init__(self) -> None:
+        self.types: dict[str, str] = {}
+        self._numbers: dict[tuple[str, Condition], int] = {}
+
+    def of(self, query: Query) -> list[str]:
+        """In the order in which the pattern names its types."""
+        return [self._label(p.type, condition_of(query, p.index)) for p in query.template.positions]
+
+    def _label(self, type_: str, condition: Condition) -> str:
+        number = self._numbers.setdefault((type_, condition), len(self._numbers))
+        label = f"{type_} #{number}" if condition else type_
+        self.types[label] = type_
+        return label
+
+
+def _pattern(pattern: s.Pattern, labels: Iterable[str]) -> Part | None:
+    match pattern:
+        case s.Event():
+            return next(iter(labels))
+        case s.Plus(body):
+            inner = _pattern(body, labels)
+            return None if inner is None else Kleene(inner)
+        case s.Seq(parts):
+            found = [_pattern(part, labels) for part in parts]
+            return None if None in found else Sequence(tuple(p for p in found if p is not None))
+        case _:
+            return None
