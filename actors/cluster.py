@@ -43,7 +43,8 @@ CPUS = 256
 _MEMORY_BYTES = 1 << 40
 # Of the object store: as Ray has it, a part of the machine's memory, but less on a large one.
 _STORE_PART, _STORE_MOST = 0.3, 2 << 30
-_PATIENCE_S = 15
+# What does not end by itself by then is killed: its state is in checkpoints.
+_PATIENCE_S = 5
 _KNOCK_S = 10
 # Loggers that write to the terminal if nobody tells them otherwise.
 _TALKATIVE = ("ray", "raydp", "py4j")

@@ -111,7 +111,7 @@ def _latency(job: pipeline.Job, scratch: Path, progress: Callable[[str], None]) 
     progress("measuring latency of the pipeline")
     waits, watcher = _steady(job, workload, rows, scratch / "steady", SPAN)
     apart, _ = _steady(job, workload, rows, scratch / "apart", SPAN_APART)
-    stages = watcher.told[-1].stages if watcher.told else {}
+    stages = watcher.last.stages if watcher.last else {}
     return {
         "latency_over_spark_trigger": statistics.median(waits) / trigger,
         "latency_over_spark_trigger_apart": statistics.median(apart) / trigger,
@@ -120,7 +120,7 @@ def _latency(job: pipeline.Job, scratch: Path, progress: Callable[[str], None]) 
         "latency_seconds_apart": statistics.median(apart),
         "windows": len(waits),
         "spark_trigger_seconds": trigger,
-        "epochs_a_second": len(watcher.told) / STEADY_SECONDS,
+        "epochs_a_second": watcher.epochs / STEADY_SECONDS,
         **{f"stage_{name}_seconds": seconds for name, seconds in stages.items()},
     }
 

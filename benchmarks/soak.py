@@ -45,7 +45,8 @@ def run(progress: Callable[[str], None]) -> dict[str, Any]:
             )
             sampler.end()
             feed.end()
-    return {"minutes": MINUTES, "events": watcher.told[-1].counts.events, **sampler.figures()}
+    events = 0 if watcher.last is None else watcher.last.counts.events
+    return {"minutes": MINUTES, "events": events, **sampler.figures()}
 
 
 class _Sampler(threading.Thread):

@@ -73,15 +73,19 @@ def start(
 
 
 def stop() -> None:
-    """Ends the session and its Java processes. Without a session it does nothing."""
-    import raydp
+    """Ends the session and its Java processes. Without a session it does nothing. One that is
+    still starting is not waited for: it ends with Ray, which it waits for itself."""
+    from raydp import context
 
+    starting = not context._spark_context_lock.acquire(blocking=False)
     try:
-        with suppress(
-            Py4JError
-        ):  # it is gone already, and whoever stops it may have an error to tell
-            raydp.stop_spark()
+        # An error here is of a session that is gone, and whoever stops it may have one to tell.
+        with suppress(Py4JError):
+            if not starting:
+                context.stop_spark()
     finally:
+        if not starting:
+            context._spark_context_lock.release()
         jvm.end_gateway()
 
 

@@ -1,7 +1,9 @@
 """The command line: a module for each command; `exits` turns mistakes into exit codes."""
 
+import os
 import sys
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from hamlet.cli.commands import app as app
@@ -23,4 +25,16 @@ def main() -> None:
         app(prog_name="hamlet")
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
-        sys.exit(130)
+        _leave(130)
+    except SystemExit as end:
+        if end.code in (130, 143):
+            _leave(end.code)
+        raise
+
+
+def _leave(code: int) -> NoReturn:
+    """All is closed. Ray, interrupted while it starts, may crash where Python ends in order."""
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)

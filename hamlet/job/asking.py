@@ -36,7 +36,7 @@ class Asking:
             answer: dict[str, Any] | None = ray.get(self._control.answer.remote(number))
             if answer is not None:
                 if "error" in answer:
-                    raise HamletError(answer["error"])
+                    raise answer["error"]
                 return answer
             time.sleep(0.05)
         raise HamletError(f"the job has not answered within {PATIENCE_SECONDS:g} s")

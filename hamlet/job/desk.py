@@ -12,7 +12,7 @@ from ray.exceptions import RayActorError
 from actors.control import PREFIX, Control
 from runtime.epochs.aggregation import Change
 from runtime.epochs.intake import Intake
-from runtime.errors import HamletError, WorkloadError
+from runtime.errors import HamletError
 from runtime.language.parser import parse
 from runtime.language.syntax import describe
 
@@ -39,8 +39,8 @@ class Desk:
                 intake.changed(change.added, change.removed)
                 if len(intake.workload) + len(change.added) == len(change.removed):
                     raise HamletError("a job needs a query", "add another one first")
-            except (HamletError, WorkloadError) as error:
-                self._put(number, {"error": error.render()})
+            except HamletError as error:
+                self._put(number, {"error": error})
             else:
                 self._adopting = number
                 return change

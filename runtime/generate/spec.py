@@ -44,7 +44,7 @@ def _pair(part: str) -> tuple[str, str]:
     key, equals, value = part.partition("=")
     key, value = unquote(key).strip(), unquote(value).strip()
     if key not in _READERS:
-        raise InputError(f"unknown parameter `{key}`", did_you_mean(key, _READERS))
+        raise InputError(f"unknown parameter `{key}`", did_you_mean(key, [*_READERS, "pace"]))
     if not equals or not value:
         raise InputError(f"`{key}` has no value", f"write {key}=...")
     return key, value

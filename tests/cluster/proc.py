@@ -41,6 +41,14 @@ def alive(pid: int) -> bool:
         return False
 
 
+def name(pid: int) -> str:
+    """Of its program; nothing if it has ended."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
+
+
 def _sockets(table: str) -> dict[str, str]:
     found = {}
     for line in Path(table).read_text().splitlines()[1:]:

@@ -70,6 +70,37 @@ def test_signal(ready, number, code):
     assert_all_gone(pids, folder)
 
 
+COMMAND = """
+import sys
+from hamlet.cli import main
+
+sys.argv = ["hamlet", "run", "q.sase", "--input", "generate:ridesharing?events=1000&seed=1"]
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "codes", "said"),
+    # Before there is anything to close, SIGTERM may end it as it ends any process.
+    [(signal.SIGINT, {130}, "interrupted"), (signal.SIGTERM, {143, -15}, "")],
+)
+@pytest.mark.parametrize("begun", ["gcs_server", "raylet", "java"])
+def test_signal_while_it_starts(run, tmp_path, begun, number, codes, said):
+    """Ray, and then Spark, which would be waited for."""
+    (tmp_path / "q.sase").write_text(
+        "RETURN COUNT(*) PATTERN SEQ(Request, Travel+) WITHIN 1 minute", "utf-8"
+    )
+    process = run(COMMAND)
+    while begun not in map(proc.name, pids := proc.tree(process.pid)):
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.02)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode in codes
+    assert (out, err.strip()) == ("", said)
+    assert_all_gone(pids, None, PATIENCE_S)
+
+
 def test_killed(ready):
     process, folder, pids = ready(WAIT)
     process.kill()
