@@ -94,6 +94,23 @@ def _of_types(old: pa.DataType, new: pa.DataType) -> pa.DataType | None:
         return None
 
 
+def misfit(known: pa.Schema, columns: pa.Schema, used: Iterable[str]) -> str | None:
+    """Why a file that came later cannot be read as the columns that are known, if so: its values
+    would be cut, or are none at all."""
+    for name in used:
+        if name not in columns.names or name not in known.names:
+            continue
+        old, new = (_stored(each.field(name).type) for each in (known, columns))
+        if not pt.is_null(new) and _of_types(old, new) != old:
+            return f"column `{name}` is {new}, but {old} in the files before it"
+    return None
+
+
+def _stored(data_type: pa.DataType) -> pa.DataType:
+    """Numbers are kept as narrow as they were found."""
+    return data_type if pt.is_primitive(data_type) else plain_type(data_type)
+
+
 def _described(data_type: pa.DataType) -> str:
     if pt.is_string(data_type):
         return "text"

@@ -25,6 +25,7 @@ from runtime.files.decode import Decoder, Origin
 from runtime.files.footers import Kind, Unreadable, kind_of, span
 from runtime.files.formats import Format, named
 from runtime.files.lines import Lines, Packed, Typed
+from runtime.files.merge import misfit
 from runtime.files.parquet import rows_of
 from runtime.files.read import Input, damage_of, listed, open_needed
 from runtime.files.reader import Needs
@@ -181,7 +182,7 @@ class FileSource(Source):
     # ---- a range as a frame ----------------------------------------------------------------
 
     def read(self, wanted: Range, columns: Sequence[str]) -> Reading:
-        lost = self._lost(wanted)
+        lost = self._lost(wanted, columns)
         files: list[File] = [file for file in wanted.work if file not in lost]
         floor = self._floor(wanted)
         if not files:
@@ -213,16 +214,22 @@ class FileSource(Source):
             raw = lambda source, rows: rows_of(named[source], rows)  # noqa: E731
         return Reading(frame, decoder, origins, order, list(lost.values()), floor, raw)
 
-    def _lost(self, wanted: Range) -> dict[File, pa.Table]:
+    def _lost(self, wanted: Range, columns: Sequence[str]) -> dict[File, pa.Table]:
         """Files that cannot be read, with their dead letters."""
         lost = {}
         for file in wanted.work:
-            kind = self._damaged.get(file) or self._kind(file)
-            if isinstance(kind, Unreadable):
+            reason = self._obstacle(file, columns)
+            if reason is not None:
                 if self._single:
-                    raise InputError(f"cannot read {file.path}: {kind.reason}")
-                lost[file] = dead_source(self._shown(file.path), kind.reason)
+                    raise InputError(f"cannot read {file.path}: {reason}")
+                lost[file] = dead_source(self._shown(file.path), reason)
         return lost
+
+    def _obstacle(self, file: File, columns: Sequence[str]) -> str | None:
+        kind = self._damaged.get(file) or self._kind(file)
+        if isinstance(kind, Unreadable):
+            return kind.reason
+        return None if kind.schema is None else misfit(self.schema, kind.schema, columns)
 
     def blame(self, wanted: Range) -> bool:
         before = len(self._damaged)

@@ -176,6 +176,26 @@ def test_bad_rows_and_a_file_that_cannot_be_read(spark, crew, tmp_path: Path):
     assert json.loads(dead["event"])["time"] == second["time"][0].as_py()
 
 
+def test_files_whose_columns_differ(spark, crew, tmp_path: Path):
+    """One that lacks a column has nulls there; one whose column is of another kind is put aside,
+    and not cut to fit."""
+    first, second, third = pieces(rides(900, seed=16), 3)
+    place = second.schema.get_field_index("speed")
+    text = second.set_column(place, "speed", pc.cast(second["speed"], pa.string()))
+    without = third.drop_columns(["speed"])
+    files = [
+        (f"{n}.parquet", partial(write_parquet, each))
+        for n, each in enumerate((first, text, without))
+    ]
+    asked = Asked(RIDES, tmp_path / "rides")
+    found = followed(spark, crew(2), asked, files, tmp_path / "checkpoint")
+    nulls = third.set_column(place, "speed", pa.nulls(third.num_rows, second["speed"].type))
+    assert_same_results(found, Reference(asked, [first, nulls], 0))
+    (lost,) = found.dead.to_pylist()
+    assert lost["source"] == str(tmp_path / "rides" / "1.parquet")
+    assert lost["reason"] == "column `speed` is string, but double in the files before it"
+
+
 def test_all_files_there_at_once(spark, crew, tmp_path: Path):
     """They are read together, in order of their names."""
     table = rides(1_200, seed=11)
