@@ -37,8 +37,8 @@ class Folder:
         return path
 
     def remove(self, keep_logs: bool) -> None:
-        """Removes all, or all but the logs, if there are any."""
-        if not keep_logs or not any(path.is_file() for path in self.logs.rglob("*")):
+        """Removes all, or all but the logs."""
+        if not keep_logs:
             shutil.rmtree(self.path, ignore_errors=True)
             return
         kept = self._ray_logs.resolve()

@@ -25,7 +25,7 @@ def main() -> None:
         app(prog_name="hamlet")
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
-        _leave(130)
+        sys.exit(130)
     except SystemExit as end:
         if end.code in (130, 143):
             _leave(end.code)

@@ -45,9 +45,18 @@ class Asking:
 @contextmanager
 def asking(job: Job) -> Iterator[Asking]:
     token = None if job.token is None else Path(job.token)
+    refused: HamletError | None = None
     with clusters.connect(job.address, token=token):
         try:
-            control = ray.get_actor(PREFIX + job.name, namespace=job.namespace)
-        except ValueError:
-            raise HamletError(f"`{job.name}` does not listen", "is it still starting?") from None
-        yield Asking(control)
+            yield Asking(_control_of(job))
+        except HamletError as error:  # no reason to keep the logs of this connection
+            refused = error
+    if refused is not None:
+        raise refused
+
+
+def _control_of(job: Job) -> Any:
+    try:
+        return ray.get_actor(PREFIX + job.name, namespace=job.namespace)
+    except ValueError:
+        raise HamletError(f"`{job.name}` does not listen", "is it still starting?") from None
