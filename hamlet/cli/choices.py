@@ -19,6 +19,14 @@ class Sharing(StrEnum):
     NEVER = "never"
 
 
+class Planner(StrEnum):
+    AUTO = "auto"
+    GREEDY = "greedy"
+    SHARON = "sharon"
+    GLORIA = "gloria"
+    NONE = "none"
+
+
 class Ties(StrEnum):
     STRICT = "strict"
     ARRIVAL = "arrival"

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from hamlet.cli import options
-from hamlet.cli.choices import ExplainFormat, Ties
+from hamlet.cli.choices import ExplainFormat, Planner, Ties
 from hamlet.cli.help import examples, prose
 
 EXAMPLES = examples(
@@ -31,18 +31,20 @@ def command(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.")
     ] = None,
+    planner: options.Planner = Planner.AUTO,
     ties: options.Ties = Ties.STRICT,
     debug: options.Debug = False,
 ) -> None:
     """Shows how the queries of WORKLOAD will be evaluated, and why.
 
-    That is: what each of them keeps, which of them belong together, and the merged template.
+    That is: what each of them keeps, which of them belong together, the plan by which they share,
+    beside what other planners come to, and the merged template.
     """
     from hamlet.cli.workload import read_workload, write_text
     from runtime.explain import explain
     from runtime.files.stdout import Stdout
 
-    explanation = explain(read_workload(workload), ties.value)
+    explanation = explain(read_workload(workload), ties.value, planner.value)
     chosen = format or _by_name(output)
     text = {
         ExplainFormat.TEXT: explanation.text,

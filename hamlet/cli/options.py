@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from hamlet.cli.choices import Planner as PlannerChoice
 from hamlet.cli.choices import Ties as TiesChoice
 from hamlet.cli.exits import remember_debug
 
@@ -20,6 +21,14 @@ SchemaFile = Annotated[
         metavar="FILE",
         help="What events look like: a data file, or YAML of types and their attributes.",
         rich_help_panel="Input",
+    ),
+]
+Planner = Annotated[
+    PlannerChoice,
+    typer.Option(
+        help="Who decides what queries may share at all: [b]auto[/b]: by the shape of the "
+        "workload; [b]greedy[/b]; [b]sharon[/b]: parts of sequences; [b]gloria[/b]: transitions "
+        "of all patterns; [b]none[/b]: every query by itself. The results are the same."
     ),
 ]
 Ties = Annotated[

@@ -109,7 +109,7 @@ class CompiledExecutor:
         """The plan has changed: other queries share, or other parts."""
         self._arrange()
         for run in self.graphlets():
-            run.keep_windows(self._common.plan.windows)
+            run.keep_windows(self._windows_of(run.queries))
 
     def graphlets(self) -> list[GraphletRun]:
         return [run for run in self._runs if isinstance(run, GraphletRun)]
@@ -208,12 +208,15 @@ class CompiledExecutor:
         policy = common.policy or (calibrated() if len(queries) > 1 else Policy())
         long = common.options.kernels == "auto" and self._events >= LONG_STREAM
         run = GraphletRun(queries, since, common.codes, common.options, policy, long, parts)
-        run.keep_windows(common.plan.windows)
+        run.keep_windows(self._windows_of(queries))
         for before in old:
             for query in queries:
                 if query in before.queries:
                     run.load(query, before.saved(query), self._keys.top)
         return run
+
+    def _windows_of(self, queries: tuple[Query, ...]) -> str:
+        return self._common.plan.windows_of(query.name for query in queries)
 
     def _general_run(self, query: Query) -> GeneralRun:
         common, since = self._common, self._since[query.name]

@@ -6,8 +6,9 @@ from runtime.language.query import Workload
 __all__ = ["Explanation", "explain"]
 
 
-def explain(workload: Workload, ties: str = "strict") -> Explanation:
-    """How a workload will be evaluated. `ties` is as for the engine: strict or arrival."""
+def explain(workload: Workload, ties: str = "strict", planner: str = "auto") -> Explanation:
+    """How a workload will be evaluated. `ties` is as for the engine: strict or arrival; `planner`
+    is auto, greedy, sharon, gloria or none."""
     from runtime.explain import build  # asks the engine, which takes a while to load
 
-    return build.explain(workload, ties)
+    return build.explain(workload, ties, planner)

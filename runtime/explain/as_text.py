@@ -14,9 +14,11 @@ if TYPE_CHECKING:
         NegationPlan,
         QueryPlan,
         RoutingPlan,
+        SetPlan,
         SharePlan,
         StepPlan,
         TypePlan,
+        WorkloadPlan,
     )
 
 SHARING = "SHARING (with --numeric float; dynamic unless --sharing says otherwise)"
@@ -24,7 +26,9 @@ WAYS = {
     "bursts": "burst by burst, shared where that pays",
     "ordered": "event by event, in one ordered index for all of them",
 }
+PLAN = "PLAN (before any event was seen; costs are estimates)"
 LABEL = 15
+LINES = 30  # of transitions, or of operators
 SHOWN = 8
 TIES = {
     "strict": "events of equal time are never neighbours",
@@ -40,6 +44,8 @@ def as_text(explanation: Explanation) -> str:
         ["ROUTING (the stream is split once for each line)", *_routing(explanation.routing)]
     )
     blocks.append([SHARING, *_sharing(explanation)])
+    if any(len(run.queries) > 1 for run in explanation.plan.runs):
+        blocks.append([PLAN, *_plan(explanation.plan)])
     blocks.append(["TEMPLATE", *_types(explanation), "", *_steps(explanation)])
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
@@ -117,6 +123,10 @@ def _share_line(plan: QueryPlan, explanation: Explanation) -> str:
     if plan.alone is not None:
         return f"alone: {plan.alone}"
     own = [p for group in explanation.sharing for p in group.kleene if plan.name in p.queries]
+    if not own:
+        group = next(g for g in explanation.sharing if plan.name in g.queries)
+        together = [name for name in group.queries if name != plan.name]
+        return f"the pass over the events with {shortened(together)}"
     others = [[name for name in part.queries if name != plan.name] for part in own]
     return "; ".join(
         f"{part.pattern} with {shortened(names)}" for part, names in zip(own, others, strict=True)
@@ -152,6 +162,33 @@ def _group(number: int, group: SharePlan) -> list[str]:
         *(f"  {'':{LABEL}}{line}" for line in _cut(group)),
         *(f"  {'':{LABEL - 2}}{line}" for line in _aligned(parts)),
     ]
+
+
+def _plan(plan: WorkloadPlan) -> list[str]:
+    costs = [f"{name} {cost:,.3g}" for name, cost in plan.alternatives.items()]
+    lines = [
+        ("planner", f"{plan.planner}, since {plan.why}"),
+        ("cost", f"{plan.cost:,.3g} ns an event; by other planners: {', '.join(costs)}"),
+    ]
+    for number, run in enumerate(plan.runs, 1):
+        if len(run.queries) > 1:
+            lines.append((f"run {number}", f"{shortened(run.queries, SHOWN)}; {run.why}"))
+    lines += [("", note) for note in plan.notes]
+    shown = [f"  {label:{LABEL}}{text}" for label, text in lines]
+    shown += _few([(f"{s.source} -> {s.target}", _set(s)) for s in plan.transitions])
+    return shown + _few([(f"{each.part}", each.why) for each in plan.operators])
+
+
+def _set(shared: SetPlan) -> str:
+    by = f"{shortened(shared.queries)} share it with snapshots of {shared.snapshots}"
+    return f"{by}: {shared.why}" if shared.why else by
+
+
+def _few(rows: list[tuple[str, str]]) -> list[str]:
+    lines = _aligned(rows[:LINES])
+    if len(rows) > LINES:
+        lines.append(f"  and {len(rows) - LINES} more; --format json has them all")
+    return lines
 
 
 def _cut(group: SharePlan) -> Iterator[str]:

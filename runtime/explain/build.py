@@ -20,18 +20,21 @@ from runtime.explain.explanation import (
 )
 from runtime.explain.kleene import kleene_steps, repeating_steps
 from runtime.explain.negations import negation_plans
+from runtime.explain.planned import workload_plan
 from runtime.explain.ways import Chosen, Way, groups, ways
 from runtime.language import syntax as s
 from runtime.language.query import Query, Workload
+from runtime.planning.planner import AUTO, plan
 from runtime.template.granularity import granularity
 from runtime.template.groups import ShareGroup, kleene_parts, routing_groups
 from runtime.template.merged import Transition, merge
 
 
-def explain(workload: Workload, ties: str = "strict") -> Explanation:
-    """How a workload will be evaluated. `ties` is as for the engine: strict or arrival."""
+def explain(workload: Workload, ties: str = "strict", planner: str = AUTO) -> Explanation:
+    """See `runtime.explain.explain`."""
     chosen = ways(workload)
-    sharing = groups(workload, chosen)
+    planned = plan(workload, planner, compare=True)
+    sharing = groups(workload, chosen, planned.plan)
     alone = {group.queries[0].name for group in sharing if len(group.queries) == 1}
     return Explanation(
         ties=ties,
@@ -41,6 +44,7 @@ def explain(workload: Workload, ties: str = "strict") -> Explanation:
             for group in routing_groups(workload)
         ),
         sharing=tuple(_share(group, chosen) for group in sharing),
+        plan=workload_plan(planned, workload),
         template=_template(workload, sharing),
     )
 

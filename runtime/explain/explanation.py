@@ -112,6 +112,49 @@ class SharePlan:
 
 
 @dataclass(frozen=True)
+class SetPlan:
+    """A transition that queries share, with snapshots of a type, and why they do."""
+
+    source: str
+    target: str
+    queries: tuple[str, ...]
+    snapshots: str
+    why: str
+
+
+@dataclass(frozen=True)
+class OperatorPlan:
+    """A part longer than one type that queries share as one operator, or could."""
+
+    part: str
+    why: str
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """Queries that are evaluated in one pass, and how their overlapping windows are kept."""
+
+    queries: tuple[str, ...]
+    windows: str
+    why: str
+
+
+@dataclass(frozen=True)
+class WorkloadPlan:
+    """What the optimizer plans before it has seen an event. Costs are estimates, in nanoseconds
+    for each event of the stream; `alternatives` are those of the other planners' plans."""
+
+    planner: str
+    why: str
+    cost: float
+    alternatives: dict[str, float]
+    runs: tuple[RunPlan, ...]
+    transitions: tuple[SetPlan, ...]
+    operators: tuple[OperatorPlan, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class TypePlan:
     """An event type of the merged template: who starts and ends trends with it, who forbids it."""
 
@@ -151,6 +194,7 @@ class Explanation:
     queries: tuple[QueryPlan, ...]
     routing: tuple[RoutingPlan, ...]
     sharing: tuple[SharePlan, ...]
+    plan: WorkloadPlan
     template: TemplatePlan
 
     def text(self) -> str:

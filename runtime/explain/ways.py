@@ -19,7 +19,14 @@ from runtime.events.kinds import Kind
 from runtime.explain.words import condition, joined
 from runtime.language.query import Query, Semantics, Workload
 from runtime.plain.machine import needs_subsets
-from runtime.template.groups import ShareGroup, share_groups
+from runtime.sharing.plan import Plan
+from runtime.template.groups import (
+    ShareGroup,
+    planned_groups,
+    routing_groups,
+    share_groups,
+    shareable,
+)
 
 # What a column is taken to be where nothing but the queries is known.
 TYPES = {Kind.TEXT: pa.string(), Kind.BOOL: pa.bool_()}
@@ -46,17 +53,31 @@ def ways(workload: Workload) -> dict[str, Chosen]:
     return {query.name: _chosen(query, types) for query in workload}
 
 
-def groups(workload: Workload, chosen: Mapping[str, Chosen]) -> list[ShareGroup]:
-    """Share groups as the engine forms them, in the order of the workload: of queries that are
-    evaluated in the same way, if that way can share."""
-    found: list[ShareGroup] = []
-    for way in (Way.BURSTS, Way.ORDERED):
-        found += share_groups(q for q in workload if chosen[q.name].way is way)
+def groups(workload: Workload, chosen: Mapping[str, Chosen], plan: Plan) -> list[ShareGroup]:
+    """Share groups as the engine forms them under a plan, in the order of the workload: of queries
+    that are evaluated in the same way, if that way can share."""
+    found = [_group(queries) for queries in _planned(workload, chosen, plan)]
+    found += share_groups(q for q in workload if chosen[q.name].way is Way.ORDERED)
     for query in workload:
         if chosen[query.name].way is Way.EVENTS:
             found += share_groups([query])
     places = {query.name: place for place, query in enumerate(workload)}
     return sorted(found, key=lambda group: places[group.queries[0].name])
+
+
+def _planned(
+    workload: Workload, chosen: Mapping[str, Chosen], plan: Plan
+) -> Iterable[tuple[Query, ...]]:
+    in_bursts = [query for query in workload if chosen[query.name].way is Way.BURSTS]
+    for routing in routing_groups(in_bursts):
+        for counted in (False, True):
+            alike = [query for query in routing.queries if query.window.counted is counted]
+            yield from planned_groups(alike, plan)
+
+
+def _group(queries: tuple[Query, ...]) -> ShareGroup:
+    first = queries[0]
+    return ShareGroup(first.partition_by, first.semantics, queries, shareable(queries))
 
 
 def _chosen(query: Query, types: Mapping[str, pa.DataType]) -> Chosen:

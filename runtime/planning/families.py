@@ -20,6 +20,8 @@ from runtime.planning.gloria.patterns import Kleene, Loop, Part, Sequence, all_t
 class Family:
     """Queries of one routing group whose windows are of one kind."""
 
+    partition_by: tuple[str, ...]
+    counted: bool
     queries: tuple[Query, ...]
     patterns: Mapping[str, Part]
     types: Mapping[str, str]  #: of labels
@@ -40,14 +42,14 @@ class Family:
 
 
 def families(queries: Iterable[Query]) -> list[Family]:
-    found: dict[tuple[object, ...], list[Query]] = {}
+    found: dict[tuple[tuple[str, ...], bool], list[Query]] = {}
     for query in queries:
         if takes(query):
             found.setdefault((query.partition_by, query.window.counted), []).append(query)
-    return [_family(members) for members in found.values()]
+    return [_family(*key, members) for key, members in found.items()]
 
 
-def _family(queries: list[Query]) -> Family:
+def _family(partition_by: tuple[str, ...], counted: bool, queries: list[Query]) -> Family:
     labels = _Labels()
     patterns = {}
     for query in queries:
@@ -55,7 +57,7 @@ def _family(queries: list[Query]) -> Family:
         if pattern is not None:
             patterns[query.name] = pattern
     members = tuple(query for query in queries if query.name in patterns)
-    return Family(members, patterns, labels.types)
+    return Family(partition_by, counted, members, patterns, labels.types)
 
 
 class _Labels:

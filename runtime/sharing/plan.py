@@ -6,8 +6,9 @@ not depend on it. What a plan does not mention is left to the engine.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeAlias
 
 from runtime.errors import HamletError, did_you_mean
@@ -15,7 +16,7 @@ from runtime.language.query import Query
 
 Transition: TypeAlias = tuple[str, str]
 
-WINDOWS = ("auto", "vectors", "panes")
+WINDOWS = ("auto", "vectors", "panes")  #: how overlapping windows are kept
 GRANULARITY = ("type", "event")
 
 
@@ -52,17 +53,40 @@ class SharedPart:
 
 
 @dataclass(frozen=True)
+class QuerySet:
+    """Queries that share a transition of the merged template: their states lie side by side, and
+    one pass over the events steps them all. `snapshots` is the type whose events bring each of
+    them a value of its own."""
+
+    source: str
+    target: str
+    queries: tuple[str, ...]
+    snapshots: str
+
+    def __post_init__(self) -> None:
+        _set(self, "queries", _names(self.queries, "queries"))
+        if len(set(self.queries)) < 2:
+            raise HamletError(f"{self} is shared by two queries at least")
+
+    def __str__(self) -> str:
+        return f"the transition from {self.source} to {self.target}"
+
+
+@dataclass(frozen=True)
 class Plan:
     """`groups` are queries that share bursts and keep their states together; a query that is named
-    in none shares with whom it can. `granularity` is "type" (whole bursts) or "event" (one by one,
-    by itself) for a query. `windows` is how overlapping windows are kept: "vectors" (each its
-    own), "panes" (one operator for all of them), or "auto", pane by pane."""
+    in none shares with whom it can. `transitions` are shared by queries of one group, `shared` are
+    longer parts that are one operator. `granularity` is "type" (whole bursts) or "event" (one by
+    one, by itself) for a query. `windows` is how overlapping windows are kept: "vectors" (each its
+    own), "panes" (one operator for all of them), or "auto", pane by pane; for all queries, or for
+    the groups of those that are named."""
 
     version: int = 0
     shared: tuple[SharedPart, ...] = ()
     groups: tuple[tuple[str, ...], ...] = ()
     granularity: Mapping[str, str] = field(default_factory=dict)
-    windows: str = "auto"
+    windows: str | Mapping[str, str] = "auto"
+    transitions: tuple[QuerySet, ...] = ()
 
     def __post_init__(self) -> None:
         _set(self, "shared", tuple(_list(self.shared, "shared")))
@@ -72,9 +96,26 @@ class Plan:
             raise HamletError(f"the plan's version is {self.version!r}, but must be a whole number")
         if not all(isinstance(part, SharedPart) for part in self.shared):
             raise HamletError("`shared` of the plan must be a list of shared parts")
-        _choice("windows", self.windows, WINDOWS)
+        _set(self, "transitions", tuple(_list(self.transitions, "transitions")))
+        if not all(isinstance(each, QuerySet) for each in self.transitions):
+            raise HamletError("`transitions` of the plan must be a list of query sets")
+        self._check_windows()
         for name, value in self.granularity.items():
             _choice(f"the granularity of `{name}`", value, GRANULARITY)
+
+    def _check_windows(self) -> None:
+        if isinstance(self.windows, str):
+            _choice("windows", self.windows, WINDOWS)
+            return
+        _set(self, "windows", dict(_mapping(self.windows, "windows")))
+        for name, value in self.windows.items():
+            _choice(f"the windows of `{name}`", value, WINDOWS)
+
+    def windows_of(self, names: Iterable[str]) -> str:
+        """How a group keeps its overlapping windows."""
+        if isinstance(self.windows, str):
+            return self.windows
+        return next((self.windows[name] for name in names if name in self.windows), "auto")
 
     @classmethod
     def read(cls, data: object) -> Plan:
@@ -82,31 +123,39 @@ class Plan:
         known = [f.name for f in fields(cls)]
         given = dict(_mapping({} if data is None else data, "a plan", known))
         given["shared"] = [_part(each) for each in _list(given.get("shared", []), "shared")]
+        sets = _list(given.get("transitions", []), "transitions")
+        given["transitions"] = [_query_set(each) for each in sets]
         return cls(**given)
 
     def check(self, queries: Sequence[Query]) -> None:
         """Refuses names that the workload does not have, and what contradicts itself."""
         names = [query.name for query in queries]
         grouped = [name for group in self.groups for name in group]
-        mentioned = [name for part in self.shared for name in part.queries]
-        for name in (*grouped, *mentioned, *self.granularity):
+        mentioned = [name for part in self.sharing for name in part.queries]
+        kept = () if isinstance(self.windows, str) else tuple(self.windows)
+        for name in dict.fromkeys((*grouped, *mentioned, *self.granularity, *kept)):
             if name not in names:
                 raise HamletError(
                     f"the plan names `{name}`, which is no query", did_you_mean(name, names)
                 )
-        for name in grouped:
-            if grouped.count(name) > 1:
-                raise HamletError(f"the plan has `{name}` in two groups")
-        for part in self.shared:
+        twice = [name for name, count in Counter(grouped).items() if count > 1]
+        if twice:
+            raise HamletError(f"the plan has `{twice[0]}` in two groups")
+        for part in self.sharing:
             self._check_part(part)
 
-    def _check_part(self, part: SharedPart) -> None:
+    @property
+    def sharing(self) -> tuple[SharedPart | QuerySet, ...]:
+        """What some queries have together."""
+        return (*self.shared, *self.transitions)
+
+    def _check_part(self, part: SharedPart | QuerySet) -> None:
         for name in part.queries:
             if self.granularity.get(name) == "event":
                 raise HamletError(
                     f"the plan evaluates `{name}` event by event, so it cannot share {part}"
                 )
-        for group in self.groups:
+        for group in map(set, self.groups):
             inside = [name for name in part.queries if name in group]
             if inside and len(inside) < len(part.queries):
                 other = next(name for name in part.queries if name not in group)
@@ -130,7 +179,14 @@ class Plan:
                 if (rest := tuple(each for each in group if each != name))
             ),
             {query: value for query, value in self.granularity.items() if query != name},
-            self.windows,
+            self.windows
+            if isinstance(self.windows, str)
+            else {query: value for query, value in self.windows.items() if query != name},
+            tuple(
+                replace(each, queries=rest)
+                for each in self.transitions
+                if len(rest := tuple(q for q in each.queries if q != name)) > 1
+            ),
         )
 
 
@@ -140,6 +196,15 @@ def _part(data: object) -> SharedPart:
     if missing:
         raise HamletError(f"a shared part of the plan has no `{missing[0]}`")
     return SharedPart(**given)
+
+
+def _query_set(data: object) -> QuerySet:
+    known = [f.name for f in fields(QuerySet)]
+    given = _mapping(data, "a shared transition", known)
+    missing = [name for name in known if name not in given]
+    if missing:
+        raise HamletError(f"a shared transition of the plan has no `{missing[0]}`")
+    return QuerySet(**given)
 
 
 def _pair(data: object) -> Transition:

@@ -71,16 +71,25 @@ def share_groups(queries: Iterable[Query]) -> list[ShareGroup]:
 
 
 def planned_groups(queries: Iterable[Query], plan: Plan) -> list[tuple[Query, ...]]:
-    """As `share_groups`, with the groups of a plan, and those joined that share longer parts."""
-    queries = list(queries)
-    named = [[q for q in queries if q.name in group] for group in plan.groups]
-    free = [q for q in queries if not any(q in group for group in named)]
+    """As `share_groups`, with the groups of a plan, and those joined that share by it."""
+    by_name = {query.name: query for query in queries}
+    named = [[by_name[name] for name in group if name in by_name] for group in plan.groups]
+    grouped = {query.name for group in named for query in group}
+    free = [query for name, query in by_name.items() if name not in grouped]
     groups = [*named, *(list(group.queries) for group in share_groups(free))]
-    for part in plan.shared:
-        joined = [group for group in groups if any(q.name in part.queries for q in group)]
-        groups = [group for group in groups if group not in joined]
-        groups.append([q for group in joined for q in group])
-    return [tuple(group) for group in groups if group]
+    return [tuple(group) for group in _joined(groups, plan) if group]
+
+
+def _joined(groups: list[list[Query]], plan: Plan) -> list[list[Query]]:
+    """Those with queries of one part or transition become one, in the place of the last."""
+    place = {query.name: n for n, group in enumerate(groups) for query in group}
+    found = dict(enumerate(groups))
+    for sharing in plan.sharing:
+        at = sorted({place[name] for name in sharing.queries if name in place})
+        if len(at) > 1:
+            found[at[-1]] = [query for n in at for query in found.pop(n)]
+            place |= {query.name: at[-1] for query in found[at[-1]]}
+    return list(found.values())
 
 
 def kleene_parts(pattern: s.Pattern) -> tuple[str, ...]:

@@ -175,7 +175,7 @@ class _Tables:
     def _touches(self, type_: str, part: Part) -> bool:
         """Whether events of a type change what enters the part, or go on from inside of it."""
         queries = [q for q in self._layout.queries if q.name in part.queries]
-        return type_ not in part.types and any(_adjoins(q, type_, part) for q in queries)
+        return type_ not in part.types and any(adjoins(q, type_, part) for q in queries)
 
     def _runs(self, part: Part) -> list[int]:
         """Where each run of the part's queries that lie side by side is described."""
@@ -214,7 +214,7 @@ class _Tables:
         return self._add(k.T_RUNS, [at, place, count, *columns, *lanes])[0]
 
 
-def _adjoins(query: Query, type_: str, part: Part) -> bool:
+def adjoins(query: Query, type_: str, part: Part) -> bool:
     """Whether a step leads into the part from a state of the type, or out of it into one."""
     inside = set(part.positions(query))
     states = {p.index for p in query.template.positions if p.type == type_}

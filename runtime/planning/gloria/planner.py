@@ -10,6 +10,7 @@ from runtime.planning.gloria import reasons
 from runtime.planning.gloria.chains import Chain, Chains, chains
 from runtime.planning.gloria.costs import Costs, PaperCosts
 from runtime.planning.gloria.graph import Options, Size, grow
+from runtime.planning.gloria.greedy import greedy
 from runtime.planning.gloria.groups import components, cut, order
 from runtime.planning.gloria.patterns import Part, Pool, Transition, all_types, flat
 from runtime.planning.gloria.search import Path, always, arriving, lightest, never, search, weigh
@@ -60,11 +61,14 @@ def plan(
     rates: Mapping[str, float],
     costs: Costs | None = None,
     options: Options | None = None,
+    *,
+    greedily: bool = False,
 ) -> GloriaPlan:
-    """The plan of a workload. Without `costs`, the paper's own, by the rates."""
+    """The plan of a workload. Without `costs`, the paper's own, by the rates. `greedily`: pool by
+    pool, without a graph."""
     if costs is None:
         _check(queries, rates)
-    made = _Making(costs or PaperCosts(rates), options or Options())
+    made = _Making(costs or PaperCosts(rates), options or Options(), greedily)
     found = chains(queries)
     made.alone(found)
     for together in components(found.queries):
@@ -80,9 +84,10 @@ def _check(queries: Mapping[str, Part], rates: Mapping[str, float]) -> None:
 
 
 class _Making:
-    def __init__(self, costs: Costs, options: Options) -> None:
+    def __init__(self, costs: Costs, options: Options, greedily: bool) -> None:
         self.weights = Weights(costs)
         self.options = options
+        self.greedily = greedily
         self.sets: defaultdict[Transition, list[QuerySet]] = defaultdict(list)
         self.cost = self.never = self.always = 0.0
         self.generated = self.kept = Size()
@@ -136,7 +141,9 @@ class _Making:
         template = merge(pools, queries)
         nothing, everything = never(template), always(template, self.weights)
         paths = [nothing, everything]
-        if len(template.names) > 1:
+        if self.greedily:
+            paths = [greedy(template, self.weights)]
+        elif len(template.names) > 1:
             paths += self._searched(template)
         path, cost = lightest(template, self.weights, paths)
         self._add(

@@ -15,7 +15,7 @@ def why_shared(weights: Weights, place: Place, arrived: QSets, chosen: QSet) -> 
     """A set that shares: kept, renewed or merged."""
     q, snapshots = chosen
     spent, alone = _both(weights, place, chosen)
-    compared = f"{place.pool} costs {spent:g} instead of {alone:g}"
+    compared = f"{place.pool} costs {spent:.3g} instead of {alone:.3g}"
     if chosen in arrived:
         if q.bit_count() == 1:
             return f"goes on with snapshots of {snapshots} after its set parted: {compared}"
@@ -25,7 +25,7 @@ def why_shared(weights: Weights, place: Place, arrived: QSets, chosen: QSet) -> 
         for mask, old in arrived
         if mask & q
     )
-    how = f"evaluating costs {evaluated:g}" if evaluated else "nothing was shared before"
+    how = f"evaluating costs {evaluated:.3g}" if evaluated else "nothing is to be evaluated"
     same = [old for mask, old in arrived if mask == q]
     verb = f"new snapshots of {snapshots} after {same[0]}" if same else f"merged at {snapshots}"
     return f"{verb}, {how}: {compared}"
@@ -38,10 +38,10 @@ def why_apart(weights: Weights, place: Place, mask: int, elsewhere: bool) -> str
         return OTHER_GROUP if elsewhere else ONLY_ONE
     alone = _alone(weights, place, k)
     if k == 1:
-        return f"shares with none of the others: {place.pool} costs {alone:g}, evaluating is saved"
+        return f"shares with none of the others: {place.pool} costs {alone:.3g}, evaluating is saved"
     best = min(_shared(weights, place, (mask, type_)) for type_ in place.local)
     later = min(weights.costs.evaluate(place.target, type_, k) for type_ in place.local)
-    return f"sharing costs {best:g} and {later:g} to evaluate, not sharing {alone:g}"
+    return f"sharing costs {best:.3g} and {later:.3g} to evaluate, not sharing {alone:.3g}"
 
 
 def _both(weights: Weights, place: Place, chosen: QSet) -> tuple[float, float]:
