@@ -38,7 +38,7 @@ def why_apart(weights: Weights, place: Place, mask: int, elsewhere: bool) -> str
         return OTHER_GROUP if elsewhere else ONLY_ONE
     alone = _alone(weights, place, k)
     if k == 1:
-        return f"shares with none of the others: {place.pool} costs {alone:.3g}, evaluating is saved"
+        return f"shares with no other query: {place.pool} costs {alone:.3g}, evaluating is saved"
     best = min(_shared(weights, place, (mask, type_)) for type_ in place.local)
     later = min(weights.costs.evaluate(place.target, type_, k) for type_ in place.local)
     return f"sharing costs {best:.3g} and {later:.3g} to evaluate, not sharing {alone:.3g}"
