@@ -75,5 +75,5 @@ class Aggregator:
         answer = aggregation.take(order, [p for block in blocks for p in block])
         self._aggregation = aggregation
         # Nobody waits for the optimizer: it may be away.
-        self._optimizer.report.remote(self._name, order.epoch, answer.decisions)
+        self._optimizer.report.remote(self._name, answer.decisions, answer.seen)
         return answer

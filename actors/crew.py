@@ -18,7 +18,7 @@ from actors.router import Collected, NotFetched, Parked, Router
 from runtime.epochs.aggregation import Order
 from runtime.epochs.routes import Routing
 from runtime.files.decode import Decoder, Origin
-from runtime.sharing.policy import Policy
+from runtime.planning.central import Guidance, Running
 
 # Ray's reference to what a call will give.
 Ref = Any
@@ -41,6 +41,8 @@ class Crew:
         self._turn = itertools.cycle(range(routers))
         self._routing: Ref | None = None
         self._asked: Ref | None = None
+        self._running: tuple[Running, str | None] | None = None
+        self._version = 0
 
     # ---- events ----------------------------------------------------------------------------
 
@@ -85,12 +87,28 @@ class Crew:
         numbers = range(self.size)
         return [n for n in numbers if not _patiently(self.aggregators[n].begun.remote)]
 
-    # ---- policy ----------------------------------------------------------------------------
+    # ---- the optimizer ---------------------------------------------------------------------
 
-    def policy(self) -> Policy | None:
-        """The optimizer's newest policy, once it has answered. Nobody waits for it."""
+    def optimize(self, running: Running, planner: str | None) -> None:
+        """Tells the optimizer what runs. A new one, after a crash, is told again."""
+        self._running = running, planner
+        self._version = 0
+        self.optimizer.begin.remote(running, planner, self._version)
+
+    def remember(self, running: Running) -> None:
+        """What a new optimizer is to be told."""
+        if self._running is not None:
+            self._running = running, self._running[1]
+
+    def changed(self, running: Running) -> None:
+        """Queries came or went."""
+        self.remember(running)
+        self.optimizer.changed.remote(running)
+
+    def guidance(self) -> Guidance | None:
+        """The optimizer's newest guidance, once it has answered. Nobody waits for it."""
         if self._asked is None:
-            self._asked = self.optimizer.policy.remote()
+            self._asked = self.optimizer.guidance.remote()
             return None
         if not ray.wait([self._asked], timeout=0)[0]:
             return None
@@ -99,6 +117,10 @@ class Crew:
             found: Any = ray.get(asked)
         except exceptions.RayError:
             return None
+        if found is not None:
+            self._version = found.policy.version
+        elif self._running is not None:
+            self.optimizer.begin.remote(*self._running, self._version)
         return found
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
-"""The central optimizer: hears what aggregators saw and decided, and publishes numbered policies.
+"""The central optimizer as an actor. All it does is in `runtime.planning.central`.
 
-An aggregator adopts a policy between two epochs. Nobody waits for the optimizer: without it
-aggregators go on by the policy they have.
+Nobody waits for it: without it aggregators go on by the policy and the plan they have. A new one,
+after a crash, knows nothing until it is told again what runs.
 """
 
 from __future__ import annotations
@@ -11,27 +11,46 @@ from dataclasses import replace
 import ray
 
 from runtime.compiled.graphlets.calibrate import calibrated
+from runtime.planning.background import Background
+from runtime.planning.central import Central, Guidance, Replanned, Running
 from runtime.sharing.decisions import Decisions, merged
-from runtime.sharing.policy import Policy
+from runtime.sharing.seen import Seen
 
 
 @ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)
 class Optimizer:
     def __init__(self) -> None:
-        self._policy: Policy | None = None
-        self._reports: dict[str, tuple[int, list[Decisions]]] = {}
+        self._central: Central | None = None
+        self._reports: dict[str, list[Decisions]] = {}
+        self._background: Background | None = None
 
-    def report(self, aggregator: str, epoch: int, decisions: list[Decisions]) -> None:
-        """All that an aggregator has decided up to an epoch."""
-        self._reports[aggregator] = epoch, decisions
+    def begin(self, running: Running, planner: str | None, version: int) -> None:
+        """`version` is that of the policy that aggregators have. The first policy is what the
+        operators cost on this machine, so that all of them decide by the same numbers."""
+        if self._central is None:
+            policy = replace(calibrated(), version=version + 1)
+            self._central = Central(running, policy, planner)
+            self._background = Background(self._central)
+
+    def changed(self, running: Running) -> None:
+        """Queries came or went."""
+        if self._central is not None:
+            self._central.changed(running)
+
+    def report(self, aggregator: str, decisions: list[Decisions], seen: Seen) -> None:
+        """All that an aggregator has decided, and what it saw since the last time."""
+        self._reports[aggregator] = decisions
+        if self._central is not None and self._background is not None:
+            self._central.hear(aggregator, seen)
+            self._background.turn()
+
+    def guidance(self) -> Guidance | None:
+        """The newest one; None as long as nobody has said what runs."""
+        return None if self._central is None else self._central.guidance
 
     def decisions(self) -> list[Decisions]:
         """What all aggregators have decided, as far as they have told."""
-        return merged(each for _, told in self._reports.values() for each in told)
+        return merged(each for told in self._reports.values() for each in told)
 
-    def policy(self) -> Policy:
-        """The newest one. The first is what the operators cost on this machine, so that all
-        aggregators decide by the same numbers."""
-        if self._policy is None:
-            self._policy = replace(calibrated(), version=1)
-        return self._policy
+    def replanned(self) -> list[Replanned]:
+        return [] if self._central is None else self._central.replanned

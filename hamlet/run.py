@@ -87,9 +87,10 @@ def run(
     results: Sink,
     dead: Callable[[pa.Table], None],
     watcher: Watcher,
+    passed: Callable[[int], None] = lambda events: None,
 ) -> Summary:
     """Runs the engine over all of a source. Raises before any row is read if its columns do not
-    fit the workload."""
+    fit the workload. `passed` hears how many events went through the engine."""
     summary = Summary()
     began = time.perf_counter()
     engine.bind(source.schema)
@@ -108,6 +109,7 @@ def run(
                 break
             results.write(engine.execute(events))
             watcher.match(events.num_rows, spool.rows)
+            passed(events.num_rows)
     if not results.broken:
         results.write(engine.finish())
     _tell(summary, engine, source)

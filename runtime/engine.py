@@ -40,6 +40,7 @@ from runtime.plain.executor import FOREVER
 from runtime.sharing.decisions import Decisions
 from runtime.sharing.plan import Plan
 from runtime.sharing.policy import Policy
+from runtime.sharing.seen import Seen
 
 Results: TypeAlias = dict[str, pa.Table]
 
@@ -92,7 +93,7 @@ class Engine:
         self._arrivals = 0
         self._backend: PlainBackend | CompiledBackend = PlainBackend()
         if plan is not None:
-            self._check_plan(plan)
+            self._check_plan(plan, self.workload)
         if numeric == "float":
             options = Options(sharing, kernels=kernels)
             self._backend = CompiledBackend(options, plan or Plan())
@@ -194,18 +195,29 @@ class Engine:
 
     # ---- queries come and go ---------------------------------------------------------------
 
-    def add(self, query: Query | str, since: int | None = None) -> None:
-        """Adds a query. It reports windows that start after every event seen so far, or from
-        `since` on, where other engines have seen more."""
-        added = tuple(parse(query)) if isinstance(query, str) else (query,)
+    def add(
+        self,
+        query: Query | str | tuple[Query, ...],
+        since: int | None = None,
+        plan: Plan | None = None,
+    ) -> None:
+        """Adds a query, or several. They report windows that start after every event seen so far,
+        or from `since` on, where other engines have seen more. `plan` is one for the workload as
+        it is then; without it they share with whom they can."""
+        added = tuple(parse(query)) if isinstance(query, str) else query
+        added = added if isinstance(added, tuple) else (added,)
         grown = self.workload.with_queries(added)
+        if plan is not None:
+            self._check_plan(plan, grown)
         if self._columns is not None:
             check_schema(grown, Schema.from_arrow(self._columns))
             check_windows(grown, self._preparer.clock)
         self.workload = grown
         self._rebind()
         if self._columns is not None:
-            self._backend.add(added, self._since() if since is None else since)
+            self._backend.add(added, self._since() if since is None else since, plan)
+        elif plan is not None:
+            self.follow(plan)
 
     def remove(self, name: str) -> None:
         """Removes a query; its open windows are dropped."""
@@ -288,17 +300,21 @@ class Engine:
         self._backend.adopt(policy)
 
     def follow(self, plan: Plan) -> None:
-        """Shares by another plan from here on. Results do not depend on it."""
-        self._check_plan(plan)
+        """Shares by another plan from the next pane on. Results do not depend on it."""
+        self._check_plan(plan, self.workload)
         assert isinstance(self._backend, CompiledBackend)
         self._backend.follow(plan)
 
-    def _check_plan(self, plan: Plan) -> None:
+    def _check_plan(self, plan: Plan, workload: Workload) -> None:
         if not isinstance(plan, Plan):
             raise HamletError(f"the plan must be a Plan, but is {plan!r}", "Plan.read takes a dict")
         if self._numeric != "float":
             raise HamletError("the exact engine shares nothing, so it takes no plan")
-        check_plan(plan, self.workload.queries)
+        check_plan(plan, workload.queries)
+
+    def take_seen(self) -> Seen:
+        """What was seen since the last time, and how long it took; for an optimizer."""
+        return self._backend.take_seen()
 
     def state_bytes(self) -> int:
         """The memory of partitions and their windows; the exact engine does not count it."""

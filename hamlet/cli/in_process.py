@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -18,6 +19,9 @@ from runtime.engine import Engine
 from runtime.epochs.shard import Settings
 from runtime.events import Schema
 from runtime.language.query import Workload
+from runtime.planning.advisor import Advisor
+from runtime.planning.planner import plan as planned
+from runtime.sharing.plan import Plan
 
 
 def run_in_process(
@@ -35,12 +39,15 @@ def run_in_process(
 ) -> None:
     """`columns` are those of time and type, and the unit of times."""
     time_column, type_column, time_unit = columns
+    plan = settings.plan
+    if settings.planner is not None:
+        plan = planned(workload, settings.planner).plan
     engine = Engine(
         workload,
         numeric=settings.numeric,
         ties=settings.ties,
         sharing=settings.sharing,
-        plan=settings.plan,
+        plan=plan,
         time_column=time_column,
         type_column=type_column,
         time_unit=time_unit,
@@ -59,9 +66,21 @@ def run_in_process(
         results = CountingSink(open_sink(stack, workload, output, chosen, limit))
         dead = open_dead(stack, output, chosen)
         total = source.events if isinstance(source, Generated) else None
+        passed = _advised(stack, engine, plan, settings)
         with bars(notices, total) as watcher, watch_compiler(watcher.compiling) as compiler:
-            summary = run(engine, source, results, dead, watcher)
+            summary = run(engine, source, results, dead, watcher, passed)
         summary.compiling = compiler.seconds
     tell(notices, workload, summary, results.rows, output)
     if explain_sharing:
         show_decisions(notices, engine.decisions())
+
+
+def _advised(
+    stack: ExitStack, engine: Engine, plan: Plan | None, settings: Settings
+) -> Callable[[int], None]:
+    """The exact engine shares nothing, so nobody needs to advise it."""
+    if settings.numeric != "float":
+        return lambda events: None
+    advisor = Advisor(engine, plan or Plan(), settings.planner)
+    stack.callback(advisor.close)
+    return advisor.passed

@@ -14,6 +14,7 @@ from hamlet.cli.choices import (
     EngineName,
     Numeric,
     OutputFormat,
+    Planner,
     Sharing,
     Ties,
     TimeUnit,
@@ -125,6 +126,15 @@ def command(
             help="YAML that says what may be shared: longer parts, groups of queries, windows.",
         ),
     ] = None,
+    planner: Annotated[
+        Planner | None,
+        typer.Option(
+            help="Who decides what queries may share at all, and again when the stream changes: "
+            "[b]auto[/b]: by the shape of the workload, if not given; [b]greedy[/b]; "
+            "[b]sharon[/b]: parts of sequences; [b]gloria[/b]: transitions of all patterns; "
+            "[b]none[/b]: every query by itself. The results are the same."
+        ),
+    ] = None,
     explain_sharing: Annotated[
         bool, typer.Option("--explain-sharing", help="Say at the end what was decided.")
     ] = False,
@@ -226,8 +236,14 @@ def command(
     far as --lateness allows. Rows that are no events are counted and, with --output, kept in
     DIR/_dead_letter, late ones in DIR/_late.
     """
-    given = {"--sharing": sharing, "--plan": plan, "--explain-sharing": explain_sharing or None}
+    given = {
+        "--sharing": sharing,
+        "--plan": plan,
+        "--planner": planner,
+        "--explain-sharing": explain_sharing or None,
+    }
     _check_sharing([name for name, value in given.items() if value is not None], numeric)
+    planning = _planner(planner, plan, sharing, numeric)
     chosen = _format(format, output)
     micros = duration(lateness)
     # Only now: the engine takes a while to load, and `hamlet --help` does without it.
@@ -246,6 +262,7 @@ def command(
         ties.value,
         (sharing or Sharing.DYNAMIC).value,
         plan=None if plan is None else read_plan(plan),
+        planner=planning,
     )
     notices = Notices(quiet)
     if engine is EngineName.LOCAL:
@@ -324,6 +341,21 @@ def _check_sharing(given: list[str], numeric: Numeric) -> None:
             f"{given[0]} is for --numeric float: the exact engine evaluates every query by itself",
             f"leave out {given[0]}, or --numeric exact",
         )
+
+
+def _planner(
+    wanted: Planner | None, plan: Path | None, sharing: Sharing | None, numeric: Numeric
+) -> str | None:
+    """Nothing is planned where a plan is given, or where nothing is shared."""
+    if wanted is not None:
+        for name, given in (("--plan", plan), ("--sharing never", sharing is Sharing.NEVER)):
+            if given:
+                raise HamletError(
+                    f"--planner and {name} exclude each other", f"leave out --planner, or {name}"
+                )
+    if plan is not None or sharing is Sharing.NEVER or numeric is Numeric.EXACT:
+        return None
+    return (wanted or Planner.AUTO).value
 
 
 def _format(wanted: OutputFormat | None, output: str | None) -> OutputFormat:

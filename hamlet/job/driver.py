@@ -33,7 +33,11 @@ from runtime.epochs.shard import Settings
 from runtime.epochs.split import OTHER_TYPES, joined_rows
 from runtime.epochs.watermark import Watermark
 from runtime.errors import Failure
+from runtime.planning.central import Running
+from runtime.planning.planner import extended
+from runtime.planning.planner import plan as planned
 from runtime.sharing.decisions import Decisions, merged
+from runtime.sharing.plan import Plan
 from runtime.sharing.policy import Policy
 from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Sink, Turn
 from spark_ingest.sources.source import Range, Source
@@ -163,6 +167,8 @@ class Driver:
             value=manifest.watermark if manifest else None,
         )
         self._policy: Policy | None = None
+        self._plan_now = self._first_plan(settings)
+        self._planned_anew: Plan | None = None
         self._pending: deque[_Epoch] = deque()
         self._wanted: Range | None = None
         self._reading: Future[Read] | None = None
@@ -180,6 +186,7 @@ class Driver:
             return
         self._crew.follow(self._intake.routing(self._shards, self._crew.size))
         self._crew.begin(self._begin)
+        self._crew.optimize(self._running(), self._settings.planner)
         try:
             while not self._done():
                 self._step()
@@ -289,14 +296,16 @@ class Driver:
 
     def _compute(self, read: Read, last: bool = False) -> None:
         watermark = self._moved(read)
-        policy = self._crew.policy() if self._settings.numeric == "float" else None
+        policy = self._guided()
         changed, self._change = self._change, None
+        plan, self._planned_anew = self._planned_anew, None
         order = Order(
             epoch=self._next,
             watermark=watermark,
             last=last,
             change=changed,
             policy=policy if policy != self._policy else None,
+            plan=plan,
             committed=-1 if self._committed is None else self._committed.epoch,
         )
         if order.policy is not None:
@@ -313,6 +322,41 @@ class Driver:
         )
         self._send(epoch)
         self._pending.append(epoch)
+
+    def _guided(self) -> Policy | None:
+        """What the optimizer says, if it has said something: a policy, and perhaps another plan.
+        One that was made for another workload than the one of now came too late."""
+        if self._settings.numeric != "float":
+            return None
+        guidance = self._crew.guidance()
+        if guidance is None:
+            return self._policy
+        plan, now = guidance.plan, self._plan_now or Plan()
+        fits = guidance.workload == self._intake.version
+        if plan is not None and fits and plan.version > now.version:
+            self._plan_now = self._planned_anew = plan
+            self._crew.remember(self._running())
+        return guidance.policy
+
+    def _running(self) -> Running:
+        intake = self._intake
+        return Running(intake.workload.queries, self._plan_now or Plan(), intake.version)
+
+    def _first_plan(self, settings: Settings) -> Plan | None:
+        if settings.planner is None or settings.numeric != "float":
+            return settings.plan
+        return planned(self._intake.workload, settings.planner).plan
+
+    def _extended(self, change: Change) -> Plan | None:
+        """The plan after a change: those that come are planned for by themselves."""
+        found, planner = self._plan_now, self._settings.planner
+        if found is None or planner is None:
+            return None
+        for name in change.removed:
+            found = found.without(name)
+        queries = self._intake.workload.queries
+        found = extended(found, queries, change.added, planner)
+        return replace(found, version=found.version + 1)
 
     def _send(self, epoch: _Epoch) -> None:
         calls = self._crew.take(epoch.order, epoch.read.portions)
@@ -355,6 +399,10 @@ class Driver:
         since = None if newest is None else newest + 1
         self._change = replace(change, since=since)
         self._intake = self._intake.changed(change.added, change.removed)
+        plan = self._extended(change)
+        if plan is not None:
+            self._plan_now = self._planned_anew = plan
+            self._crew.changed(self._running())
         for name in change.removed:
             self._since.pop(name, None)
         if since is not None:
@@ -485,7 +533,7 @@ class Driver:
         last = self._committed
         intake = self._begun_with()
         return Begin(
-            settings=self._settings,
+            settings=replace(self._settings, plan=self._plan_now),
             reading=intake.reading,
             workload=intake.workload,
             since=dict(last.since) if last else {},

@@ -19,6 +19,7 @@ from runtime.partials import Partials
 from runtime.sharing.decisions import Decisions
 from runtime.sharing.plan import Plan
 from runtime.sharing.policy import Policy
+from runtime.sharing.seen import Seen
 
 
 class CompiledBackend:
@@ -31,7 +32,8 @@ class CompiledBackend:
         """`types` are those of the attributes that the workload uses from now on."""
         self._common.types = {**self._common.types, **types}
 
-    def add(self, queries: tuple[Query, ...], since: int | None) -> None:
+    def add(self, queries: tuple[Query, ...], since: int | None, plan: Plan | None = None) -> None:
+        self._common.plan = plan or self._common.plan
         groups: dict[tuple[str, ...], list[Query]] = {}
         for query in queries:
             groups.setdefault(query.partition_by, []).append(query)
@@ -39,7 +41,7 @@ class CompiledBackend:
             known = self._executors.get(attributes)
             if known is None:
                 known = self._executors[attributes] = CompiledExecutor(attributes, self._common)
-            known.add(*members, since=since)
+            known.add(*members, since=since, plan=plan)
 
     def remove(self, query: Query) -> None:
         self._common.plan = self._common.plan.without(query.name)
@@ -77,7 +79,12 @@ class CompiledBackend:
             raise HamletError("the granularity of a query cannot change while it runs")
         self._common.plan = plan
         for executor in self._executors.values():
-            executor.follow_plan()
+            executor.follow(plan)
+
+    def take_seen(self) -> Seen:
+        """Since the last time. Executors of several routing groups see the same events, each its
+        own runs."""
+        return Seen.all(executor.take_seen() for executor in self._executors.values())
 
     @property
     def executors(self) -> list[CompiledExecutor]:

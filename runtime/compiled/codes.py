@@ -26,6 +26,11 @@ class TypeCodes:
     def __len__(self) -> int:
         return len(self._codes)
 
+    @property
+    def names(self) -> list[str]:
+        """In the order of their codes."""
+        return list(self._codes)
+
     def code(self, name: str) -> int:
         """The code of a type that a query names."""
         if name not in self._codes:

@@ -9,8 +9,11 @@ belong to the queries they began with.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from math import gcd
+from time import perf_counter_ns
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -35,10 +38,12 @@ from runtime.compiled.saved import from_bytes, to_bytes
 from runtime.compiled.texts import Texts
 from runtime.compiled.ties import Ties
 from runtime.compiled.totals import Block, Closed
+from runtime.events.order import times_of
 from runtime.language.parser import parse
 from runtime.language.query import Fold, Query, Window
 from runtime.sharing.plan import Plan
 from runtime.sharing.policy import Policy
+from runtime.sharing.seen import RunTime, Seen
 from runtime.template.groups import planned_groups
 
 Run: TypeAlias = GraphletRun | OrderedRun | GeneralRun
@@ -78,12 +83,20 @@ class CompiledExecutor:
         self._ended: dict[Window, int] = {}
         self._kept = 0
         self._restoring: OrderedRun | None = None
+        self._plan = common.plan
+        self._coming: Plan | None = None
+        self._of_code: Counter[int] = Counter()
+        self._times: dict[GraphletRun, list[int]] = {}
+        self._known: dict[str, tuple[int, int]] = {}
         self._ordinals: dict[int, Ordinals] = {}
 
     # ---- queries come and go ---------------------------------------------------------------
 
-    def add(self, *queries: Query, since: int | None = None) -> None:
-        """A query that joins late reports only windows that start at `since` or after."""
+    def add(self, *queries: Query, since: int | None = None, plan: Plan | None = None) -> None:
+        """A query that joins late reports only windows that start at `since` or after. `plan` is
+        the one that knows of the queries, if any does."""
+        if plan is not None:
+            self._plan, self._coming = plan, None
         for query in queries:
             if query.name in self._queries:
                 self.remove(query.name)
@@ -95,6 +108,8 @@ class CompiledExecutor:
 
     def remove(self, name: str) -> None:
         del self._queries[name], self._since[name]
+        self._plan = self._plan.without(name)
+        self._coming = self._coming and self._coming.without(name)
         for run in self._runs:
             if isinstance(run, OrderedRun) and name in _names_of(run):
                 run.remove(name)
@@ -105,8 +120,29 @@ class CompiledExecutor:
         for run in self.graphlets():
             run.adopt(policy)
 
-    def follow_plan(self) -> None:
-        """The plan has changed: other queries share, or other parts."""
+    def follow(self, plan: Plan) -> None:
+        """Other queries share, or other parts, from the next pane on."""
+        self._coming = plan
+        if self._boundary() is None:
+            self._turn()
+
+    def _boundary(self) -> int | None:
+        """The end of the pane in which the last event was; None where panes do not matter."""
+        lengths = [
+            length
+            for query in self._queries.values()
+            if takes(query) and not query.window.counted
+            for length in (query.window.within, query.window.slide)
+        ]
+        if self._now is None or not lengths:
+            return None
+        pane = gcd(*lengths)
+        return (self._now // pane + 1) * pane
+
+    def _turn(self) -> None:
+        """To the plan that is coming. State goes over, query by query."""
+        assert self._coming is not None
+        self._plan, self._coming = self._coming, None
         self._arrange()
         for run in self.graphlets():
             run.keep_windows(self._windows_of(run.queries))
@@ -141,7 +177,7 @@ class CompiledExecutor:
     ) -> Iterator[tuple[tuple[Query, ...], tuple[SharedPart, ...]]]:
         """The queries of each graphlet run, and the longer parts that they share. Where windows
         count events, queries that began together count together."""
-        options, plan = self._common.options, self._common.plan
+        options, plan = self._common.options, self._plan
         apart: dict[tuple[bool, int | None], list[Query]] = {}
         for query in queries:
             counted = query.window.counted
@@ -161,7 +197,7 @@ class CompiledExecutor:
     def _sorted(self) -> tuple[list[Query], list[Query], list[Query]]:
         """The queries by the kind of their runs."""
         sharing, compared, alone = [], [], []
-        granularity = self._common.plan.granularity
+        granularity = self._plan.granularity
         for query in self._queries.values():
             if granularity.get(query.name) == "event" or self._needs_every_word(query):
                 alone.append(query)
@@ -216,7 +252,7 @@ class CompiledExecutor:
         return run
 
     def _windows_of(self, queries: tuple[Query, ...]) -> str:
-        return self._common.plan.windows_of(query.name for query in queries)
+        return self._plan.windows_of(query.name for query in queries)
 
     def _general_run(self, query: Query) -> GeneralRun:
         common, since = self._common, self._since[query.name]
@@ -239,6 +275,8 @@ class CompiledExecutor:
     def process(self, events: pa.RecordBatch, instants: Ints | None) -> None:
         """Takes events in order; all events of one instant come in one call. `instants` tell
         them apart where it is not their times."""
+        if self._coming is not None and events.num_rows:
+            events, instants = self._up_to_turn(events, instants)
         if events.num_rows == 0 or not self._runs:
             return
         common = self._common
@@ -251,13 +289,62 @@ class CompiledExecutor:
         }
         for run in self._runs:
             if isinstance(run, GraphletRun):
+                began = perf_counter_ns()
                 run.process(batch, groups, capacity, numbered.get(run.counts_from))
+                self._timed(run, batch.size, perf_counter_ns() - began)
             else:
                 run.process(batch)
+        self._count(batch)
         self._now = int(batch.times[-1])
         before, self._events = self._events, self._events + batch.size
         if before < LONG_STREAM <= self._events and self._common.options.kernels == "auto":
             self._compile()
+
+    def _up_to_turn(
+        self, events: pa.RecordBatch, instants: Ints | None
+    ) -> tuple[pa.RecordBatch, Ints | None]:
+        """Takes the events of the pane that is open by the plan it began with. Gives the rest."""
+        boundary, coming = self._boundary(), self._coming
+        place = 0
+        if boundary is not None:
+            place = int(np.searchsorted(times_of(events), boundary))
+        self._coming = None
+        self.process(events.slice(0, place), None if instants is None else instants[:place])
+        self._coming = coming
+        if place < events.num_rows:
+            self._turn()
+        return events.slice(place), None if instants is None else instants[place:]
+
+    def _timed(self, run: GraphletRun, events: int, nanoseconds: int) -> None:
+        spent = self._times.setdefault(run, [0, 0])
+        spent[0] += events
+        spent[1] += nanoseconds
+
+    def _count(self, batch: Batch) -> None:
+        counted = np.bincount(batch.type_places, minlength=len(batch.type_codes))
+        for code, count in zip(batch.type_codes.tolist(), counted.tolist(), strict=True):
+            self._of_code[code] += count
+
+    def take_seen(self) -> Seen:
+        """What was seen since the last time. Runs that are gone by now are left out."""
+        counts, self._of_code = self._of_code, Counter()
+        times, self._times = self._times, {}
+        names = self._common.codes.names
+        bursts = _bursts(self.graphlets())
+        fresh = {name: _less(now, self._known.get(name)) for name, now in bursts.items()}
+        self._known = bursts
+        return Seen(
+            {names[code]: count for code, count in counts.items() if code >= 0 and count},
+            counts[-1],
+            {name: number for name, (number, _) in fresh.items()},
+            {name: events for name, (_, events) in fresh.items()},
+            tuple(
+                RunTime(tuple(q.name for q in run.queries), *spent)
+                for run, spent in times.items()
+                if run in self._runs
+            ),
+            self.state_bytes,
+        )
 
     def _compile(self) -> None:
         """Moves share groups to kernels that are made for them."""
@@ -269,6 +356,8 @@ class CompiledExecutor:
     def close(self, watermark: int) -> dict[str, list[Block]]:
         """The windows that end at or before the watermark, and those of events that are full,
         by query."""
+        if self._coming is not None and watermark >= (self._boundary() or watermark):
+            self._turn()
         closed, self._closed = self._closed, []
         for run in self._runs:
             if isinstance(run, GraphletRun):
@@ -411,3 +500,20 @@ def _names_of(run: Run) -> set[str]:
 
 def _since(since: int | None) -> int:
     return ALWAYS if since is None else since
+
+
+def _bursts(runs: Iterable[GraphletRun]) -> dict[str, tuple[int, int]]:
+    """The bursts of each type that were decided on, and their events."""
+    found: dict[str, tuple[int, int]] = {}
+    for run in runs:
+        for each in run.decisions().types:
+            number, events = found.get(each.type, (0, 0))
+            found[each.type] = number + each.all, events + each.events
+    return found
+
+
+def _less(now: tuple[int, int], before: tuple[int, int] | None) -> tuple[int, int]:
+    """What is new. Runs that were laid out anew count from zero."""
+    if before is None or now < before:
+        return now
+    return now[0] - before[0], now[1] - before[1]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import pyarrow as pa
@@ -23,7 +23,9 @@ from runtime.errors import HamletError
 from runtime.language.query import Query, Workload
 from runtime.partials import Partials
 from runtime.sharing.decisions import Decisions, merged
+from runtime.sharing.plan import Plan
 from runtime.sharing.policy import Policy
+from runtime.sharing.seen import Seen
 
 #: A shard of a routing group: its attributes, and the number of the shard.
 Unit: TypeAlias = tuple[tuple[str, ...], int]
@@ -51,7 +53,8 @@ class Change:
 @dataclass(frozen=True)
 class Order:
     """What is to be done in an epoch besides taking its events. `watermark`: windows that end
-    before it close; `last`: all do. No epoch up to `committed` is asked for again."""
+    before it close; `last`: all do. `plan` is for the workload after the change. No epoch up to
+    `committed` is asked for again."""
 
     epoch: int
     watermark: int | None = None
@@ -59,6 +62,7 @@ class Order:
     change: Change | None = None
     policy: Policy | None = None
     committed: int = -1
+    plan: Plan | None = None
 
 
 @dataclass
@@ -77,6 +81,7 @@ class Answer:
     compute_seconds: float = 0.0
     save_seconds: float = 0.0
     decisions: list[Decisions] = field(default_factory=list)
+    seen: Seen = field(default_factory=Seen)
 
 
 class Aggregation:
@@ -145,7 +150,8 @@ class Aggregation:
         shard = Shard(self._settings, together, self._reading, begin)
         for query in workload:
             if query not in first:
-                shard.add(query, self._since.get(query.name))
+                shard.add((query,), self._since.get(query.name))
+        shard.follow(self._settings.plan)
         if self._policy is not None:
             shard.adopt(self._policy)
         return shard
@@ -160,20 +166,27 @@ class Aggregation:
         chosen = tuple(q for q in self._workload if q.partition_by == unit[0])
         return Workload(chosen, self._workload.source)
 
-    def _change(self, change: Change) -> None:
+    def _change(self, change: Change, plan: Plan | None) -> None:
         for name in change.removed:
             attributes = self._workload[name].partition_by
             self._workload = self._workload.without_query(name)
             self._since.pop(name, None)
             self._remove(name, attributes)
         self._workload = self._workload.with_queries(change.added)
-        for query in change.added:
-            if change.since is not None:
-                self._since[query.name] = change.since
-            for (attributes, _), shard in self._shards.items():
-                if attributes == query.partition_by:
-                    shard.add(query, change.since)
+        if change.since is not None:
+            self._since |= {query.name: change.since for query in change.added}
+        if plan is not None:
+            self._settings = replace(self._settings, plan=plan)
+        for (attributes, _), shard in self._shards.items():
+            added = tuple(q for q in change.added if q.partition_by == attributes)
+            if added:
+                shard.add(added, change.since, plan)
         self._routes = routes_of(self._workload)
+
+    def _follow(self, plan: Plan) -> None:
+        self._settings = replace(self._settings, plan=plan)
+        for shard in self._shards.values():
+            shard.follow(plan)
 
     def _remove(self, name: str, attributes: tuple[str, ...]) -> None:
         left = any(query.partition_by == attributes for query in self._workload)
@@ -196,7 +209,9 @@ class Aggregation:
             )
         began = time.perf_counter()
         if order.change is not None:
-            self._change(order.change)
+            self._change(order.change, order.plan)
+        elif order.plan is not None:
+            self._follow(order.plan)
         if order.policy is not None:
             self._adopt(order.policy)
         events = self._by_unit(portions)
@@ -252,6 +267,7 @@ class Aggregation:
             state_bytes=sum(shard.state_bytes() for shard in shards),
             policy=0 if self._policy is None else self._policy.version,
             decisions=merged(each for shard in shards for each in shard.decisions()),
+            seen=Seen.all(shard.take_seen() for shard in shards),
         )
 
     # ---- state -----------------------------------------------------------------------------

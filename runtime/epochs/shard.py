@@ -20,28 +20,19 @@ from runtime.partials import Partials, merged
 from runtime.sharing.decisions import Decisions
 from runtime.sharing.plan import Plan
 from runtime.sharing.policy import Policy
+from runtime.sharing.seen import Seen
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How engines compute."""
+    """How engines compute. `planner` plans anew when the stream changes; None: the plan stays."""
 
     numeric: str = "float"
     ties: str = "strict"
     sharing: str = "dynamic"
     kernels: str = "auto"
     plan: Plan | None = None
-
-    def plan_of(self, workload: Workload) -> Plan | None:
-        """What the plan says of these queries; none where nothing is shared anyway."""
-        plan = self.plan
-        if plan is None:
-            return None
-        here = {query.name for query in workload}
-        named = {name for part in plan.shared for name in part.queries}
-        for name in named.union(*plan.groups, plan.granularity) - here:
-            plan = plan.without(name)
-        return plan
+    planner: str | None = None
 
 
 class Shard:
@@ -73,7 +64,7 @@ class Shard:
             ties=settings.ties,
             sharing=settings.sharing,
             kernels=settings.kernels,
-            plan=settings.plan_of(workload),
+            plan=None if settings.plan is None else settings.plan.among(workload.queries),
             time_column=reading.time_column,
             type_column=reading.type_column,
             time_unit=reading.time_unit,
@@ -124,8 +115,16 @@ class Shard:
 
     # ---- queries and policies come and go --------------------------------------------------
 
-    def add(self, query: Query, since: int | None) -> None:
-        self._engine.add(query, since)
+    def add(self, queries: tuple[Query, ...], since: int | None, plan: Plan | None = None) -> None:
+        here = (*self._engine.workload, *queries)
+        self._engine.add(queries, since, None if plan is None else plan.among(here))
+
+    def follow(self, plan: Plan | None) -> None:
+        if plan is not None and self._settings.numeric == "float":
+            self._engine.follow(plan.among(self._engine.workload.queries))
+
+    def take_seen(self) -> Seen:
+        return self._engine.take_seen()
 
     def remove(self, name: str) -> None:
         self._engine.remove(name)

@@ -17,7 +17,9 @@ from runtime.partials import Partials
 from runtime.plain.executor import Moment, PlainExecutor
 from runtime.results import Merge
 from runtime.sharing.decisions import Decisions
+from runtime.sharing.plan import Plan
 from runtime.sharing.policy import Policy
+from runtime.sharing.seen import Seen
 
 
 class PlainBackend:
@@ -36,7 +38,7 @@ class PlainBackend:
             if pa.types.is_floating(type_):
                 self._doubles.add(name)
 
-    def add(self, queries: tuple[Query, ...], since: int | None) -> None:
+    def add(self, queries: tuple[Query, ...], since: int | None, plan: Plan | None = None) -> None:
         for query in queries:
             known = self._executors.get(query.partition_by)
             if known is None:
@@ -65,6 +67,9 @@ class PlainBackend:
 
     def adopt(self, policy: Policy) -> None:
         raise HamletError("the exact engine shares nothing, so it takes no policy")
+
+    def take_seen(self) -> Seen:
+        return Seen()
 
     def state_bytes(self) -> int:
         raise HamletError("the memory of whole numbers of any size is not counted")

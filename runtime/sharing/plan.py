@@ -164,6 +164,16 @@ class Plan:
                     "group"
                 )
 
+    def among(self, queries: Iterable[Query]) -> Plan:
+        """What the plan says of these queries."""
+        here = {query.name for query in queries}
+        named = {name for part in self.sharing for name in part.queries}
+        kept = () if isinstance(self.windows, str) else self.windows
+        found = self
+        for name in named.union(*self.groups, self.granularity, kept) - here:
+            found = found.without(name)
+        return found
+
     def without(self, name: str) -> Plan:
         """What is left of the plan without a query."""
         return Plan(

@@ -1,0 +1,51 @@
+"""The optimizer of a single engine, in the same process."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from runtime.compiled.graphlets.calibrate import calibrated
+from runtime.engine import Engine
+from runtime.planning.background import Background
+from runtime.planning.central import Central, Running
+from runtime.sharing.plan import Plan
+
+EVENTS = 262_144  # between two looks at what the engine saw
+
+
+class Advisor:
+    """`plan` is the one that the engine has; `planner` None: it keeps that."""
+
+    def __init__(self, engine: Engine, plan: Plan, planner: str | None) -> None:
+        policy = replace(calibrated(), version=1)
+        self.central = Central(Running(engine.workload.queries, plan), policy, planner)
+        self._engine = engine
+        self._background = Background(self.central)
+        self._plan = plan
+        self._policy = policy
+        self._events = 0
+
+    def passed(self, events: int) -> None:
+        """So many events more went through the engine."""
+        self._events += events
+        if self._events >= EVENTS:
+            self._events = 0
+            self.turn()
+
+    def turn(self) -> None:
+        self.central.hear("engine", self._engine.take_seen())
+        self._background.turn()
+        guidance = self.central.guidance
+        if guidance.policy != self._policy:
+            self._policy = guidance.policy
+            self._engine.adopt(guidance.policy)
+        if guidance.plan is not None and guidance.plan != self._plan:
+            self._plan = guidance.plan
+            self._engine.follow(guidance.plan)
+
+    def settle(self) -> None:
+        """Waits for the plan that is being made, if any; the next turn takes it."""
+        self._background.settle()
+
+    def close(self) -> None:
+        self._background.close()

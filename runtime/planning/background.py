@@ -1,0 +1,35 @@
+"""Plans anew in a thread of its own, while what is to be planned goes on running."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+
+from runtime.planning.central import Answer, Central, Replanned
+
+
+class Background:
+    def __init__(self, central: Central) -> None:
+        self._central = central
+        self._answer: Future[Answer] | None = None
+        self._thread = ThreadPoolExecutor(1, "planning")
+
+    def turn(self) -> Replanned | None:
+        """Takes what has been planned by now, and begins to plan if that is due. Never waits."""
+        outcome = None
+        if self._answer is not None:
+            if not self._answer.done():
+                return None
+            outcome = self._central.take(self._answer.result())
+            self._answer = None
+        request = self._central.request()
+        if request is not None:
+            self._answer = self._thread.submit(request.answer)
+        return outcome
+
+    def settle(self) -> None:
+        """Waits for the plan that is being made, if any."""
+        if self._answer is not None:
+            wait([self._answer])
+
+    def close(self) -> None:
+        self._thread.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,181 @@
+"""The central optimizer: what it hears, what it learns, and what it tells all engines to do.
+
+It knows no cluster: an actor wraps it, and a run in one process has one of its own. Nobody waits
+for it, and without it engines go on as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from runtime.language.query import Query
+from runtime.planning.estimate import Estimate, Run, Work, runs_of, work_of
+from runtime.planning.planner import AUTO, Planned, plan
+from runtime.planning.prices import Prices
+from runtime.planning.pricing import Pricing
+from runtime.planning.rates import Rates
+from runtime.planning.statistics import Statistics
+from runtime.sharing.plan import Plan
+from runtime.sharing.policy import Policy
+from runtime.sharing.seen import Seen
+
+# To move a byte of state to another run, in nanoseconds.
+MIGRATION = 2.0
+# A plan is expected to last for as many events as there were since the last change, or more.
+LEAST_AHEAD = 100_000
+KEPT = 100  # outcomes
+
+
+@dataclass(frozen=True)
+class Running:
+    """The workload that runs, by which plan. `version` tells workloads apart."""
+
+    queries: tuple[Query, ...]
+    plan: Plan
+    version: int = 0
+
+
+@dataclass(frozen=True)
+class Guidance:
+    """What engines are told: the newest policy, and the newest plan for a version of the workload.
+    No plan: the one they have."""
+
+    policy: Policy
+    plan: Plan | None = None
+    workload: int = 0
+
+
+@dataclass(frozen=True)
+class Request:
+    """All that planning needs, so that it can be done beside everything else."""
+
+    reason: str
+    running: Running
+    planner: str
+    statistics: Statistics
+    prices: Prices
+
+    def answer(self) -> Answer:
+        """Takes a while."""
+        found = plan(self.running.queries, self.planner, self.statistics, self.prices)
+        estimate = Estimate(self.statistics, self.prices)
+        return Answer(self, found, estimate.plan(self.running.plan, self.running.queries))
+
+
+@dataclass(frozen=True)
+class Answer:
+    request: Request
+    found: Planned
+    before: float  #: what the plan that runs costs for an event, in nanoseconds
+
+
+@dataclass(frozen=True)
+class Replanned:
+    """What came of planning anew, and why it was done."""
+
+    reason: str
+    planner: str
+    before: float
+    after: float
+    migrated: bool
+
+
+class Central:
+    """`planner` None: the plan was given, and stays."""
+
+    def __init__(self, running: Running, policy: Policy, planner: str | None = AUTO) -> None:
+        self.policy = policy
+        self.replanned: list[Replanned] = []
+        self._running = running
+        self._planner = planner
+        self._rates = Rates()
+        self._pricing = Pricing(Prices())
+        self._works: dict[tuple[str, ...], Work] = {}
+        self._state_bytes: dict[str, int] = {}
+        self._since_change = 0
+        self._hasty = False
+
+    # ---- what it hears ---------------------------------------------------------------------
+
+    def changed(self, running: Running) -> None:
+        """Queries came or went, and are planned for in haste; the whole is planned anew soon."""
+        self._running = running
+        self._works = {}
+        self._hasty = True
+
+    def hear(self, who: str, seen: Seen) -> None:
+        """What an engine saw since it told the last time."""
+        self._rates.hear(seen)
+        self._state_bytes[who] = seen.state_bytes
+        self._since_change += sum(seen.counts.values()) + seen.others
+        works = self._known_works()
+        self._pricing.hear(
+            (works[run.queries], run.nanoseconds / run.events)
+            for run in seen.runs
+            if run.queries in works and run.events
+        )
+
+    def _known_works(self) -> Mapping[tuple[str, ...], Work]:
+        """What the runs do for an event, by the mix of now; worked out once for each plan."""
+        if not self._works:
+            known = self._statistics()
+            runs = runs_of(self._running.plan, self._running.queries)
+            self._works = {_names(run): work_of(run, known) for run in runs}
+        return self._works
+
+    # ---- what it tells ---------------------------------------------------------------------
+
+    @property
+    def guidance(self) -> Guidance:
+        running = self._running
+        plan = running.plan if self._planner is not None else None
+        return Guidance(self.policy, plan, running.version)
+
+    @property
+    def prices(self) -> Prices:
+        return self._pricing.prices
+
+    def request(self) -> Request | None:
+        """To plan the workload anew, if that is due."""
+        reason = self._due()
+        if reason is None or self._planner is None:
+            return None
+        return Request(reason, self._running, self._planner, self._statistics(), self.prices)
+
+    def take(self, answer: Answer) -> Replanned | None:
+        """Changes the plan where that saves more than moving the state costs. None where the
+        answer came too late: the workload is another one by now."""
+        if answer.request.running is not self._running:
+            return None
+        found = answer.found
+        saved = (answer.before - found.cost) * max(self._since_change, LEAST_AHEAD)
+        pays = saved > MIGRATION * sum(self._state_bytes.values())
+        outcome = Replanned(answer.request.reason, found.planner, answer.before, found.cost, pays)
+        self.replanned = [*self.replanned, outcome][-KEPT:]
+        self._rates.planned(anew=pays)
+        self._hasty = False
+        self._works = {}
+        if pays:
+            self._migrate(found.plan)
+        return outcome
+
+    def _migrate(self, plan: Plan) -> None:
+        version = self._running.plan.version + 1
+        self._running = replace(self._running, plan=replace(plan, version=version))
+        self._since_change = 0
+
+    def _due(self) -> str | None:
+        if self._hasty:
+            return "queries came or went"
+        if self._rates.changed:
+            return f"{self._rates.distance:.0%} of the events are of another type than before"
+        return None
+
+    def _statistics(self) -> Statistics:
+        types = sorted({type_ for query in self._running.queries for type_ in query.types})
+        return self._rates.statistics.including(types)
+
+
+def _names(run: Run) -> tuple[str, ...]:
+    return tuple(query.name for query in run[0])

@@ -1,0 +1,227 @@
+"""The optimizer without a cluster: it hears, fits prices, plans anew where that pays, and does not
+flap."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from runtime.engine import Engine
+from runtime.language.parser import parse
+from runtime.planning.advisor import Advisor
+from runtime.planning.central import Central, Running
+from runtime.planning.estimate import Work
+from runtime.planning.planner import extended, plan
+from runtime.planning.prices import Prices
+from runtime.planning.pricing import Pricing
+from runtime.planning.rates import PATIENCE, Rates
+from runtime.sharing.plan import Plan
+from runtime.sharing.policy import Policy
+from runtime.sharing.seen import RunTime, Seen
+
+TEXT = "\n".join(
+    f"QUERY q{n} RETURN COUNT(*) AS n PATTERN SEQ(A{n}, (SEQ(P, T))+, C{n}) WITHIN 1 s"
+    for n in range(30)
+)
+ENDS = [f"{end}{n}" for end in "AC" for n in range(30)]
+ROUNDS = {"P": 100_000, "T": 100_000, **dict.fromkeys(ENDS, 10)}
+OTHERS = {"P": 10, "T": 10, **dict.fromkeys(ENDS, 10_000)}
+
+
+def central(planner: str | None = "gloria", text: str = TEXT) -> Central:
+    queries = parse(text).queries
+    first = plan(queries, planner or "none").plan
+    return Central(Running(queries, first), Policy(version=1), planner)
+
+
+def planned(found: Central):
+    request = found.request()
+    return None if request is None else found.take(request.answer())
+
+
+# ---- rates ---------------------------------------------------------------------------------
+
+
+def test_what_is_seen_first_is_planned_for():
+    rates = Rates()
+    rates.hear(Seen({"A": 10}))
+    assert not rates.changed, "a few events tell nothing"
+    rates.hear(Seen({"A": 5_000, "B": 5_000}))
+    assert rates.changed
+
+
+def told(rates: Rates, counts: dict[str, int], times: int) -> list[bool]:
+    found = []
+    for _ in range(times):
+        rates.hear(Seen(counts))
+        found.append(rates.changed)
+    return found
+
+
+def test_a_change_must_last():
+    rates = Rates()
+    told(rates, {"A": 9_000, "B": 1_000}, 30)
+    rates.planned(anew=True)
+    assert not any(told(rates, {"A": 8_500, "B": 1_500}, 50)), "small changes are none"
+    assert not any(told(rates, {"A": 0, "B": 10_000}, PATIENCE))
+    assert any(told(rates, {"A": 0, "B": 10_000}, 20))
+
+
+def test_plans_that_come_to_the_same_make_patient():
+    rates = Rates()
+    told(rates, {"A": 9_000, "B": 1_000}, 30)
+    rates.planned(anew=True)
+    waited = []
+    for turn in range(4):
+        counts = {"A": 0, "B": 10_000} if turn % 2 == 0 else {"A": 10_000, "B": 0}
+        waited.append(told(rates, counts, 200).index(True))
+        rates.planned(anew=False)
+    assert waited == sorted(waited)
+    assert waited[-1] > waited[0]
+
+
+# ---- prices --------------------------------------------------------------------------------
+
+
+def test_prices_are_fitted():
+    true = Prices(event=2.0, enter=40.0, state=0.5, settle=9.0)
+    draw = np.random.default_rng(1)
+    pricing = Pricing(Prices())
+    for _ in range(200):
+        works = [Work(1.0, *draw.uniform(0, 3, 3)) for _ in range(4)]
+        pricing.hear((work, work.price(true) * draw.normal(1, 0.02)) for work in works)
+    for name in Work._fields:
+        assert getattr(pricing.prices, name) == pytest.approx(getattr(true, name), rel=0.2)
+
+
+def test_what_runs_say_nothing_about_stays():
+    pricing = Pricing(Prices(settle=7.0))
+    for _ in range(50):
+        pricing.hear([(Work(1.0, 1.0, 1.0), 100.0)])
+    assert pricing.prices.settle == pytest.approx(7.0)
+    assert Work(1.0, 1.0, 1.0).price(pricing.prices) == pytest.approx(100.0, rel=0.05)
+
+
+def test_a_run_that_was_interrupted_is_not_believed():
+    pricing = Pricing(Prices())
+    before = pricing.prices
+    pricing.hear([(Work(1.0, 1.0, 1.0), 1e9)])
+    assert pricing.prices == before
+
+
+# ---- planning anew -------------------------------------------------------------------------
+
+
+def test_another_mix_makes_another_plan():
+    found = central()
+    before = found.guidance.plan
+    assert before is not None
+    assert not before.shared
+    found.hear("a", Seen(ROUNDS))
+    outcome = planned(found)
+    assert outcome is not None
+    assert outcome.migrated
+    assert outcome.after < outcome.before
+    after = found.guidance.plan
+    assert after is not None
+    assert after.shared
+    assert after.version == before.version + 1
+    assert found.request() is None, "once is enough"
+
+
+def test_back_again_when_the_stream_changes():
+    found = central()
+    found.hear("a", Seen(ROUNDS))
+    planned(found)
+    for _ in range(40):
+        found.hear("a", Seen(OTHERS))
+        planned(found)
+    assert found.guidance.plan is not None
+    assert not found.guidance.plan.shared
+    assert len(found.replanned) < 6
+
+
+def test_moving_must_pay():
+    found = central()
+    found.hear("a", Seen(ROUNDS, state_bytes=10**15))
+    outcome = planned(found)
+    assert outcome is not None
+    assert not outcome.migrated
+    assert found.guidance.plan is not None
+    assert found.guidance.plan.version == 0
+
+
+def test_a_given_plan_stays():
+    found = central(planner=None)
+    found.hear("a", Seen(ROUNDS))
+    assert found.request() is None
+    assert found.guidance.plan is None
+
+
+def test_queries_that_came_are_folded_in():
+    queries = parse(TEXT).queries
+    first, later = queries[:20], queries[20:]
+    begun = plan(first, "gloria").plan
+    found = Central(Running(first, begun), Policy(), "gloria")
+    hasty = extended(begun, queries, later, "gloria")
+    assert len(hasty.groups) == 2
+    found.changed(Running(queries, hasty, 1))
+    assert found.guidance.plan is hasty
+    outcome = planned(found)
+    assert outcome is not None
+    assert outcome.reason == "queries came or went"
+    assert found.guidance.plan is not None
+    assert len(found.guidance.plan.groups) == 1
+    assert found.guidance.workload == 1
+
+
+def test_an_answer_for_another_workload_comes_too_late():
+    found = central()
+    found.hear("a", Seen(ROUNDS))
+    request = found.request()
+    assert request is not None
+    running = Running(parse(TEXT).queries[:5], Plan(), 1)
+    found.changed(running)
+    assert found.take(request.answer()) is None
+    assert found.guidance.plan is running.plan
+
+
+def test_runs_that_nobody_planned_are_left_out():
+    found = central()
+    before = found.prices
+    found.hear("a", Seen(ROUNDS, runs=(RunTime(("nobody",), 10, 10),)))
+    assert found.prices == before
+
+
+# ---- with an engine ------------------------------------------------------------------------
+
+
+def rounds(events: int, seed: int) -> pa.Table:
+    draw = np.random.default_rng(seed)
+    times = np.arange(events) * 100
+    inside = np.arange(events) % 100 > 2
+    ends = draw.integers(0, len(ENDS), events)
+    types = [("P", "T")[n % 2] if inside[n] else ENDS[ends[n]] for n in range(events)]
+    return pa.table({"time": times, "type": types})
+
+
+def test_an_engine_follows_its_advisor():
+    table = rounds(60_000, 1)
+    first = plan(parse(TEXT).queries, "gloria").plan
+    engine = Engine(TEXT, plan=first, time_unit="us", kernels="general")
+    engine.bind(table.schema)
+    advisor = Advisor(engine, first, "gloria")
+    found = []
+    for start in range(0, 60_000, 5_000):
+        batch = engine.prepare(table.slice(start, 5_000).combine_chunks())
+        found.append(engine.execute(batch))
+        advisor.turn()
+        advisor.settle()
+    found.append(engine.finish())
+    assert advisor.central.replanned
+    alone = Engine(TEXT, time_unit="us", kernels="general", sharing="never")
+    alone.process(table)
+    wanted = alone.finish()
+    got = {name: [t[name]["n"] for t in found if name in t] for name in wanted}
+    for name, tables in got.items():
+        counts = [n for each in tables for n in each.to_pylist()]
+        assert counts == pytest.approx(wanted[name]["n"].to_pylist(), rel=1e-9)
