@@ -93,6 +93,7 @@ class Crew:
         """Tells the optimizer what runs. A new one, after a crash, is told again."""
         self._running = running, planner
         self._version = 0
+        self._asked = None  # whatever it answers is about another job
         self.optimizer.begin.remote(running, planner, self._version)
 
     def remember(self, running: Running) -> None:

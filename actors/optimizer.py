@@ -27,10 +27,10 @@ class Optimizer:
     def begin(self, running: Running, planner: str | None, version: int) -> None:
         """`version` is that of the policy that aggregators have. The first policy is what the
         operators cost on this machine, so that all of them decide by the same numbers."""
-        if self._central is None:
-            policy = replace(calibrated(), version=version + 1)
-            self._central = Central(running, policy, planner)
-            self._background = Background(self._central)
+        policy = replace(calibrated(), version=version + 1)
+        self._reports = {}
+        self._central = Central(running, policy, planner)
+        self._background = Background(self._central)
 
     def changed(self, running: Running) -> None:
         """Queries came or went."""

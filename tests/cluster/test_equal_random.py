@@ -16,6 +16,7 @@ from oracle.choices import Size
 from oracle.random_cases import EVENT_BYTES, HEAD_BYTES, Case, make_case
 from oracle.random_queries import QUERY_BYTES
 from runtime.epochs.shard import Settings
+from runtime.planning.planner import NAMES
 
 SIZE = Size(queries=8, events=16)
 CASES = 30
@@ -37,7 +38,12 @@ def test_equals_the_enumerator(spark, crew, tmp_path: Path, number: int):
     write_parquet(table_of(case), tmp_path / "events.parquet")
     wanted = expected(case)
     for engine in (EXACT, SHARING[number % len(SHARING)]):
-        settings = Settings(engine["numeric"], case.ties, engine.get("sharing", "dynamic"))
+        settings = Settings(
+            engine["numeric"],
+            case.ties,
+            engine.get("sharing", "dynamic"),
+            planner=NAMES[number % len(NAMES)] if engine["numeric"] == "float" else None,
+        )
         asked = Asked(parsed(case.text), tmp_path / "events.parquet", settings, unit="us")
         found = on_cluster(spark, crew((1, 2, 4)[number % 3]), asked, tmp_path / "checkpoint")
         judge(case, found.tables, wanted, engine)

@@ -17,6 +17,7 @@ from hamlet.job import run as jobs
 from hamlet.job.driver import Told
 from runtime.epochs.checkpoints import Checkpoints
 from runtime.epochs.intake import Intake
+from runtime.epochs.shard import Settings
 from runtime.events import Schema
 from runtime.files.reader import Needs
 from runtime.language.parser import parse
@@ -126,6 +127,7 @@ class Jobs:
             return jobs.run(
                 queries,
                 jobs.Asked(
+                    settings=Settings(planner="auto"),
                     name=f"faults-{os.getpid()}",
                     actors=actors,
                     checkpoint=str(self.checkpoint),
