@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from runtime.explain import explain
     from runtime.language.parser import parse
     from runtime.language.query import Query, Workload
-    from runtime.sharing.plan import Plan, SharedPart
+    from runtime.planning.planner import plan
+    from runtime.planning.statistics import Statistics
+    from runtime.sharing.plan import Plan, QuerySet, SharedPart
     from runtime.sharing.policy import Policy
 else:
     # Loaded when first used: the engine takes a while, in which the command can be interrupted.
@@ -27,7 +29,9 @@ else:
         "explain": "runtime.explain",
         "parse": "runtime.language.parser",
         **dict.fromkeys(("Query", "Workload"), "runtime.language.query"),
-        **dict.fromkeys(("Plan", "SharedPart"), "runtime.sharing.plan"),
+        "plan": "runtime.planning.planner",
+        "Statistics": "runtime.planning.statistics",
+        **dict.fromkeys(("Plan", "QuerySet", "SharedPart"), "runtime.sharing.plan"),
         "Policy": "runtime.sharing.policy",
     }
 
@@ -51,10 +55,13 @@ __all__ = [
     "Policy",
     "Query",
     "QueryError",
+    "QuerySet",
     "SharedPart",
+    "Statistics",
     "Workload",
     "WorkloadError",
     "aggregate",
     "explain",
     "parse",
+    "plan",
 ]

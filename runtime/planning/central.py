@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
+from runtime.compiled.graphlets.takes import takes
 from runtime.language.query import Query
 from runtime.planning.estimate import Estimate, Run, Work, runs_of, work_of
 from runtime.planning.planner import AUTO, Planned, plan
@@ -35,6 +37,11 @@ class Running:
     plan: Plan
     version: int = 0
 
+    @cached_property
+    def sharing(self) -> tuple[Query, ...]:
+        """The queries that a plan is about."""
+        return tuple(query for query in self.queries if takes(query))
+
 
 @dataclass(frozen=True)
 class Guidance:
@@ -60,7 +67,7 @@ class Request:
         """Takes a while."""
         found = plan(self.running.queries, self.planner, self.statistics, self.prices)
         estimate = Estimate(self.statistics, self.prices)
-        return Answer(self, found, estimate.plan(self.running.plan, self.running.queries))
+        return Answer(self, found, estimate.plan(self.running.plan, self.running.sharing))
 
 
 @dataclass(frozen=True)
@@ -120,7 +127,7 @@ class Central:
         """What the runs do for an event, by the mix of now; worked out once for each plan."""
         if not self._works:
             known = self._statistics()
-            runs = runs_of(self._running.plan, self._running.queries)
+            runs = runs_of(self._running.plan, self._running.sharing)
             self._works = {_names(run): work_of(run, known) for run in runs}
         return self._works
 

@@ -15,7 +15,6 @@ from runtime.compiled.fitting import ALWAYS, fitting
 from runtime.compiled.graphlets.layout import Layout
 from runtime.compiled.graphlets.parts import Part, parts_of
 from runtime.compiled.graphlets.tables import adjoins
-from runtime.compiled.graphlets.takes import takes
 from runtime.language.query import Query
 from runtime.planning.prices import Prices
 from runtime.planning.statistics import Statistics
@@ -43,10 +42,10 @@ class Work(NamedTuple):
 
 
 def runs_of(plan: Plan, queries: Iterable[Query]) -> list[Run]:
-    """The runs in which the engine would evaluate those of the queries whose bursts it can share.
-    The others cost the same under every plan."""
+    """The runs in which the engine would evaluate queries whose bursts it can share. All others
+    cost the same under every plan."""
     found: list[Run] = []
-    for routing in routing_groups(query for query in queries if takes(query)):
+    for routing in routing_groups(queries):
         for counted in (False, True):
             alike = [query for query in routing.queries if query.window.counted is counted]
             for group in planned_groups(alike, plan):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from runtime.compiled.graphlets.takes import Condition, condition_of, takes
+from runtime.compiled.graphlets.takes import Condition, condition_of
 from runtime.language import syntax as s
 from runtime.language.query import Query
 from runtime.planning.gloria.patterns import Kleene, Loop, Part, Sequence, all_types, flat
@@ -42,10 +42,10 @@ class Family:
 
 
 def families(queries: Iterable[Query]) -> list[Family]:
+    """Of queries whose bursts can be shared (`takes`)."""
     found: dict[tuple[tuple[str, ...], bool], list[Query]] = {}
     for query in queries:
-        if takes(query):
-            found.setdefault((query.partition_by, query.window.counted), []).append(query)
+        found.setdefault((query.partition_by, query.window.counted), []).append(query)
     return [_family(*key, members) for key, members in found.items()]
 
 

@@ -59,7 +59,7 @@ def plan(
     """`compare`: what the other planners would come to is worked out, too."""
     if planner not in NAMES:
         raise HamletError(f"there is no planner `{planner}`", did_you_mean(planner, NAMES))
-    given = tuple(queries)
+    given = tuple(query for query in queries if takes(query))
     types = sorted({type_ for query in given for type_ in query.types})
     known = (statistics or Statistics()).including(types)
     estimate = Estimate(known, prices or Prices())
@@ -74,7 +74,7 @@ def plan(
 
 
 def choose(queries: Sequence[Query]) -> tuple[str, str]:
-    """By the shape of the workload."""
+    """By the shape of a workload whose bursts can be shared."""
     found = [family for family in families(queries) if len(family.queries) > 1]
     if not found:
         return "none", "no two queries could share a state"
@@ -104,14 +104,13 @@ def extended(
 
 
 def _planned(queries: tuple[Query, ...], name: str, estimate: Estimate) -> Planned:
-    sharing = tuple(query for query in queries if takes(query))
     plan = Plan()
     sets: list[str] = []
     parts: list[Reason] = []
     notes: list[str] = []
-    for family in families(sharing):
+    for family in families(queries):
         draft = PLANNERS[name](family, estimate.statistics, estimate.prices)
-        here = tuple(q for q in sharing if q.partition_by == family.partition_by)
+        here = tuple(q for q in queries if q.partition_by == family.partition_by)
         here = tuple(q for q in here if q.window.counted is family.counted)
         found, why = _settled(family, here, draft, estimate)
         plan = replace(
@@ -123,7 +122,7 @@ def _planned(queries: tuple[Query, ...], name: str, estimate: Estimate) -> Plann
         sets += draft.reasons
         parts += why
         notes += draft.notes
-    cost = estimate.plan(plan, sharing)
+    cost = estimate.plan(plan, queries)
     return Planned(plan, name, "", cost, {}, tuple(sets), tuple(parts), tuple(notes))
 
 

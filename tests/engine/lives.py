@@ -12,6 +12,9 @@ from engine.judge import Rows, expected, parsed, settings_of, table_of
 from oracle.model import query_names
 from oracle.random_cases import Case
 from runtime.engine import Engine
+from runtime.planning.planner import plan as planned
+from runtime.planning.prices import Prices
+from runtime.sharing.plan import Plan
 
 ALWAYS = -1
 
@@ -20,13 +23,23 @@ ALWAYS = -1
 class Life:
     """`cuts` are places in the stream. A query joins at the cut of its number in `joins`
     (ALWAYS: it is there from the start) and leaves at that in `leaves` (ALWAYS: it stays). The
-    watermark moves to the last event before a cut, and with `ahead` then to the next one."""
+    watermark moves to the last event before a cut, and with `ahead` then to the next one. At each
+    cut the engine is given a plan of the next of `planners`, in turn."""
 
     cuts: tuple[int, ...] = ()
     restart: bool = False
     joins: tuple[int, ...] = ()
     leaves: tuple[int, ...] = ()
     ahead: bool = False
+    planners: tuple[str, ...] = ()
+
+    def plan(self, cut: int, engine: Engine) -> Plan | None:
+        if not self.planners:
+            return None
+        planner = self.planners[cut % len(self.planners)]
+        # Settling is free at times, so that longer parts are shared, too.
+        prices = Prices(settle=0.0, state=100.0) if cut % 2 else Prices()
+        return planned(engine.workload, planner, prices=prices).plan
 
     def borders(self, rows: int) -> list[int]:
         return [0, *sorted(min(cut, rows) for cut in self.cuts), rows]
@@ -79,6 +92,9 @@ def lived(case: Case, life: Life, options: Mapping[str, str]) -> dict[str, pa.Ta
                 engine.add(whole[query.name])
             if life.leaving(n) == cut:
                 engine.remove(query.name)
+        plan = life.plan(cut, engine) if options["numeric"] == "float" else None
+        if plan is not None:
+            engine.follow(plan)
         if life.restart:
             before, engine = engine, Engine(engine.workload, **settings)
             engine.restore(before.checkpoint())

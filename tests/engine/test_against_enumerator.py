@@ -22,10 +22,12 @@ from oracle.random_cases import EVENT_BYTES, Case, TypeDraw, cases, draw_events
 from oracle.random_patterns import PatternDraw
 from runtime.engine import aggregate
 from runtime.errors import WorkloadError
+from runtime.planning.planners import PLANNERS
 
 RELAXED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 CUTS = st.lists(st.integers(0, 14), max_size=7).map(tuple)
 AT_CUTS = st.lists(st.integers(-1, 3), min_size=3, max_size=3).map(tuple)
+PLANNED = st.lists(st.sampled_from(sorted(PLANNERS)), min_size=1, max_size=3).map(tuple)
 LIVES = st.builds(
     Life,
     st.lists(st.integers(0, 14), min_size=1, max_size=4).map(tuple),
@@ -95,6 +97,14 @@ def test_a_restart_from_a_checkpoint_changes_nothing(case: Case, cuts: tuple[int
 @given(cases(Size(queries=4)), LIVES)
 def test_queries_come_and_go(case: Case, life: Life) -> None:
     in_pieces(case, life)
+
+
+@settings(max_examples=300, suppress_health_check=RELAXED)
+@given(cases(Size(queries=6)), LIVES, PLANNED)
+def test_does_not_depend_on_plans_that_change(
+    case: Case, life: Life, planners: tuple[str, ...]
+) -> None:
+    in_pieces(case, replace(life, planners=planners))
 
 
 def of_pairs(data: bytes) -> Case:

@@ -9,7 +9,7 @@ from runtime.compiled.graphlets.parts import check_plan
 from runtime.errors import HamletError
 from runtime.language.parser import parse
 from runtime.planning.estimate import Estimate, runs_of
-from runtime.planning.planner import choose, extended, plan
+from runtime.planning.planner import extended, plan
 from runtime.planning.planners import PLANNERS
 from runtime.planning.prices import Prices
 from runtime.planning.statistics import Statistics
@@ -34,9 +34,9 @@ SHAPES = [
 
 @pytest.mark.parametrize(("patterns", "planner"), SHAPES)
 def test_the_shape_chooses(patterns: tuple[str, ...], planner: str):
-    name, why = choose(queries(*patterns))
-    assert name == planner
-    assert why
+    found = plan(queries(*patterns))
+    assert found.planner == planner
+    assert found.why
 
 
 def test_an_unknown_planner_is_refused():

@@ -5,13 +5,19 @@ from random import Random
 import pytest
 
 from compiled.graphlets.sequences import TYPES, cut, results, stream, workload
+from runtime.compiled.graphlets.takes import takes
 from runtime.language.parser import parse
 from runtime.planning import gloria, sharon
-from runtime.planning.families import families
+from runtime.planning.families import Family
+from runtime.planning.families import families as all_families
 from runtime.planning.plans import accepted, of_gloria, of_sharon
 from runtime.sharing.plan import Plan, SharedPart
 
 SEEDS = range(40)
+
+
+def families(queries) -> list[Family]:
+    return all_families(query for query in queries if takes(query))
 
 
 def gain(pattern, queries) -> float:
