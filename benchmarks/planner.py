@@ -2,8 +2,10 @@
 
 Workloads are of queries of length 10: for SHARON, cut from shared routes over 60 types; for GLORIA,
 drawn in one order from 40 types, one in seven with a nested Kleene part. `growth` is the exponent
-of the largest step: 1 is linear, 2 quadratic. The gaps are to an exhaustive search over small
-workloads, in percent: `principles` are the paper's alone, `subsets` also merges subsets of sets.
+of the largest step: 1 is linear, 2 quadratic. `whole` is from parsed queries (those of SHARON) to a
+plan with its estimated cost, as for `hamlet run --planner`; the others are the papers' algorithms
+alone. The gaps are to an exhaustive search over small workloads, in percent: `principles` are the
+paper's alone, `subsets` also merges subsets of sets.
 
 HAMLET_BENCH_WORKLOADS (200) is the number of small workloads.
 """
@@ -14,17 +16,31 @@ import math
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from benchmarks import _run
+from runtime.language.parser import parse
 from runtime.planning import gloria, sharon
+from runtime.planning.planner import plan
 
 WORKLOADS = int(os.environ.get("HAMLET_BENCH_WORKLOADS", "200"))
 SIZES = (200, 500, 1_000, 2_000)
 LENGTH, TYPES, ROUTES, ROUTE = 10, 60, 8, 50
+
+
+TARGETS = {
+    f"{name}_{what}": limit
+    for name in ("sharon", "gloria", "whole_sharon", "whole_gloria")
+    for what, limit in (
+        ("seconds_200_queries", 1.0),
+        ("seconds_2000_queries", 10.0),
+        ("growth", 2.0),
+    )
+}
 
 
 def run(progress: Callable[[str], None]) -> dict[str, Any]:
@@ -32,6 +48,8 @@ def run(progress: Callable[[str], None]) -> dict[str, Any]:
     return {
         **_times("sharon", _sharon, progress),
         **_times("gloria", _gloria, progress),
+        **_times("whole_sharon", partial(_whole, "sharon"), progress),
+        **_times("whole_gloria", partial(_whole, "gloria"), progress),
         **_gaps(progress),
     }
 
@@ -58,6 +76,28 @@ def _gloria(size: int) -> float:
 
     queries, rates = large(size, seed=1, kleene=7)
     return _run.clock(lambda: gloria.plan(queries, rates))
+
+
+def _whole(planner: str, size: int) -> float:
+    queries = parse(
+        "\n".join(
+            f"QUERY {name} RETURN COUNT(*) PATTERN SEQ({', '.join(types)}) WITHIN 1 minute"
+            for name, types in routes(size).items()
+        )
+    )
+    return _run.clock(lambda: plan(queries, planner))
+
+
+def table(result: dict[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {
+            "measure": name,
+            "value": value,
+            "target": f"at most {TARGETS[name]:g}" if name in TARGETS else "",
+            "met": ("yes" if value <= TARGETS[name] else "no") if name in TARGETS else "",
+        }
+        for name, value in result.items()
+    ]
 
 
 def routes(size: int, seed: int = 1) -> dict[str, Sequence[str]]:
