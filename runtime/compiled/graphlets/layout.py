@@ -6,7 +6,7 @@ condition that picks them, and what queries keep of its events.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -137,14 +137,30 @@ class Layout:
         found: dict[tuple[object, ...], list[int]] = {}
         for number, query in enumerate(self.queries):
             found.setdefault(_form(query), []).append(number)
-        return [sorted(members, key=self._concerned) for members in found.values()]
+        return [self._side_by_side(members) for members in found.values()]
+
+    def _side_by_side(self, members: list[int]) -> list[int]:
+        """Those together whose loops pick the same events; among them, next to each query the one
+        that has the most in common with it."""
+        found: list[int] = []
+        for _, alike in groupby(sorted(members, key=self._concerned), key=self._in_loops):
+            numbers = list(alike)
+            picked = [[self._picked(n, p) for p in range(len(self._follow(n)))] for n in numbers]
+            found += [numbers[place] for place in _chain(picked)]
+        return found
 
     def _concerned(self, number: int) -> list[tuple[bool, str, int]]:
         """What picks the events of a query, those of its loops first."""
-        follow = self.queries[number].template.automaton.follow
+        follow = self._follow(number)
         picked = [self._picked(number, p) for p in follow]
         loops = [p in after for p, after in follow.items()]
         return sorted((not loop, *each) for loop, each in zip(loops, picked, strict=True))
+
+    def _in_loops(self, number: int) -> list[tuple[bool, str, int]]:
+        return [each for each in self._concerned(number) if not each[0]]
+
+    def _follow(self, number: int) -> Mapping[int, Collection[int]]:
+        return self.queries[number].template.automaton.follow
 
     def _picked(self, number: int, position: int) -> tuple[str, int]:
         query = self.queries[number]
@@ -179,7 +195,9 @@ class Layout:
         return sorted(self._of_queries(lambda picked: picked, inside=True)) if self.parts else []
 
     def _entries(self, seen_as: Callable[[tuple[str, int]], tuple[str, int]]) -> list[Entry]:
-        return sorted([*self._of_queries(seen_as, inside=False), *self._of_parts(seen_as)])
+        """By type and bit, steps first."""
+        found = [*self._of_queries(seen_as, inside=False), *self._of_parts(seen_as)]
+        return sorted(found, key=lambda entry: (*entry[:2], not self.steps(entry), entry))
 
     def _of_queries(
         self, seen_as: Callable[[tuple[str, int]], tuple[str, int]], *, inside: bool
@@ -213,6 +231,12 @@ class Layout:
                 key = seen_as(self._picked(number, position))
                 found.append(Entry(*key, form, place, 0, self.all_forms[form].side))
         return found
+
+    def steps(self, entry: Entry) -> bool:
+        """Whether events enter a state from one other at most, or only start trends there."""
+        form, position = self.all_forms[entry.form], entry.position
+        ways = len(form.before[position]) + (position in form.first)
+        return position not in form.loops and ways == 1
 
     def number(self, name: str) -> int:
         """A query's place among the queries."""
@@ -318,14 +342,14 @@ class Layout:
             at += columns * form.block if pays else 0
         return [*found, at]
 
-    def words(self, query: Query) -> slice:
+    def words(self, query: Query) -> npt.NDArray[np.int64]:
         """The words of all windows of a query: by window, state and lane."""
         number = self.queries.index(query)
-        form = next(n for n, members in enumerate(self.members) if number in members)
-        place = self.members[form].index(number)
-        begin = int(self.places.STATES_AT) + self.vectors_at[form]
-        end = int(self.places.STATES_AT) + self.vectors_at[form + 1]
-        return slice(begin + place, end, len(self.members[form]))
+        n = next(n for n, members in enumerate(self.members) if number in members)
+        form, place = self.forms[n], self.members[n].index(number)
+        begin = int(self.places.STATES_AT) + self.vectors_at[n]
+        of_a_window = np.arange(place, form.block, form.side) * form.vectors
+        return (begin + np.arange(form.vectors)[:, None] + of_a_window).reshape(-1)
 
     @property
     def width(self) -> int:
@@ -373,6 +397,20 @@ def _form(query: Query) -> tuple[object, ...]:
         query.lanes,
         query.window,
     )
+
+
+def _chain(rows: list[list[tuple[str, int]]]) -> list[int]:
+    """The places of rows in an order in which each has as much in common with the one before it as
+    any that is left."""
+    known = {each: number for number, each in enumerate({each for row in rows for each in row})}
+    numbers = np.array([[known[each] for each in row] for row in rows])
+    left = np.ones(len(rows), np.bool_)
+    found = [0]
+    while len(found) < len(rows):
+        left[found[-1]] = False
+        common = (numbers == numbers[found[-1]]).sum(axis=1)
+        found.append(int(np.where(left, common, -1).argmax()))
+    return found
 
 
 def _nested(condition: Condition) -> tuple[int, str, str, float, str]:

@@ -101,11 +101,25 @@ class _Tables:
         follower: dict[Entry, Entry] = {
             before: entry for entry in entries if (before := ends.get(entry[:5]))
         }
-        for entry, span in zip(entries, preds, strict=True):
+        steps = self._steps(entries)
+        told_at = begin + len(entries) * self._entry_size
+        for n, (entry, span) in enumerate(zip(entries, preds, strict=True)):
             previous, following = ends.get(entry[:5]), follower.get(entry)
             sides = (at[previous] if previous else 0, at[following] if following else 0)
-            words += self._entry(entry, span, sides)
-        return self._add(k.T_ENTRIES, words)[0]
+            words += self._entry(entry, span, sides, (steps[n], told_at + n * k.S_SIZE))
+        self._add(k.T_ENTRIES, words)
+        self._add(k.T_STEPS, [word for e in entries for word in self._step(e, at[e])])
+        return begin
+
+    def _steps(self, entries: list[Entry]) -> list[int]:
+        """For each entry how many steps of its type and bit there are from it on."""
+        found: list[int] = []
+        following = None
+        for entry in reversed(entries):
+            alike = following is not None and following[:2] == entry[:2]
+            found.append(1 + (found[-1] if alike else 0) if self._layout.steps(entry) else 0)
+            following = entry
+        return found[::-1]
 
     def _preds(self, entry: Entry) -> list[int]:
         """The states before, first those whose sums are always zero."""
@@ -113,7 +127,13 @@ class _Tables:
         before = sorted(form.before[entry.position], key=lambda p: p in form.active)
         return [p * form.state_size for p in before]
 
-    def _entry(self, entry: Entry, preds: tuple[int, int], sides: tuple[int, int]) -> list[int]:
+    def _entry(
+        self,
+        entry: Entry,
+        preds: tuple[int, int],
+        sides: tuple[int, int],
+        steps: tuple[int, int],
+    ) -> list[int]:
         layout, p = self._layout, entry.position
         form = layout.all_forms[entry.form]
         lanes = [layout.sum_part(entry.type, p, lane) for lane in form.sums]
@@ -130,6 +150,7 @@ class _Tables:
             *sides,
             len(lanes) if p in form.active else 0,
             preds[1] - sum(before in form.active for before in form.before[p]),
+            *steps,
             *_padded([lanes], layout.shape["LANES"], 0),
             *_padded([mins], layout.shape["MINS"]),
         ]
@@ -153,6 +174,20 @@ class _Tables:
             *(entries_at + n * self._entry_size for n in begins),
             self._layout.concerned(type_),
             type_ in self._layout.repeated,
+        ]
+
+    def _step(self, entry: Entry, at: int) -> list[int]:
+        form = self._layout.all_forms[entry.form]
+        before = form.before[entry.position]
+        return [
+            self._forms_at + entry.form * k.F_SIZE,
+            entry.position * form.state_size + entry.place,
+            before[0] * form.state_size + entry.place if before else -1,
+            entry.queries,
+            len(form.sums) if entry.position in form.active else 0,
+            any(p in form.active for p in before),
+            at,
+            0,
         ]
 
     # ---- longer parts ----------------------------------------------------------------------
