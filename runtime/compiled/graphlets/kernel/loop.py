@@ -54,6 +54,7 @@ def run(first, order, times, local, types, slots, values, keys, masks, group, fo
             prefetch(ri, ahead, 8)
             if ordered and n + far + far < size:
                 event = np.int64(order[n + far + far])
+                prefetch(group, event, 0)
                 prefetch_event(event, times, types, slots, values, keys, masks)
         t = local[np.uintp(types[i])]
         if group[i] < 0 or (t < 0 and group[i] == 0):

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from runtime.compiled.jit import apart, inlined
+from runtime.compiled.prefetch import prefetch
 
 from .operators import attributes
 from .vectors import start_of, vectors
@@ -42,6 +43,9 @@ from .words import (
     W_LEAST,
     W_PARTS,
 )
+
+
+STEPS_AHEAD = 3  # of which words are asked for before they are needed; of one form, mostly
 
 
 @inlined
@@ -81,6 +85,11 @@ def step(h, s, begin, end, count):
         if f != form:
             at, wide, idle = vectors(h, s, f)
             form = f
+        later = r + STEPS_AHEAD * S_SIZE
+        if later < end:
+            for place in (at + wide * tab[later + S_TO], at + wide * tab[later + S_FROM]):
+                prefetch(rf, np.int64(s), place)
+                prefetch(rf, np.int64(s), place + 8)
         n = np.uintp(wide * tab[r + S_QUERIES])
         to = np.uintp(at + wide * tab[r + S_TO])
         if tab[r + S_FROM] < 0:
