@@ -134,10 +134,52 @@ class Layout:
         that the same events concern."""
         if self.straight:
             return [[number] for number in range(len(self.queries))]
+        return [self._side_by_side(members) for members in self._alike]
+
+    @cached_property
+    def _alike(self) -> list[list[int]]:
         found: dict[tuple[object, ...], list[int]] = {}
         for number, query in enumerate(self.queries):
             found.setdefault(_form(query), []).append(number)
-        return [self._side_by_side(members) for members in found.values()]
+        return list(found.values())
+
+    @cached_property
+    def states(self) -> list[list[int]]:
+        """For each query the state of its form where each position is kept. Any order will do, so
+        it is one in which queries side by side keep the same type in the same state, wherever in
+        their patterns it is: then one step serves them all."""
+        found = [list(range(len(query.template.positions))) for query in self.queries]
+        if self.straight or self.parts:
+            return found
+        for members in self._alike:
+            picked = [[self._picked(n, p) for p in range(len(found[n]))] for n in members]
+            for number, states in zip(members, _matched(picked), strict=True):
+                found[number] = states
+        return found
+
+    def state(self, entry: Entry, position: int | None = None) -> int:
+        """Where the queries of an entry keep its position, or another one."""
+        position = entry.position if position is None else position
+        if entry.form >= len(self.forms):
+            return position
+        return self.states[self.members[entry.form][entry.place]][position]
+
+    def role(self, entry: Entry) -> tuple[object, ...]:
+        """What entries of one form and type must have in common to be one."""
+        if entry.form >= len(self.forms):
+            return (entry.position,)
+        return self._role(entry.form, self.members[entry.form][entry.place], entry.position)
+
+    def _role(self, number: int, query: int, position: int) -> tuple[object, ...]:
+        form, states = self.forms[number], self.states[query]
+        return (
+            states[position],
+            position in form.first,
+            position in form.loops,
+            position in form.active,
+            tuple((states[p], p in form.active) for p in form.before[position]),
+            tuple(position in lane.positions for lane in (*form.sums, *form.mins)),
+        )
 
     def _side_by_side(self, members: list[int]) -> list[int]:
         """Those together whose loops pick the same events; among them, next to each query the one
@@ -145,7 +187,7 @@ class Layout:
         found: list[int] = []
         for _, alike in groupby(sorted(members, key=self._concerned), key=self._in_loops):
             numbers = list(alike)
-            picked = [[self._picked(n, p) for p in range(len(self._follow(n)))] for n in numbers]
+            picked = [[self._picked(n, p) for p in self._positions(n)] for n in numbers]
             found += [numbers[place] for place in _chain(picked)]
         return found
 
@@ -158,6 +200,10 @@ class Layout:
 
     def _in_loops(self, number: int) -> list[tuple[bool, str, int]]:
         return [each for each in self._concerned(number) if not each[0]]
+
+    def _positions(self, number: int) -> list[int]:
+        """The positions of a query by their states."""
+        return sorted(range(len(self.states[number])), key=self.states[number].__getitem__)
 
     def _follow(self, number: int) -> Mapping[int, Collection[int]]:
         return self.queries[number].template.automaton.follow
@@ -197,23 +243,32 @@ class Layout:
     def _entries(self, seen_as: Callable[[tuple[str, int]], tuple[str, int]]) -> list[Entry]:
         """By type and bit, steps first."""
         found = [*self._of_queries(seen_as, inside=False), *self._of_parts(seen_as)]
-        return sorted(found, key=lambda entry: (*entry[:2], not self.steps(entry), entry))
+        return sorted(
+            found,
+            key=lambda e: (e.type, e.bit, not self.steps(e), e.form, self.state(e), e.place),
+        )
 
     def _of_queries(
         self, seen_as: Callable[[tuple[str, int]], tuple[str, int]], *, inside: bool
     ) -> list[Entry]:
         found = []
         for form, members in enumerate(self.members):
-            for position in range(self.forms[form].states):
-                place = 0
+            positions = [self._positions(n) for n in members]
+            for state in range(self.forms[form].states):
+                kept = [(n, each[state]) for n, each in zip(members, positions, strict=True)]
                 picked = [
-                    (seen_as(self._picked(n, position)), inside or not self._in_part(n, position))
-                    for n in members
+                    (
+                        seen_as(self._picked(n, p)),
+                        inside or not self._in_part(n, p),
+                        self._role(form, n, p),
+                    )
+                    for n, p in kept
                 ]
-                for (key, wanted), run in groupby(picked):
+                place = 0
+                for (key, wanted, _), run in groupby(picked):
                     count = len(list(run))
                     if wanted:
-                        found.append(Entry(*key, form, position, place, count))
+                        found.append(Entry(*key, form, kept[place][1], place, count))
                     place += count
         return found
 
@@ -348,7 +403,9 @@ class Layout:
         n = next(n for n, members in enumerate(self.members) if number in members)
         form, place = self.forms[n], self.members[n].index(number)
         begin = int(self.places.STATES_AT) + self.vectors_at[n]
-        of_a_window = np.arange(place, form.block, form.side) * form.vectors
+        lanes = np.arange(place, form.state_size, form.side)
+        states = np.array(self.states[number])[:, None] * form.state_size
+        of_a_window = (states + lanes).reshape(-1) * form.vectors
         return (begin + np.arange(form.vectors)[:, None] + of_a_window).reshape(-1)
 
     @property
@@ -397,6 +454,29 @@ def _form(query: Query) -> tuple[object, ...]:
         query.lanes,
         query.window,
     )
+
+
+def _matched(rows: list[list[tuple[str, int]]]) -> list[list[int]]:
+    """For each row a place for each of its elements, another one each, so that elements have the
+    same place in most rows; those that are in many rows first."""
+    holders: dict[tuple[str, int], list[tuple[int, int]]] = {}
+    for n, row in enumerate(rows):
+        for p, each in enumerate(row):
+            holders.setdefault(each, []).append((n, p))
+    found = [[-1] * len(row) for row in rows]
+    free = [set(range(len(row))) for row in rows]
+    for each in sorted(holders, key=lambda each: (-len(holders[each]), each)):
+        open_in = [sum(place in free[n] for n, _ in holders[each]) for place in range(len(rows[0]))]
+        place = open_in.index(max(open_in))
+        for n, p in holders[each]:
+            if found[n][p] < 0 and place in free[n]:
+                found[n][p] = place
+                free[n].remove(place)
+    rests = [iter(sorted(each)) for each in free]
+    return [
+        [place if place >= 0 else next(rest) for place in places]
+        for places, rest in zip(found, rests, strict=True)
+    ]
 
 
 def _chain(rows: list[list[tuple[str, int]]]) -> list[int]:

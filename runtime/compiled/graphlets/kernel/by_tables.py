@@ -12,12 +12,12 @@ from .words import (
     ACC,
     BIG,
     COUNT,
+    E_ALIKE,
     E_BIT,
     E_FORM,
     E_PLACE,
     E_QUERIES,
     E_SIZE,
-    E_STATE,
     FLAGS,
     MIN_AT,
     T_ENTRIES,
@@ -53,11 +53,7 @@ def apply_agreed(h, s, t, count):
     first = apply_steps(h, s, t, first, count)
     while first < end:
         last = first + E_SIZE
-        while (
-            last < end
-            and tab[last + E_FORM] == tab[first + E_FORM]
-            and tab[last + E_STATE] == tab[first + E_STATE]
-        ):
+        while last < end and tab[last + E_ALIKE] == tab[first + E_ALIKE]:
             last += E_SIZE
         apply_alike(h, s, first, last, count)
         first = last

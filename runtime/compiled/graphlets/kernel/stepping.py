@@ -44,7 +44,6 @@ from .words import (
     W_PARTS,
 )
 
-
 STEPS_AHEAD = 3  # of which words are asked for before they are needed; of one form, mostly
 
 

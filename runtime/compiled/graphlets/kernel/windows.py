@@ -20,8 +20,6 @@ from .words import (
     F_COLUMNS,
     F_FIRST,
     F_LANES,
-    F_LASTS,
-    F_LASTS_END,
     F_MINS,
     F_OPEN,
     F_QUERIES,
@@ -49,6 +47,7 @@ from .words import (
     STATES_AT,
     T_FORM,
     T_FORMS,
+    T_LASTS,
     T_NUMBERS,
     T_PART,
     T_PARTS,
@@ -153,16 +152,16 @@ def clear(h, s, f, base):
 def finish(h, s, f, i, k, base):
     """Reports a window of a query: what has come to the last states, if any trend has."""
     ri, rf, ex, tab, oi, of = h.ri, h.rf, h.ex, h.tab, h.oi, h.of
-    step = tab[f + F_OPEN]
+    step, query = tab[f + F_OPEN], tab[f + F_FIRST] + i
+    lasts = tab[T_LASTS] + 2 * query
     found = 0.0
-    for p in range(tab[f + F_LASTS], tab[f + F_LASTS_END]):
+    for p in range(tab[lasts], tab[lasts + 1]):
         found = max(found, rf[s, base + step * tab[p]])
-    query = tab[f + F_FIRST] + i
     if found == 0.0 or k * tab[f + F_SLIDE] < tab[tab[T_SINCE] + query]:
         return
     lanes, mins, side = tab[f + F_LANES], tab[f + F_MINS], step * tab[f + F_QUERIES]
     out = row_for(h, query, k, s) * OUT_SIZE
-    for p in range(tab[f + F_LASTS], tab[f + F_LASTS_END]):
+    for p in range(tab[lasts], tab[lasts + 1]):
         at = base + step * tab[p]
         if rf[s, at] == 0.0:
             continue

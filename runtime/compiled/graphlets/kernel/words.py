@@ -35,18 +35,19 @@ T_SIZE = 24
 # before or in a state adds to stay zero: E_ACTIVE are the sums of the state that may not be, E_LIVE
 # is where those states before it begin that have such ones.
 (E_STATE, E_LOOP, E_FIRST, E_BIT, E_FORM, E_PREDS, E_PREDS_END, E_PLACE, E_QUERIES, E_PREVIOUS,
- E_NEXT, E_ACTIVE, E_LIVE, E_STEPS, E_STEP, E_LANES) = range(16)  # fmt: skip
+ E_NEXT, E_ACTIVE, E_LIVE, E_STEPS, E_STEP, E_ALIKE, E_LANES) = range(17)  # fmt: skip
 E_MINS = E_LANES + LANES
 E_SIZE = E_MINS + MINS
 # Of an entry that is a step from at most one state into one that does not repeat: where its
 # queries' words are in a vector, those of the state before (-1: trends start), how many queries, as
 # E_ACTIVE, whether the state before has sums, and the entry. Of a type and bit, steps come first:
 # E_STEPS are how many there are from an entry on, E_STEP is where the first of them is told.
+# Entries of a type with the same E_ALIKE differ in their places only.
 S_FORM, S_TO, S_FROM, S_QUERIES, S_ACTIVE, S_LIVE, S_ENTRY = range(7)
 S_SIZE = 8
-(F_WINDOWS, F_COLUMNS, F_OPEN, F_STATES, F_LANES, F_MINS, F_WITHIN, F_SLIDE, F_LASTS, F_LASTS_END,
- F_BLOCK, F_EVEN, F_QUERIES, F_FIRST) = range(14)  # fmt: skip
-F_SIZE = 14
+(F_WINDOWS, F_COLUMNS, F_OPEN, F_STATES, F_LANES, F_MINS, F_WITHIN, F_SLIDE, F_BLOCK, F_EVEN,
+ F_QUERIES, F_FIRST) = range(12)  # fmt: skip
+F_SIZE = 12
 # A longer part: its form, its states and how many of them are inside, and its runs of queries that
 # lie side by side. A run has for each column whether trends start there and the states that feed
 # it, then the lanes and minima of the part that its own ones take from.
