@@ -115,7 +115,7 @@ def sharing(
     names = ["B", *(f"{end}{i}" for end in "AC" for i in range(types))]
     parts = []
     for _ in range(windows):
-        key, place = _interleaved(draw, np.arange(max(1, events // 1_000)), size)
+        key, place = interleaved(draw, np.arange(max(1, events // 1_000)), size)
         inside, others = _bursts(place, burst, BETWEEN)
         if form == "own":
             type_ = draw.integers(1, len(names), size)
@@ -157,7 +157,7 @@ def rounds(queries: int = 50, events: int = EVENTS, windows: int = 2, seed: int 
     names = ["P", "T", *(f"{end}{i}" for end in "AC" for i in range(queries))]
     parts = []
     for _ in range(windows):
-        key, place = _interleaved(draw, np.arange(max(1, events // 1_000)), size)
+        key, place = interleaved(draw, np.arange(max(1, events // 1_000)), size)
         inside, _ = _bursts(place, BURST, BETWEEN)
         parts.append((np.where(inside, place % 2, draw.integers(2, len(names), size)), key))
     type_, key = (np.concatenate(each) for each in zip(*parts, strict=True))
@@ -213,7 +213,7 @@ def changing(
     for window in range(windows):
         burst, agreeing = KINDS[kinds[window // phase % len(kinds)]]
         keys = (window * active + np.arange(active)) % (10 * active)
-        key, place = _interleaved(draw, keys, size)
+        key, place = interleaved(draw, keys, size)
         inside, _ = _bursts(place, burst, 1)
         type_ = np.where(inside, 0, draw.integers(1, len(names), size))
         x = np.floor(draw.random(len(key)) * (LOWEST if agreeing else 1_000))
@@ -285,7 +285,7 @@ def _workload(queries: Iterable[str], ending: str) -> str:
     return "\n".join(f"QUERY q{i} {query} {ending}" for i, query in enumerate(queries))
 
 
-def _interleaved(draw: np.random.Generator, keys: Ints, size: int) -> tuple[Ints, Ints]:
+def interleaved(draw: np.random.Generator, keys: Ints, size: int) -> tuple[Ints, Ints]:
     """`size` events in random order, as many for each key, and their places within their keys."""
     slots = draw.permutation(np.resize(np.arange(len(keys)), size))
     order = np.argsort(slots, kind="stable")

@@ -6,7 +6,7 @@ condition that picks them, and what queries keep of its events.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -134,17 +134,79 @@ class Layout:
         that the same events concern."""
         if self.straight:
             return [[number] for number in range(len(self.queries))]
+        return [self._side_by_side(members) for members in self._alike]
+
+    @cached_property
+    def _alike(self) -> list[list[int]]:
         found: dict[tuple[object, ...], list[int]] = {}
         for number, query in enumerate(self.queries):
             found.setdefault(_form(query), []).append(number)
-        return [sorted(members, key=self._concerned) for members in found.values()]
+        return list(found.values())
+
+    @cached_property
+    def states(self) -> list[list[int]]:
+        """For each query the state of its form where each position is kept. Any order will do, so
+        it is one in which queries side by side keep the same type in the same state, wherever in
+        their patterns it is: then one step serves them all."""
+        found = [list(range(len(query.template.positions))) for query in self.queries]
+        if self.straight or self.parts:
+            return found
+        for members in self._alike:
+            picked = [[self._picked(n, p) for p in range(len(found[n]))] for n in members]
+            for number, states in zip(members, _matched(picked), strict=True):
+                found[number] = states
+        return found
+
+    def state(self, entry: Entry, position: int | None = None) -> int:
+        """Where the queries of an entry keep its position, or another one."""
+        position = entry.position if position is None else position
+        if entry.form >= len(self.forms):
+            return position
+        return self.states[self.members[entry.form][entry.place]][position]
+
+    def role(self, entry: Entry) -> tuple[object, ...]:
+        """What entries of one form and type must have in common to be one."""
+        if entry.form >= len(self.forms):
+            return (entry.position,)
+        return self._role(entry.form, self.members[entry.form][entry.place], entry.position)
+
+    def _role(self, number: int, query: int, position: int) -> tuple[object, ...]:
+        form, states = self.forms[number], self.states[query]
+        return (
+            states[position],
+            position in form.first,
+            position in form.loops,
+            position in form.active,
+            tuple((states[p], p in form.active) for p in form.before[position]),
+            tuple(position in lane.positions for lane in (*form.sums, *form.mins)),
+        )
+
+    def _side_by_side(self, members: list[int]) -> list[int]:
+        """Those together whose loops pick the same events; among them, next to each query the one
+        that has the most in common with it."""
+        found: list[int] = []
+        for _, alike in groupby(sorted(members, key=self._concerned), key=self._in_loops):
+            numbers = list(alike)
+            picked = [[self._picked(n, p) for p in self._positions(n)] for n in numbers]
+            found += [numbers[place] for place in _chain(picked)]
+        return found
 
     def _concerned(self, number: int) -> list[tuple[bool, str, int]]:
         """What picks the events of a query, those of its loops first."""
-        follow = self.queries[number].template.automaton.follow
+        follow = self._follow(number)
         picked = [self._picked(number, p) for p in follow]
         loops = [p in after for p, after in follow.items()]
         return sorted((not loop, *each) for loop, each in zip(loops, picked, strict=True))
+
+    def _in_loops(self, number: int) -> list[tuple[bool, str, int]]:
+        return [each for each in self._concerned(number) if not each[0]]
+
+    def _positions(self, number: int) -> list[int]:
+        """The positions of a query by their states."""
+        return sorted(range(len(self.states[number])), key=self.states[number].__getitem__)
+
+    def _follow(self, number: int) -> Mapping[int, Collection[int]]:
+        return self.queries[number].template.automaton.follow
 
     def _picked(self, number: int, position: int) -> tuple[str, int]:
         query = self.queries[number]
@@ -179,23 +241,34 @@ class Layout:
         return sorted(self._of_queries(lambda picked: picked, inside=True)) if self.parts else []
 
     def _entries(self, seen_as: Callable[[tuple[str, int]], tuple[str, int]]) -> list[Entry]:
-        return sorted([*self._of_queries(seen_as, inside=False), *self._of_parts(seen_as)])
+        """By type and bit, steps first."""
+        found = [*self._of_queries(seen_as, inside=False), *self._of_parts(seen_as)]
+        return sorted(
+            found,
+            key=lambda e: (e.type, e.bit, not self.steps(e), e.form, self.state(e), e.place),
+        )
 
     def _of_queries(
         self, seen_as: Callable[[tuple[str, int]], tuple[str, int]], *, inside: bool
     ) -> list[Entry]:
         found = []
         for form, members in enumerate(self.members):
-            for position in range(self.forms[form].states):
-                place = 0
+            positions = [self._positions(n) for n in members]
+            for state in range(self.forms[form].states):
+                kept = [(n, each[state]) for n, each in zip(members, positions, strict=True)]
                 picked = [
-                    (seen_as(self._picked(n, position)), inside or not self._in_part(n, position))
-                    for n in members
+                    (
+                        seen_as(self._picked(n, p)),
+                        inside or not self._in_part(n, p),
+                        self._role(form, n, p),
+                    )
+                    for n, p in kept
                 ]
-                for (key, wanted), run in groupby(picked):
+                place = 0
+                for (key, wanted, _), run in groupby(picked):
                     count = len(list(run))
                     if wanted:
-                        found.append(Entry(*key, form, position, place, count))
+                        found.append(Entry(*key, form, kept[place][1], place, count))
                     place += count
         return found
 
@@ -213,6 +286,12 @@ class Layout:
                 key = seen_as(self._picked(number, position))
                 found.append(Entry(*key, form, place, 0, self.all_forms[form].side))
         return found
+
+    def steps(self, entry: Entry) -> bool:
+        """Whether events enter a state from one other at most, or only start trends there."""
+        form, position = self.all_forms[entry.form], entry.position
+        ways = len(form.before[position]) + (position in form.first)
+        return position not in form.loops and ways == 1
 
     def number(self, name: str) -> int:
         """A query's place among the queries."""
@@ -318,14 +397,16 @@ class Layout:
             at += columns * form.block if pays else 0
         return [*found, at]
 
-    def words(self, query: Query) -> slice:
+    def words(self, query: Query) -> npt.NDArray[np.int64]:
         """The words of all windows of a query: by window, state and lane."""
         number = self.queries.index(query)
-        form = next(n for n, members in enumerate(self.members) if number in members)
-        place = self.members[form].index(number)
-        begin = int(self.places.STATES_AT) + self.vectors_at[form]
-        end = int(self.places.STATES_AT) + self.vectors_at[form + 1]
-        return slice(begin + place, end, len(self.members[form]))
+        n = next(n for n, members in enumerate(self.members) if number in members)
+        form, place = self.forms[n], self.members[n].index(number)
+        begin = int(self.places.STATES_AT) + self.vectors_at[n]
+        lanes = np.arange(place, form.state_size, form.side)
+        states = np.array(self.states[number])[:, None] * form.state_size
+        of_a_window = (states + lanes).reshape(-1) * form.vectors
+        return (begin + np.arange(form.vectors)[:, None] + of_a_window).reshape(-1)
 
     @property
     def width(self) -> int:
@@ -373,6 +454,43 @@ def _form(query: Query) -> tuple[object, ...]:
         query.lanes,
         query.window,
     )
+
+
+def _matched(rows: list[list[tuple[str, int]]]) -> list[list[int]]:
+    """For each row a place for each of its elements, another one each, so that elements have the
+    same place in most rows; those that are in many rows first."""
+    holders: dict[tuple[str, int], list[tuple[int, int]]] = {}
+    for n, row in enumerate(rows):
+        for p, each in enumerate(row):
+            holders.setdefault(each, []).append((n, p))
+    found = [[-1] * len(row) for row in rows]
+    free = [set(range(len(row))) for row in rows]
+    for each in sorted(holders, key=lambda each: (-len(holders[each]), each)):
+        open_in = [sum(place in free[n] for n, _ in holders[each]) for place in range(len(rows[0]))]
+        place = open_in.index(max(open_in))
+        for n, p in holders[each]:
+            if found[n][p] < 0 and place in free[n]:
+                found[n][p] = place
+                free[n].remove(place)
+    rests = [iter(sorted(each)) for each in free]
+    return [
+        [place if place >= 0 else next(rest) for place in places]
+        for places, rest in zip(found, rests, strict=True)
+    ]
+
+
+def _chain(rows: list[list[tuple[str, int]]]) -> list[int]:
+    """The places of rows in an order in which each has as much in common with the one before it as
+    any that is left."""
+    known = {each: number for number, each in enumerate({each for row in rows for each in row})}
+    numbers = np.array([[known[each] for each in row] for row in rows])
+    left = np.ones(len(rows), np.bool_)
+    found = [0]
+    while len(found) < len(rows):
+        left[found[-1]] = False
+        common = (numbers == numbers[found[-1]]).sum(axis=1)
+        found.append(int(np.where(left, common, -1).argmax()))
+    return found
 
 
 def _nested(condition: Condition) -> tuple[int, str, str, float, str]:

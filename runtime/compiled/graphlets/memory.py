@@ -93,10 +93,9 @@ class Memory:
         """Exponents by row and number."""
         return self._exponents[int(self._places.STATES_AT) :].reshape(-1, self.numbers)
 
-    def beside(self, words: slice) -> slice:
+    def beside(self, words: Ints) -> Ints:
         """The exponents of these words."""
-        head = int(self._places.STATES_AT)
-        return slice(words.start - head, words.stop - head, words.step)
+        return words - int(self._places.STATES_AT)
 
     def _new_exponents(self, rows: int) -> npt.NDArray[np.int32]:
         """Only numbers have one, so there are none for the head of a row."""
@@ -150,7 +149,7 @@ class Memory:
         end = int(self._places.W_END)
         log = end + k.D_SIZE * len(layout.types)
         merged = log + k.L_SIZE * LOG_SIZE
-        before = merged + len(layout.queries)
+        before = merged + k.MERGED_WINDOWS * len(layout.queries)
         grown = before + 2 * layout.width
         work = np.zeros(grown + _scratch(layout), np.int64)
         work[k.W_FREE] = -1
@@ -168,13 +167,17 @@ class Memory:
             k.OWN_ROWS if layout.queries[number].group_by else k.NO_ROW
             for members in layout.members
             for number in members
+            for _ in range(k.MERGED_WINDOWS)
         ]
         return work
 
 
 def _scratch(layout: Layout) -> int:
     """The words of scratch for what queries side by side grow to, or bring to a longer part."""
-    widest = max(form.side for form in layout.all_forms)
+    widest = max(form.side * form.vectors for form in layout.all_forms)
+    for form, columns_at in zip(layout.forms, layout.columns_at, strict=False):
+        if columns_at:
+            widest = max(widest, form.side * (form.states + 1))
     words = (4 + layout.shape["LANES"]) * widest
     lanes = 1 + layout.shape["LANES"] + layout.shape["MINS"]
     states = max((form.states for form in layout.all_forms[len(layout.forms) :]), default=0)

@@ -17,6 +17,7 @@ from runtime.compiled.graphlets.kernel import words as k
 from runtime.compiled.graphlets.layout import Layout
 from runtime.compiled.graphlets.masks import masks_of
 from runtime.compiled.graphlets.memory import LOG_SIZE, Memory
+from runtime.compiled.graphlets.order import AS_THEY_COME, order_of
 from runtime.compiled.graphlets.parts import Part
 from runtime.compiled.graphlets.results import closed
 from runtime.compiled.graphlets.sizes import block_size, mins_of, open_windows, sums_of
@@ -126,7 +127,11 @@ class GraphletRun:
             # A group of equal time may close windows of as many panes as it reaches over.
             self._memory.work[k.W_ROOM] = self._memory.room * (2 + groups.longest // layout.pane)
             self._memory.grow_results()
-        events = (times, local, batch.type_places, batch.slots, values, keys, masks)
+        order = AS_THEY_COME
+        if numbered is None:
+            row_bytes = self._memory.rows.itemsize * layout.width
+            order = order_of(times, batch.slots, layout.pane, capacity, row_bytes)
+        events = (order, times, local, batch.type_places, batch.slots, values, keys, masks)
         while done < batch.size:
             state = self._memory.handle()
             done = self._kernel.run(done, *events, groups.group, groups.follower, state)
@@ -211,7 +216,7 @@ class GraphletRun:
         self._memory.rows[rows, places.MIN_AT : places.MIN_AT + places.MINS] = k.NEUTRAL
         for query in self.queries:
             words = self._layout.words(query)
-            self._memory.rows[rows, words] = _no_trends(query)
+            self._memory.rows[np.ix_(rows, words)] = _no_trends(query)
         first = len(self._layout.forms)
         for number, form in enumerate(self._layout.all_forms[first:], first):
             at = self._layout.windows_at[number]
@@ -240,8 +245,8 @@ class GraphletRun:
             "slots": born,
             "at": at,
             "last": last,
-            "numbers": self._memory.rows[born, words].reshape(-1),
-            "exponents": self._memory.ex[born, self._memory.beside(words)].reshape(-1),
+            "numbers": self._memory.rows[np.ix_(born, words)].reshape(-1),
+            "exponents": self._memory.ex[np.ix_(born, self._memory.beside(words))].reshape(-1),
         }
 
     def load(self, query: Query, saved: dict[str, npt.NDArray[Any]], capacity: int) -> None:
@@ -260,9 +265,9 @@ class GraphletRun:
         self._place(born, at, last)
         words = self._layout.words(query)
         shape = (len(born), open_windows(query) * block_size(query))
-        self._memory.rows[born, words] = saved["numbers"].reshape(shape)
+        self._memory.rows[np.ix_(born, words)] = saved["numbers"].reshape(shape)
         exponents = saved["exponents"].reshape(shape)
-        self._memory.ex[born, self._memory.beside(words)] = exponents
+        self._memory.ex[np.ix_(born, self._memory.beside(words))] = exponents
         big = exponents.any(axis=1)
         self._memory.rows[born, self._places.FLAGS] |= big.astype(np.int64) * k.BIG
 

@@ -150,14 +150,14 @@ class _Operator(ABC):
         indent = " " * 8
         if self._sliding:
             q = f"h.tab[T_FORM] + {self._entry.form * k.F_SIZE}"
-            yield f"{indent}at, number, idle = vectors(h, s, {q})"
-            yield f"{indent}for v in range(number):"
+            yield f"{indent}at, step, idle = vectors(h, s, {q})"
+            yield f"{indent}for v in range(step):"
             indent += " " * 4
-            yield f"{indent}base = at + v * {self._form.block}"
+            yield f"{indent}base = at + v"
             yield f"{indent}start = start_of(v, idle)"
         else:
             windows = self._layout.vectors_at[self._entry.form]
-            yield f"{indent}base, start = STATES_AT + {windows}, 1.0"
+            yield f"{indent}base, step, start = STATES_AT + {windows}, 1, 1.0"
         for line in self._body():
             yield indent + line
 
@@ -188,7 +188,7 @@ class _Operator(ABC):
     def _word(self, offset: int) -> str:
         """A place of the vector."""
         if self._sliding:
-            return f"base + {offset}"
+            return f"base + step * {offset}"
         return f"STATES_AT + {self._layout.vectors_at[self._entry.form] + offset}"
 
     def _sum(self, own: str, lane: int, *, start: bool) -> str:
@@ -246,7 +246,7 @@ class _Burst(_Operator):
         return f"ri[s, MIN_AT + {part}]"
 
     def _too_large(self) -> str:
-        return f"apply_entry(h, s, t, {self._number}, count, base, start)"
+        return f"apply_entry(h, s, t, {self._number}, count, base, step, start)"
 
 
 class _Event(_Operator):
@@ -267,4 +267,4 @@ class _Event(_Operator):
         return f"keys[{ordered}, i]"
 
     def _too_large(self) -> str:
-        return f"enter_entry(h, s, t, {self._number}, i, values, keys, base, start)"
+        return f"enter_entry(h, s, t, {self._number}, i, values, keys, base, step, start)"

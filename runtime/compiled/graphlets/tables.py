@@ -62,13 +62,18 @@ class _Tables:
         layout = self._layout
         self.words[k.T_FORMS] = len(layout.forms)
         lasts = [
-            self._add(k.T_LASTS, [p * form.state_size for p in form.last])
-            for form in layout.all_forms
+            word
+            for form, members in zip(layout.forms, layout.members, strict=True)
+            for n in members
+            for word in self._add(
+                k.T_LASTS, [layout.states[n][p] * form.state_size for p in form.last]
+            )
         ]
-        words = [word for n, span in enumerate(lasts) for word in self._form(n, span)]
+        self._add(k.T_LASTS, lasts)
+        words = [word for n, _ in enumerate(layout.all_forms) for word in self._form(n)]
         return self._add(k.T_FORM, words)[0]
 
-    def _form(self, number: int, lasts: tuple[int, int]) -> list[int]:
+    def _form(self, number: int) -> list[int]:
         layout, form = self._layout, self._layout.all_forms[number]
         return [
             layout.windows_at[number],
@@ -79,7 +84,6 @@ class _Tables:
             len(form.mins),
             form.window.within,
             form.window.slide,
-            *lasts,
             form.block,
             number >= len(layout.forms) or form.window.within % form.window.slide == 0,
             form.side,
@@ -96,30 +100,56 @@ class _Tables:
         preds = [self._add(k.T_PREDS, self._preds(entry)) for entry in entries]
         begin = len(self.words)
         at = {entry: begin + n * self._entry_size for n, entry in enumerate(entries)}
-        ends = {(e.type, e.bit + 1, e.form, e.position, e.place + e.queries): e for e in entries}
+        roles = {entry: self._layout.role(entry) for entry in entries}
+        ends = {(e.type, e.bit + 1, e.form, roles[e], e.place + e.queries): e for e in entries}
+        begins = {e: (e.type, e.bit, e.form, roles[e], e.place) for e in entries}
         words: list[int] = []
         follower: dict[Entry, Entry] = {
-            before: entry for entry in entries if (before := ends.get(entry[:5]))
+            before: entry for entry in entries if (before := ends.get(begins[entry]))
         }
-        for entry, span in zip(entries, preds, strict=True):
-            previous, following = ends.get(entry[:5]), follower.get(entry)
+        alike = {
+            each: n for n, each in enumerate(dict.fromkeys((e.form, roles[e]) for e in entries))
+        }
+        steps = self._steps(entries)
+        told_at = begin + len(entries) * self._entry_size
+        for n, (entry, span) in enumerate(zip(entries, preds, strict=True)):
+            previous, following = ends.get(begins[entry]), follower.get(entry)
             sides = (at[previous] if previous else 0, at[following] if following else 0)
-            words += self._entry(entry, span, sides)
-        return self._add(k.T_ENTRIES, words)[0]
+            told = (steps[n], told_at + n * k.S_SIZE, alike[entry.form, roles[entry]])
+            words += self._entry(entry, span, sides, told)
+        self._add(k.T_ENTRIES, words)
+        self._add(k.T_STEPS, [word for e in entries for word in self._step(e, at[e])])
+        return begin
+
+    def _steps(self, entries: list[Entry]) -> list[int]:
+        """For each entry how many steps of its type and bit there are from it on."""
+        found: list[int] = []
+        following = None
+        for entry in reversed(entries):
+            alike = following is not None and following[:2] == entry[:2]
+            found.append(1 + (found[-1] if alike else 0) if self._layout.steps(entry) else 0)
+            following = entry
+        return found[::-1]
 
     def _preds(self, entry: Entry) -> list[int]:
         """The states before, first those whose sums are always zero."""
         form = self._layout.all_forms[entry.form]
         before = sorted(form.before[entry.position], key=lambda p: p in form.active)
-        return [p * form.state_size for p in before]
+        return [self._layout.state(entry, p) * form.state_size for p in before]
 
-    def _entry(self, entry: Entry, preds: tuple[int, int], sides: tuple[int, int]) -> list[int]:
+    def _entry(
+        self,
+        entry: Entry,
+        preds: tuple[int, int],
+        sides: tuple[int, int],
+        steps: tuple[int, int, int],
+    ) -> list[int]:
         layout, p = self._layout, entry.position
         form = layout.all_forms[entry.form]
         lanes = [layout.sum_part(entry.type, p, lane) for lane in form.sums]
         mins = [layout.min_part(entry.type, p, lane) for lane in form.mins]
         return [
-            p * form.state_size,
+            layout.state(entry) * form.state_size,
             p in form.loops,
             p in form.first,
             entry.bit,
@@ -130,6 +160,7 @@ class _Tables:
             *sides,
             len(lanes) if p in form.active else 0,
             preds[1] - sum(before in form.active for before in form.before[p]),
+            *steps,
             *_padded([lanes], layout.shape["LANES"], 0),
             *_padded([mins], layout.shape["MINS"]),
         ]
@@ -153,6 +184,20 @@ class _Tables:
             *(entries_at + n * self._entry_size for n in begins),
             self._layout.concerned(type_),
             type_ in self._layout.repeated,
+        ]
+
+    def _step(self, entry: Entry, at: int) -> list[int]:
+        layout, form = self._layout, self._layout.all_forms[entry.form]
+        before = form.before[entry.position]
+        return [
+            self._forms_at + entry.form * k.F_SIZE,
+            layout.state(entry) * form.state_size + entry.place,
+            layout.state(entry, before[0]) * form.state_size + entry.place if before else -1,
+            entry.queries,
+            len(form.sums) if entry.position in form.active else 0,
+            any(p in form.active for p in before),
+            at,
+            0,
         ]
 
     # ---- longer parts ----------------------------------------------------------------------

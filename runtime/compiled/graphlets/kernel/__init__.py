@@ -8,9 +8,9 @@ While a **burst** runs (events of one type, with no other relevant type between 
 only adds to the burst's sums; when it ends, its closed-form operator is applied once to every
 query's **snapshot** (`flush`). A *vector* holds the numbers of all states of a query, for one
 open window or, in pane mode, for one basis vector of the pane's operator. Queries of one *form*
-(the same pattern but for the names of types, the same lanes and windows) lie side by side: a word
-for each of them, then the next lane, the next state, the next vector. So one operator is applied
-to all of them in loops over neighbouring words.
+(the same pattern but for the names of types, the same lanes and windows) lie side by side: the
+words of all vectors for each of them, then the next lane, the next state. So one operator is
+applied to all vectors of all of them in loops over neighbouring words.
 
 A number is a mantissa in the row; its exponent lives at the same place of `ex`, which is looked
 at only in rows that are marked BIG: most never are. MIN and MAX are whole numbers that keep the

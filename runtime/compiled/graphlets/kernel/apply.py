@@ -16,7 +16,6 @@ from .words import (
     E_QUERIES,
     E_SIZE,
     EXACT_POWER,
-    F_BLOCK,
     F_LANES,
     FLAGS,
     LIMIT,
@@ -28,12 +27,8 @@ from .words import (
 @brief
 def apply(h, s, e, place, queries, count):
     """Applies the operator in scratch to every vector of some of an entry's queries."""
-    tab = h.tab
-    f = tab[e + E_FORM]
-    at, number, idle = vectors(h, s, f)
-    for v in range(number):
-        base = at + v * tab[f + F_BLOCK] + place
-        apply_vector(h, s, e, f, queries, count, base, start_of(v, idle))
+    at, step, idle = vectors(h, s, h.tab[e + E_FORM])
+    apply_vectors(h, s, e, queries, count, at + step * place, step, idle)
 
 
 @brief
@@ -41,33 +36,37 @@ def apply_alike(h, s, first, last, count):
     """Applies it to all queries of entries that differ only in their places."""
     ri, tab = h.ri, h.tab
     f = tab[first + E_FORM]
-    at, number, idle = vectors(h, s, f)
-    for v in range(number):
-        vector, start = at + v * tab[f + F_BLOCK], start_of(v, idle)
-        small = ri[s, FLAGS] & BIG == 0 and count <= EXACT_POWER
-        for e in range(first, last, E_SIZE):
-            base, queries = vector + tab[e + E_PLACE], tab[e + E_QUERIES]
-            if not small or queries > 1 or not plain(h, s, first, f, count, base, start):
-                apply_vector(h, s, e, f, queries, count, base, start)
+    at, step, idle = vectors(h, s, f)
+    small = step == 1 and ri[s, FLAGS] & BIG == 0 and count <= EXACT_POWER
+    for e in range(first, last, E_SIZE):
+        base, queries = at + step * tab[e + E_PLACE], tab[e + E_QUERIES]
+        if (
+            not small
+            or queries > 1
+            or not plain(h, s, first, f, count, base, step, start_of(0, idle))
+        ):
+            apply_vectors(h, s, e, queries, count, base, step, idle)
 
 
 @brief
-def apply_vector(h, s, e, f, queries, count, base, start):
-    ri = h.ri
+def apply_vectors(h, s, e, queries, count, base, step, idle):
+    """Vectors of queries side by side, whose words begin at `base`."""
+    ri, f = h.ri, h.tab[e + E_FORM]
+    one = step * queries == 1
     if ri[s, FLAGS] & BIG == 0 and count <= EXACT_POWER:
-        if queries == 1:
-            if plain(h, s, e, f, count, base, start):
+        if one:
+            if plain(h, s, e, f, count, base, step, start_of(0, idle)):
                 return
-        elif wide(h, s, e, f, queries, count, base, start):
+        elif wide(h, s, e, f, queries, count, base, step, idle):
             return
     ri[s, FLAGS] |= BIG
     if count > EXACT_POWER or not moderate(h, e, f, count):
-        for i in range(queries):
-            extended(h, s, e, f, count, base + i, start)
-    elif queries == 1:
-        aligned_one(h, s, e, f, count, base, start)
+        for i in range(step * queries):
+            extended(h, s, e, f, count, base + i, step, start_of(i % step, idle))
+    elif one:
+        aligned_one(h, s, e, f, count, base, step, start_of(0, idle))
     else:
-        aligned(h, s, e, f, queries, count, base, start)
+        aligned(h, s, e, f, queries, count, base, step, idle)
 
 
 @brief

@@ -7,16 +7,17 @@ from runtime.compiled.jit import brief, inlined
 from .apply import apply, apply_alike
 from .one import extended
 from .operators import attributes, entries, extremes, operator_of_agreed, operator_of_event
+from .stepping import apply_steps
 from .words import (
     ACC,
     BIG,
     COUNT,
+    E_ALIKE,
     E_BIT,
     E_FORM,
     E_PLACE,
     E_QUERIES,
     E_SIZE,
-    E_STATE,
     FLAGS,
     MIN_AT,
     T_ENTRIES,
@@ -49,13 +50,10 @@ def apply_agreed(h, s, t, count):
     tab = h.tab
     operator_of_agreed(h, s, t, count)
     first, end = tab[tab[T_WIDE] + 2 * t], tab[tab[T_WIDE] + 2 * t + 1]
+    first = apply_steps(h, s, t, first, count)
     while first < end:
         last = first + E_SIZE
-        while (
-            last < end
-            and tab[last + E_FORM] == tab[first + E_FORM]
-            and tab[last + E_STATE] == tab[first + E_STATE]
-        ):
+        while last < end and tab[last + E_ALIKE] == tab[first + E_ALIKE]:
             last += E_SIZE
         apply_alike(h, s, first, last, count)
         first = last
@@ -73,21 +71,21 @@ def enter(h, s, i, t, mask, values, keys):
 
 
 @brief
-def apply_entry(h, s, t, n, count, base, start):
+def apply_entry(h, s, t, n, count, base, step, start):
     """What a burst does to the n-th entry, with exponents."""
     operator_of_agreed(h, s, t, count)
-    extend(h, s, n, count, base, start)
+    extend(h, s, n, count, base, step, start)
 
 
 @brief
-def enter_entry(h, s, t, n, i, values, keys, base, start):
+def enter_entry(h, s, t, n, i, values, keys, base, step, start):
     """What one event does to the n-th entry, with exponents."""
     operator_of_event(h, i, t, values, keys)
-    extend(h, s, n, 1, base, start)
+    extend(h, s, n, 1, base, step, start)
 
 
 @inlined
-def extend(h, s, n, count, base, start):
+def extend(h, s, n, count, base, step, start):
     h.ri[s, FLAGS] |= BIG
     e = h.tab[T_ENTRIES] + n * E_SIZE
-    extended(h, s, e, h.tab[e + E_FORM], count, base, start)
+    extended(h, s, e, h.tab[e + E_FORM], count, base, step, start)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from runtime.compiled.jit import entry
+from runtime.compiled.jit import entry, inlined
 from runtime.compiled.prefetch import AHEAD, prefetch
 
 from .bursts import flush
@@ -34,9 +34,9 @@ from .words import (
 
 
 @entry
-def run(first, times, local, types, slots, values, keys, masks, group, follower, h):
-    """Takes events from row `first` on. Gives the row to go on from when the room for results or
-    waiting events has to grow first."""
+def run(first, order, times, local, types, slots, values, keys, masks, group, follower, h):
+    """Takes events from place `first` on, in an order (empty: as they come). Gives the place to go
+    on from when the room for results or waiting events has to grow first."""
     ri, tab, wi = h.ri, h.tab, h.wi
     full = tab[T_FULL]
     pane, sharing = wi[W_PANE], wi[W_SHARING]
@@ -44,11 +44,18 @@ def run(first, times, local, types, slots, values, keys, masks, group, follower,
     # Places are unsigned, which spares the question whether they count from the end.
     far = np.uintp(AHEAD)
     size = np.uintp(len(times))
-    for i in range(np.uintp(first), size):
-        if i + far < size:
-            ahead = np.int64(slots[i + far])
+    ordered = len(order) > 0
+    for n in range(np.uintp(first), size):
+        i = np.uintp(order[n]) if ordered else n
+        if n + far < size:
+            later = np.uintp(order[n + far]) if ordered else n + far
+            ahead = np.int64(slots[later])
             prefetch(ri, ahead, 0)
             prefetch(ri, ahead, 8)
+            if ordered and n + far + far < size:
+                event = np.int64(order[n + far + far])
+                prefetch(group, event, 0)
+                prefetch_event(event, times, types, slots, values, keys, masks)
         t = local[np.uintp(types[i])]
         if group[i] < 0 or (t < 0 and group[i] == 0):
             continue
@@ -67,7 +74,7 @@ def run(first, times, local, types, slots, values, keys, masks, group, follower,
             # The one place where bursts end, so that all of it is compiled into this loop.
             flush(h, s)
             if (over or group[i] > 0) and wi[W_RESULTS] > results:
-                return np.int64(i)
+                return np.int64(n)
             if over:
                 roll(h, s, times[i])
                 ri[s, END] = (times[i] // pane + 1) * pane
@@ -89,8 +96,22 @@ def run(first, times, local, types, slots, values, keys, masks, group, follower,
                 snapshot(h, s, i, t, mask, values, keys)
             else:
                 if wi[W_LEFT] == 0 and ri[s, WAITING] == 0:
-                    return np.int64(i)
+                    return np.int64(n)
                 wait(h, s, i, t, mask, values, keys)
             continue
         take(h, s, i, t, values, keys)
     return len(times)
+
+
+@inlined
+def prefetch_event(i, times, types, slots, values, keys, masks):
+    """An event that is not next to the last one."""
+    prefetch(times, i, 0)
+    prefetch(types, i, 0)
+    prefetch(slots, i, 0)
+    if BUFFERS:
+        prefetch(masks, i, 0)
+    for j in range(values.shape[0]):
+        prefetch(values, j, i)
+    for j in range(keys.shape[0]):
+        prefetch(keys, j, i)

@@ -2,7 +2,8 @@
 
 With `u` what the burst's first event would extend, the burst makes g*u new partial trends:
 g is 2**c - 1 where the state loops, c where it does not. In doubles where numbers are small enough
-(`plain`), else with exponents.
+(`plain`), else with exponents. `base` is where the query's words in the vector begin; they are
+`step` words apart, as many as there are vectors.
 """
 
 from __future__ import annotations
@@ -35,12 +36,12 @@ from .words import (
 
 
 @inlined
-def plain(h, s, e, f, count, base, start):
+def plain(h, s, e, f, count, base, step, start):
     """One vector of one query in doubles; False, and nothing done, where a number would get too
     large."""
     rf, tab, wi, wf = h.rf, h.tab, h.wi, h.wf
-    lanes, side = tab[e + E_ACTIVE], tab[f + F_QUERIES]
-    at = base + tab[e + E_STATE]
+    lanes, side = tab[e + E_ACTIVE], step * tab[f + F_QUERIES]
+    at = base + step * tab[e + E_STATE]
     loop = tab[e + E_LOOP] != 0
     n = rf[s, at]
     u = n if loop else 0.0
@@ -48,7 +49,7 @@ def plain(h, s, e, f, count, base, start):
         u += start
     begin, end = tab[e + E_PREDS], tab[e + E_PREDS_END]
     for p in range(begin, end):
-        u += rf[s, base + tab[p]]
+        u += rf[s, base + step * tab[p]]
     if u == 0.0:
         return True
     scale, g = 1.0, np.float64(count)
@@ -62,7 +63,7 @@ def plain(h, s, e, f, count, base, start):
         a = rf[s, at + (1 + j) * side]
         w = a if loop else 0.0
         for p in range(tab[e + E_LIVE], end):
-            w += rf[s, base + tab[p] + (1 + j) * side]
+            w += rf[s, base + step * tab[p] + (1 + j) * side]
         a += g * w + scale * wf[W_PARTS + tab[e + E_LANES + j]] * u
         fits = fits and abs(a) < LIMIT
         wf[grown + j] = a
@@ -72,21 +73,21 @@ def plain(h, s, e, f, count, base, start):
     for j in range(lanes):
         rf[s, at + (1 + j) * side] = wf[grown + j]
     if MINS:
-        minima(h, s, e, f, base)
+        minima(h, s, e, f, base, step)
     return True
 
 
 @brief
-def minima(h, s, e, f, base):
+def minima(h, s, e, f, base, step):
     """New trends hold what they extend and at least one event of the burst."""
     ri, tab, wi = h.ri, h.tab, h.wi
-    lanes, side = tab[f + F_LANES], tab[f + F_QUERIES]
+    lanes, side = tab[f + F_LANES], step * tab[f + F_QUERIES]
     for j in range(tab[f + F_MINS]):
         lane = (1 + lanes + j) * side
-        at = base + tab[e + E_STATE] + lane
+        at = base + step * tab[e + E_STATE] + lane
         low = ri[s, at]
         for p in range(tab[e + E_PREDS], tab[e + E_PREDS_END]):
-            low = min(low, ri[s, base + tab[p] + lane])
+            low = min(low, ri[s, base + step * tab[p] + lane])
         part = tab[e + E_MINS + j]
         if part >= 0:
             low = min(low, wi[W_LEAST + part])
@@ -114,12 +115,12 @@ def keep(h, s, at, m, exponent):
 
 
 @brief
-def aligned_one(h, s, e, f, count, base, start):
+def aligned_one(h, s, e, f, count, base, step, start):
     """As `plain`, with exponents: terms are brought to the largest exponent among them and added
     as doubles."""
     rf, ex, tab, wf = h.rf, h.ex, h.tab, h.wf
-    lanes, side = tab[e + E_ACTIVE], tab[f + F_QUERIES]
-    at = base + tab[e + E_STATE]
+    lanes, side = tab[e + E_ACTIVE], step * tab[f + F_QUERIES]
+    at = base + step * tab[e + E_STATE]
     loop = tab[e + E_LOOP] != 0
     own = 1.0 if loop else 0.0
     begin, end = tab[e + E_PREDS], tab[e + E_PREDS_END]
@@ -129,13 +130,13 @@ def aligned_one(h, s, e, f, count, base, start):
         g = POWERS[count] - 1.0
     top = np.int64(ex[s, at])
     for p in range(begin, end):
-        top = max(top, ex[s, base + tab[p]])
+        top = max(top, ex[s, base + step * tab[p]])
     n = rf[s, at] * align(top - ex[s, at])
     u = own * n
     if tab[e + E_FIRST] != 0:
         u += start * align(top)
     for p in range(begin, end):
-        u += rf[s, base + tab[p]] * align(top - ex[s, base + tab[p]])
+        u += rf[s, base + step * tab[p]] * align(top - ex[s, base + step * tab[p]])
     if u == 0.0:
         return
     keep(h, s, at, n + g * u, top)
@@ -143,24 +144,24 @@ def aligned_one(h, s, e, f, count, base, start):
         lane = (1 + j) * side
         most = max(top, ex[s, at + lane])
         for p in range(tab[e + E_LIVE], end):
-            most = max(most, ex[s, base + tab[p] + lane])
+            most = max(most, ex[s, base + step * tab[p] + lane])
         a = rf[s, at + lane] * align(most - ex[s, at + lane])
         w = own * a
         for p in range(tab[e + E_LIVE], end):
-            there = base + tab[p] + lane
+            there = base + step * tab[p] + lane
             w += rf[s, there] * align(most - ex[s, there])
         part = scale * wf[W_PARTS + tab[e + E_LANES + j]]
         keep(h, s, at + lane, a + g * w + part * (u * align(most - top)), most)
     if MINS:
-        minima(h, s, e, f, base)
+        minima(h, s, e, f, base, step)
 
 
 @brief
-def extended(h, s, e, f, count, base, start):
+def extended(h, s, e, f, count, base, step, start):
     """One vector of one query with exponents."""
     rf, ex, tab, wf = h.rf, h.ex, h.tab, h.wf
-    lanes, side = tab[e + E_ACTIVE], tab[f + F_QUERIES]
-    at = base + tab[e + E_STATE]
+    lanes, side = tab[e + E_ACTIVE], step * tab[f + F_QUERIES]
+    at = base + step * tab[e + E_STATE]
     loop = tab[e + E_LOOP] != 0
     begin, end = tab[e + E_PREDS], tab[e + E_PREDS_END]
     um, ue = 0.0, 0
@@ -169,7 +170,7 @@ def extended(h, s, e, f, count, base, start):
     if tab[e + E_FIRST] != 0:
         um, ue = add(um, ue, start, 0)
     for p in range(begin, end):
-        um, ue = add(um, ue, rf[s, base + tab[p]], ex[s, base + tab[p]])
+        um, ue = add(um, ue, rf[s, base + step * tab[p]], ex[s, base + step * tab[p]])
     if um == 0.0:
         return
     sm, se, gm, ge = 1.0, 0, np.float64(count), 0
@@ -188,7 +189,9 @@ def extended(h, s, e, f, count, base, start):
         if loop:
             wm, we = am, ae
         for p in range(tab[e + E_LIVE], end):
-            wm, we = add(wm, we, rf[s, base + tab[p] + lane], ex[s, base + tab[p] + lane])
+            wm, we = add(
+                wm, we, rf[s, base + step * tab[p] + lane], ex[s, base + step * tab[p] + lane]
+            )
         wm, we = mul(gm, ge, wm, we)
         am, ae = add(am, ae, wm, we)
         xm, xe = normal(wf[W_PARTS + tab[e + E_LANES + j]], 0)
@@ -199,4 +202,4 @@ def extended(h, s, e, f, count, base, start):
     rf[s, at] = nm
     ex[s, at] = ne
     if MINS:
-        minima(h, s, e, f, base)
+        minima(h, s, e, f, base, step)

@@ -14,6 +14,7 @@ import numpy as np
 from runtime.compiled.extended import add, mul
 from runtime.compiled.jit import apart, brief
 
+from .many import begin_trends
 from .vectors import start_of, vectors
 from .words import (
     BIG,
@@ -72,15 +73,13 @@ def settle_parts(h, s, due):
 def settle_run(h, s, part, run):
     """Applies the matrix to queries that lie side by side."""
     ri, tab = h.ri, h.tab
-    f = tab[run + R_FORM]
-    at, number, idle = vectors(h, s, f)
-    for v in range(number):
-        base = at + v * tab[f + F_BLOCK] + tab[run + R_PLACE]
-        snapshots(h, s, part, run, base, start_of(v, idle))
-        if ri[s, FLAGS] & BIG == 0 and in_doubles(h, s, part, run, base):
-            continue
-        ri[s, FLAGS] |= BIG
-        with_exponents(h, s, part, run, base, start_of(v, idle))
+    at, step, idle = vectors(h, s, tab[run + R_FORM])
+    base = at + step * tab[run + R_PLACE]
+    snapshots(h, s, part, run, base, step, idle)
+    if ri[s, FLAGS] & BIG == 0 and in_doubles(h, s, part, run, base, step):
+        return
+    ri[s, FLAGS] |= BIG
+    with_exponents(h, s, part, run, base, step, idle)
 
 
 @brief
@@ -106,22 +105,24 @@ def identity(h, s, part):
 
 
 @apart
-def snapshots(h, s, part, run, base, start):
-    """What each query brings to each column, into scratch: counts, sums, then minima."""
+def snapshots(h, s, part, run, base, step, idle):
+    """What each query brings to each column in each of its vectors, into scratch: counts, sums,
+    then minima."""
     ri, rf, tab, wi, wf = h.ri, h.rf, h.tab, h.wi, h.wf
     f = tab[run + R_FORM]
-    side, n = np.uintp(tab[f + F_QUERIES]), np.uintp(tab[run + R_QUERIES])
+    side, n = np.uintp(step * tab[f + F_QUERIES]), np.uintp(step * tab[run + R_QUERIES])
     lanes, mins = tab[f + F_LANES], tab[f + F_MINS]
     to = np.uintp(wi[W_GROWN])
     for c in range(tab[part + P_STATES]):
         column = run + R_COLUMNS + 3 * c
         begin, end = tab[column + 1], tab[column + 2]
         for j in range(1 + lanes):
-            fresh = start if j == 0 and tab[column] != 0 else 0.0
             for i in range(n):
-                wf[to + i] = fresh
+                wf[to + i] = 0.0
+            if j == 0 and tab[column] != 0:
+                begin_trends(h, to, n, step, idle)
             for p in range(begin, end):
-                there = np.uintp(base + tab[p]) + np.uintp(j) * side
+                there = np.uintp(base + step * tab[p]) + np.uintp(j) * side
                 for i in range(n):
                     wf[to + i] += rf[s, there + i]
             to += n
@@ -129,18 +130,18 @@ def snapshots(h, s, part, run, base, start):
             for i in range(n):
                 wi[to + i] = NEUTRAL
             for p in range(begin, end):
-                there = np.uintp(base + tab[p]) + np.uintp(j) * side
+                there = np.uintp(base + step * tab[p]) + np.uintp(j) * side
                 for i in range(n):
                     wi[to + i] = min(wi[to + i], ri[s, there + i])
             to += n
 
 
 @apart
-def in_doubles(h, s, part, run, base):
+def in_doubles(h, s, part, run, base, step):
     """The matrix times the snapshots; False, and nothing done, where a number gets too large."""
     rf, tab, wi, wf = h.rf, h.tab, h.wi, h.wf
     f, g = tab[run + R_FORM], tab[part + P_FORM]
-    side, n = np.uintp(tab[f + F_QUERIES]), np.uintp(tab[run + R_QUERIES])
+    side, n = np.uintp(step * tab[f + F_QUERIES]), np.uintp(step * tab[run + R_QUERIES])
     lanes, mins, states = tab[f + F_LANES], tab[f + F_MINS], tab[part + P_STATES]
     size = np.uintp(1 + lanes + mins) * n
     from_ = np.uintp(wi[W_GROWN])
@@ -174,9 +175,9 @@ def in_doubles(h, s, part, run, base):
         return False
     for q in range(tab[part + P_INSIDE]):
         here = to + np.uintp(q) * size
-        state = np.uintp(base + tab[tab[run + R_COLUMNS + 3 * q + 1]])
+        state = np.uintp(base + step * tab[tab[run + R_COLUMNS + 3 * q + 1]])
         if MINS:
-            least(h, s, part, run, q, base)
+            least(h, s, part, run, q, base, step)
         for j in range(np.uintp(1 + lanes)):
             for i in range(n):
                 rf[s, state + j * side + i] = wf[here + j * n + i]
@@ -184,17 +185,17 @@ def in_doubles(h, s, part, run, base):
 
 
 @brief
-def least(h, s, part, run, q, base):
+def least(h, s, part, run, q, base, step):
     """The minima of a state inside, by the columns that lead there from trends that are."""
     ri, rf, tab, wi, wf = h.ri, h.rf, h.tab, h.wi, h.wf
     f, g = tab[run + R_FORM], tab[part + P_FORM]
-    side, n = tab[f + F_QUERIES], tab[run + R_QUERIES]
+    side, n = step * tab[f + F_QUERIES], step * tab[run + R_QUERIES]
     lanes, mins, states = tab[f + F_LANES], tab[f + F_MINS], tab[part + P_STATES]
     size = (1 + lanes + mins) * n
     matrix, wide = tab[g + F_WINDOWS], tab[g + F_QUERIES]
     rows = tab[g + F_BLOCK] // states
     maps = run + R_COLUMNS + 3 * states + lanes
-    state = base + tab[tab[run + R_COLUMNS + 3 * q + 1]]
+    state = base + step * tab[tab[run + R_COLUMNS + 3 * q + 1]]
     for j in range(mins):
         lane = tab[maps + j]
         for i in range(n):
@@ -211,18 +212,18 @@ def least(h, s, part, run, q, base):
 
 
 @brief
-def with_exponents(h, s, part, run, base, start):
+def with_exponents(h, s, part, run, base, step, idle):
     """As `in_doubles`, number by number."""
     rf, ex, tab, wi, wf = h.rf, h.ex, h.tab, h.wi, h.wf
     f, g = tab[run + R_FORM], tab[part + P_FORM]
-    side, n = tab[f + F_QUERIES], tab[run + R_QUERIES]
+    side, n = step * tab[f + F_QUERIES], step * tab[run + R_QUERIES]
     lanes, mins, states = tab[f + F_LANES], tab[f + F_MINS], tab[part + P_STATES]
     matrix, wide = tab[g + F_WINDOWS], tab[g + F_QUERIES]
     rows = tab[g + F_BLOCK] // states
     maps = run + R_COLUMNS + 3 * states
     if MINS:
         for q in range(tab[part + P_INSIDE]):
-            least(h, s, part, run, q, base)
+            least(h, s, part, run, q, base, step)
     # By query: a snapshot's numbers and exponents, then those of the states inside.
     size = 1 + lanes
     begins = wi[W_GROWN] + states * (1 + lanes + mins) * n
@@ -230,14 +231,15 @@ def with_exponents(h, s, part, run, base, start):
         for c in range(states):
             column = run + R_COLUMNS + 3 * c
             for j in range(size):
-                m, e = (start if j == 0 and tab[column] != 0 else 0.0), 0
+                starts = j == 0 and tab[column] != 0
+                m, e = (start_of(i % step, idle) if starts else 0.0), 0
                 for p in range(tab[column + 1], tab[column + 2]):
-                    there = base + tab[p] + j * side + i
+                    there = base + step * tab[p] + j * side + i
                     m, e = add(m, e, rf[s, there], np.int64(ex[s, there]))
                 wf[begins + 2 * (c * size + j)] = m
                 wi[begins + 2 * (c * size + j) + 1] = e
         for q in range(tab[part + P_INSIDE]):
-            state = base + tab[tab[run + R_COLUMNS + 3 * q + 1]] + i
+            state = base + step * tab[tab[run + R_COLUMNS + 3 * q + 1]] + i
             for j in range(size):
                 lane = tab[maps + j - 1] if j > 0 else -1
                 m, e = 0.0, 0

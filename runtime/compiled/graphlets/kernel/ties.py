@@ -96,8 +96,9 @@ def leave_pane(h, s, time):
         within, slide = tab[f + F_WITHIN], tab[f + F_SLIDE]
         k = (end - 1 - within) // slide + 1
         while k <= (end - 1) // slide and k * slide + within <= time:
-            at = tab[f + F_WINDOWS] + (k % tab[f + F_OPEN]) * tab[f + F_BLOCK]
-            for w in range(at, at + tab[f + F_BLOCK]):
+            step = tab[f + F_OPEN]
+            at = tab[f + F_WINDOWS] + k % step
+            for w in range(at, at + step * tab[f + F_BLOCK], step):
                 wi[before + w] = ri[s, w]
                 wi[before_e + w] = 0
             k += 1
@@ -162,21 +163,21 @@ def step_group(h, s, e, place):
     """N += m*u and A += m*v + s*u, with u and v from before the group."""
     ri, tab, wi, wf = h.ri, h.tab, h.wi, h.wf
     f = tab[e + E_FORM]
-    lanes, side = tab[f + F_LANES], tab[f + F_QUERIES]
-    at, number, idle = vectors(h, s, f)
+    at, step, idle = vectors(h, s, f)
+    lanes, side = tab[f + F_LANES], step * tab[f + F_QUERIES]
     begin, end = tab[e + E_PREDS], tab[e + E_PREDS_END]
     loop = tab[e + E_LOOP] != 0
     old, old_e = wi[W_BEFORE], wi[W_BEFORE_E]
-    for v in range(number):
-        base = at + v * tab[f + F_BLOCK] + place
-        here = base + tab[e + E_STATE]
+    for v in range(step):
+        base = at + step * place + v
+        here = base + step * tab[e + E_STATE]
         um, ue = 0.0, 0
         if loop:
             um, ue = wf[old + here], wi[old_e + here]
         if tab[e + E_FIRST] != 0:
             um, ue = add(um, ue, start_of(v, idle), 0)
         for p in range(begin, end):
-            um, ue = add(um, ue, wf[old + base + tab[p]], wi[old_e + base + tab[p]])
+            um, ue = add(um, ue, wf[old + base + step * tab[p]], wi[old_e + base + step * tab[p]])
         if um == 0.0:
             continue
         grow(h, s, here, wf[W_PARTS + EVENTS_OF], um, ue)
@@ -186,7 +187,7 @@ def step_group(h, s, e, place):
             if loop:
                 wm, we = wf[old + here + lane], wi[old_e + here + lane]
             for p in range(begin, end):
-                there = base + tab[p] + lane
+                there = base + step * tab[p] + lane
                 wm, we = add(wm, we, wf[old + there], wi[old_e + there])
             grow(h, s, here + lane, wf[W_PARTS + EVENTS_OF], wm, we)
             grow(h, s, here + lane, wf[W_PARTS + tab[e + E_LANES + j]], um, ue)
@@ -198,5 +199,5 @@ def step_group(h, s, e, place):
                 if loop:
                     low = min(low, wi[old + here + lane])
                 for p in range(begin, end):
-                    low = min(low, wi[old + base + tab[p] + lane])
+                    low = min(low, wi[old + base + step * tab[p] + lane])
                 ri[s, here + lane] = min(ri[s, here + lane], low)

@@ -15,6 +15,7 @@ from .by_tables import enter
 from .decisions import carried_out, decided
 from .operators import attributes, decides, entries, extremes, operator_of_agreed
 from .parts import touch
+from .stepping import apply_steps
 from .words import (
     ATTRS,
     BITS_SIZE,
@@ -186,7 +187,10 @@ def apply_class(h, s, t, d, conditions, count):
         if wi[W_CLASS + other] != d:
             continue
         follows = other > d and wi[W_CLASS + other - 1] == d
-        for e in range(tab[begins + other], tab[begins + other + 1], E_SIZE):
+        first, after = tab[begins + other], tab[begins + other + 1]
+        if first < after:
+            first = apply_steps(h, s, t, first, count)
+        for e in range(first, after, E_SIZE):
             if follows and tab[e + E_PREVIOUS] != 0:
                 continue
             queries, end, last = tab[e + E_QUERIES], e, other + 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from runtime.compiled.extended import add
+from runtime.compiled.extended import LARGE, add
 from runtime.compiled.jit import brief, entry, inlined
 
 from .bursts import flush
@@ -20,8 +20,6 @@ from .words import (
     F_COLUMNS,
     F_FIRST,
     F_LANES,
-    F_LASTS,
-    F_LASTS_END,
     F_MINS,
     F_OPEN,
     F_QUERIES,
@@ -32,6 +30,7 @@ from .words import (
     F_WITHIN,
     FLAGS,
     LAST,
+    MERGED_WINDOWS,
     MIN_AT,
     MINS,
     NEUTRAL,
@@ -48,6 +47,7 @@ from .words import (
     STATES_AT,
     T_FORM,
     T_FORMS,
+    T_LASTS,
     T_NUMBERS,
     T_PART,
     T_PARTS,
@@ -84,9 +84,10 @@ def roll(h, s, time):
         k = (end - 1 - within) // slide + 1
         newest = (end - 1) // slide
         while k <= newest and k * slide + within <= time:
-            base = tab[f + F_WINDOWS] + (k % tab[f + F_OPEN]) * tab[f + F_BLOCK]
+            step = tab[f + F_OPEN]
+            base = tab[f + F_WINDOWS] + k % step
             for i in range(tab[f + F_QUERIES]):
-                finish(h, s, f, i, k, base + i)
+                finish(h, s, f, i, k, base + step * i)
             clear(h, s, f, base)
             k += 1
     if SLIDING:
@@ -115,49 +116,61 @@ def birth(h, s):
         first, last = forms(h)
         for f in range(first, last, F_SIZE):
             for v in range(tab[f + F_OPEN]):
-                no_minima(h, s, f, tab[f + F_WINDOWS] + v * tab[f + F_BLOCK])
+                no_minima(h, s, f, tab[f + F_WINDOWS] + v, tab[f + F_OPEN])
 
 
 @brief
-def no_minima(h, s, f, base):
+def no_minima(h, s, f, base, step):
     ri, tab = h.ri, h.tab
     lanes, mins, side = tab[f + F_LANES], tab[f + F_MINS], tab[f + F_QUERIES]
     for state in range(tab[f + F_STATES]):
-        at = base + (state * (1 + lanes + mins) + 1 + lanes) * side
-        for w in range(at, at + mins * side):
+        at = base + step * (state * (1 + lanes + mins) + 1 + lanes) * side
+        for w in range(at, at + step * mins * side, step):
             ri[s, w] = NEUTRAL
 
 
 @brief
 def clear(h, s, f, base):
+    """Forgets one window."""
     ri, rf, ex, tab = h.ri, h.rf, h.ex, h.tab
-    for w in range(base, base + tab[f + F_BLOCK]):
-        rf[s, w] = 0.0
+    step = tab[f + F_OPEN]
+    end = base + step * tab[f + F_BLOCK]
+    if SLIDING and step > 1:
+        for w in range(base, end, step):
+            rf[s, w] = 0.0
+    else:
+        for w in range(base, end):
+            rf[s, w] = 0.0
     if ri[s, FLAGS] & BIG:
-        for w in range(base, base + tab[f + F_BLOCK]):
+        for w in range(base, end, step):
             ex[s, w] = 0
     if MINS:
-        no_minima(h, s, f, base)
+        no_minima(h, s, f, base, step)
 
 
 @brief
 def finish(h, s, f, i, k, base):
     """Reports a window of a query: what has come to the last states, if any trend has."""
     ri, rf, ex, tab, oi, of = h.ri, h.rf, h.ex, h.tab, h.oi, h.of
+    step, query = tab[f + F_OPEN], tab[f + F_FIRST] + i
+    lasts = tab[T_LASTS] + 2 * query
     found = 0.0
-    for p in range(tab[f + F_LASTS], tab[f + F_LASTS_END]):
-        found = max(found, rf[s, base + tab[p]])
-    query = tab[f + F_FIRST] + i
+    for p in range(tab[lasts], tab[lasts + 1]):
+        found = max(found, rf[s, base + step * tab[p]])
     if found == 0.0 or k * tab[f + F_SLIDE] < tab[tab[T_SINCE] + query]:
         return
-    lanes, mins, side = tab[f + F_LANES], tab[f + F_MINS], tab[f + F_QUERIES]
+    lanes, mins, side = tab[f + F_LANES], tab[f + F_MINS], step * tab[f + F_QUERIES]
     out = row_for(h, query, k, s) * OUT_SIZE
-    for p in range(tab[f + F_LASTS], tab[f + F_LASTS_END]):
-        at = base + tab[p]
+    for p in range(tab[lasts], tab[lasts + 1]):
+        at = base + step * tab[p]
         if rf[s, at] == 0.0:
             continue
         for j in range(1 + lanes):
             n = out + OUT_NUMBERS + 2 * j
+            total = of[n] + rf[s, at + j * side]
+            if ri[s, FLAGS] & BIG == 0 and oi[n + 1] == 0 and abs(total) < LARGE:
+                of[n] = total
+                continue
             m, e = add(of[n], oi[n + 1], rf[s, at + j * side], np.int64(ex[s, at + j * side]))
             of[n] = m
             oi[n + 1] = e
@@ -169,9 +182,9 @@ def finish(h, s, f, i, k, base):
 @brief
 def row_for(h, query, k, s):
     """Where a query's window is reported: a new row, or, where the query has no groups, the last
-    one of the same window."""
+    one of the same window, as long as it is among those that were last reported."""
     tab, wi, oi = h.tab, h.wi, h.oi
-    merged = wi[W_MERGED] + query
+    merged = wi[W_MERGED] + query * MERGED_WINDOWS + k % MERGED_WINDOWS
     last = wi[merged]
     if last >= 0 and oi[last * OUT_SIZE + 1] == k:
         return last
@@ -220,14 +233,15 @@ def basis(h, s, f):
     for w in range(tab[f + F_COLUMNS], tab[f + F_COLUMNS] + (states + 1) * size):
         rf[s, w] = 0.0
         ex[s, w] = 0
-    for v in range(states + 1):
-        base = tab[f + F_COLUMNS] + v * size
+    step = states + 1
+    for v in range(step):
+        base = tab[f + F_COLUMNS] + v
         if v > 0:
-            one = base + (v - 1) * (size // states)
-            for w in range(one, one + side):
+            one = base + step * (v - 1) * (size // states)
+            for w in range(one, one + step * side, step):
                 rf[s, w] = 1.0
         if MINS:
-            no_minima(h, s, f, base)
+            no_minima(h, s, f, base, step)
 
 
 @brief
@@ -241,42 +255,44 @@ def cross_panes(h, s):
                 idle = idle_window(h, ri[s, END], f)
                 for v in range(tab[f + F_OPEN]):
                     if v != idle:
-                        base = tab[f + F_WINDOWS] + v * tab[f + F_BLOCK]
-                        cross_pane(h, s, f, base)
+                        cross_pane(h, s, f, v)
 
 
 @brief
-def cross_pane(h, s, f, base):
-    """Applies the pane's operator to one window."""
+def cross_pane(h, s, f, v):
+    """Applies the pane's operator to one window. Words of a window are as far apart as there are
+    windows, those of a column as there are columns."""
     ri, rf, ex, tab, wi, wf = h.ri, h.rf, h.ex, h.tab, h.wi, h.wf
     size, lanes, mins, side = (
         tab[f + F_BLOCK], tab[f + F_LANES], tab[f + F_MINS], tab[f + F_QUERIES])  # fmt: skip
+    base, apart = tab[f + F_WINDOWS] + v, tab[f + F_OPEN]
+    columns, wide = tab[f + F_COLUMNS], tab[f + F_STATES] + 1
     step = (1 + lanes + mins) * side
-    columns = tab[f + F_COLUMNS]
     old, old_e = wi[W_BEFORE], wi[W_BEFORE_E]
     for w in range(size):
-        wi[old + w] = ri[s, base + w]
-        wi[old_e + w] = ex[s, base + w]
-        ri[s, base + w] = ri[s, columns + w]
-        ex[s, base + w] = ex[s, columns + w]
+        here, there = base + apart * w, columns + wide * w
+        wi[old + w] = ri[s, here]
+        wi[old_e + w] = ex[s, here]
+        ri[s, here] = ri[s, there]
+        ex[s, here] = ex[s, there]
     for p in range(0, size, step):
-        column = columns + (p // step + 1) * size
+        column = columns + p // step + 1
         for t in range(0, size, step):
             for i in range(side):
                 m, e = wf[old + p + i], wi[old_e + p + i]
-                there, here = column + t + i, base + t + i
+                there, here = column + wide * (t + i), base + apart * (t + i)
                 fm, fe = rf[s, there], np.int64(ex[s, there])
                 if m == 0.0 or fm == 0.0:
                     continue
                 accumulate(h, s, here, fm, fe, m, e)
                 for j in range(side, (1 + lanes) * side, side):
                     am, ae = wf[old + p + i + j], wi[old_e + p + i + j]
-                    accumulate(h, s, here + j, fm, fe, am, ae)
-                    am, ae = rf[s, there + j], np.int64(ex[s, there + j])
-                    accumulate(h, s, here + j, am, ae, m, e)
+                    accumulate(h, s, here + apart * j, fm, fe, am, ae)
+                    am, ae = rf[s, there + wide * j], np.int64(ex[s, there + wide * j])
+                    accumulate(h, s, here + apart * j, am, ae, m, e)
                 for j in range((1 + lanes) * side, step, side):
-                    low = min(wi[old + p + i + j], ri[s, there + j])
-                    ri[s, here + j] = min(ri[s, here + j], low)
+                    low = min(wi[old + p + i + j], ri[s, there + wide * j])
+                    ri[s, here + apart * j] = min(ri[s, here + apart * j], low)
 
 
 @entry

@@ -25,7 +25,8 @@ BIG, PANE_MODE, WAS_SHARED, WAS_SPLIT, PENDING = 1, 2, 4, 8, 16
 
 # `tab`: where its tables begin, then the tables.
 (T_TYPES, T_FORMS, T_FULL, T_ATTRS, T_MINS, T_BITS, T_ENTRIES, T_FORM, T_PREDS, T_LASTS, T_SINCE,
- T_NUMBERS, T_WIDE, T_PARTS, T_PART, T_TOUCHED, T_STEPPED, T_TIED, T_RUNS) = range(19)  # fmt: skip
+ T_NUMBERS, T_WIDE, T_PARTS, T_PART, T_TOUCHED, T_STEPPED, T_TIED, T_RUNS,
+ T_STEPS) = range(20)  # fmt: skip
 T_SIZE = 24
 # An entry: a state of queries side by side (from the first on, so many) that events of a type
 # enter. Sorted by type, then by the bit of the condition. The wide entries of a type are as if all
@@ -34,12 +35,19 @@ T_SIZE = 24
 # before or in a state adds to stay zero: E_ACTIVE are the sums of the state that may not be, E_LIVE
 # is where those states before it begin that have such ones.
 (E_STATE, E_LOOP, E_FIRST, E_BIT, E_FORM, E_PREDS, E_PREDS_END, E_PLACE, E_QUERIES, E_PREVIOUS,
- E_NEXT, E_ACTIVE, E_LIVE, E_LANES) = range(14)  # fmt: skip
+ E_NEXT, E_ACTIVE, E_LIVE, E_STEPS, E_STEP, E_ALIKE, E_LANES) = range(17)  # fmt: skip
 E_MINS = E_LANES + LANES
 E_SIZE = E_MINS + MINS
-(F_WINDOWS, F_COLUMNS, F_OPEN, F_STATES, F_LANES, F_MINS, F_WITHIN, F_SLIDE, F_LASTS, F_LASTS_END,
- F_BLOCK, F_EVEN, F_QUERIES, F_FIRST) = range(14)  # fmt: skip
-F_SIZE = 14
+# Of an entry that is a step from at most one state into one that does not repeat: where its
+# queries' words are in a vector, those of the state before (-1: trends start), how many queries, as
+# E_ACTIVE, whether the state before has sums, and the entry. Of a type and bit, steps come first:
+# E_STEPS are how many there are from an entry on, E_STEP is where the first of them is told.
+# Entries of a type with the same E_ALIKE differ in their places only.
+S_FORM, S_TO, S_FROM, S_QUERIES, S_ACTIVE, S_LIVE, S_ENTRY = range(7)
+S_SIZE = 8
+(F_WINDOWS, F_COLUMNS, F_OPEN, F_STATES, F_LANES, F_MINS, F_WITHIN, F_SLIDE, F_BLOCK, F_EVEN,
+ F_QUERIES, F_FIRST) = range(12)  # fmt: skip
+F_SIZE = 12
 # A longer part: its form, its states and how many of them are inside, and its runs of queries that
 # lie side by side. A run has for each column whether trends start there and the states that feed
 # it, then the lanes and minima of the part that its own ones take from.
@@ -78,7 +86,8 @@ POLICY_SIZE = 6
 NO_TYPE = -1
 UNBORN = -(2**63)  # the END of a row without open windows
 NEUTRAL = 2**63 - 1
-LIMIT = LARGE * 2.0**-12  # plain doubles stay below, so that sums of some of them do too
+LIMIT = LARGE * 2.0**-64  # plain doubles stay below, so that what they are stepped to is normal
+MODEST = 2.0**50  # times LIMIT, and some of that, is still below LARGE
 EXACT_POWER = 400  # the largest burst whose 2**c is multiplied without an exponent
 POWERS = 2.0 ** np.arange(EXACT_POWER + 1)
 # Where the entries of each bit begin, where the last ones end, all their queries, and whether
@@ -89,5 +98,6 @@ BLOCK_SIZE = BURST * (1 + ATTRS + MINS)
 OUT_NUMBERS = 3  # query, window and slot come first
 OUT_MINS = OUT_NUMBERS + 2 * (1 + LANES)
 OUT_SIZE = OUT_MINS + MINS
-# Where the last result of a query lies that has no GROUP-BY; its partitions add up in there.
+# Where the last results of a query without GROUP-BY lie, by window; its partitions add up there.
 NO_ROW, OWN_ROWS = -1, -2
+MERGED_WINDOWS = 64
