@@ -27,13 +27,15 @@ from .words import (
 
 @brief
 def apply(h, s, e, place, queries, count):
-    """Applies the operator in scratch to every vector of some of an entry's queries."""
+    """Applies the operator in scratch to every vector of some of an entry's queries; gives the
+    number of vectors."""
     tab = h.tab
     f = tab[e + E_FORM]
     at, number, idle = vectors(h, s, f)
     for v in range(number):
         base = at + v * tab[f + F_BLOCK] + place
         apply_vector(h, s, e, f, queries, count, base, start_of(v, idle))
+    return number
 
 
 @brief
