@@ -1,9 +1,9 @@
 """Learns the coefficients of the cost model from bursts that were timed.
 
 Lives with whoever hands out policies: an optimizer, or the owner of one engine. It keeps the last
-samples of each way that work is done, weighs those of earlier calls less and less, and solves for
-the coefficients that explain their times: non-negative least squares of relative errors, so that
-short and long bursts count alike.
+samples of each way that work is done, weighs the older ones less and less, and solves for the
+coefficients that explain their times: non-negative least squares of relative errors, so that short
+and long bursts count alike.
 """
 
 from __future__ import annotations
@@ -15,16 +15,19 @@ from runtime.sharing import model
 from runtime.sharing.model import TERMS, Floats, Ints, Samples
 from runtime.sharing.policy import Policy
 
-KEPT = 512  # samples of each way
-HALF_LIFE = 8.0  # calls after which a sample counts half
+KEPT = 256  # samples of each way
+HALF_LIFE = 8.0  # solutions after which a sample counts half
+NEW = 8  # coefficients are solved for when one in so many samples is new
 LEAST, MOST = 0.001, 10_000.0  # nanoseconds that a coefficient may come to
 # A coefficient is held where it was, by so little that any evidence moves it.
 HELD = 1e-5
-ROUNDS = 6
+FIRST_ROUNDS, ROUNDS = 6, 2  # at first nothing is known of what is odd
 # From this relative error on, a sample counts less the further it is off: it was interrupted.
 ODD = 0.3
 # By how much predictions must differ before another policy is worth giving.
 MATTERS = 0.1
+# From here on predictions were plainly wrong, and say nothing of those to come.
+WRONG = 0.5
 RECENT = 1_024
 FEW = 32
 # The longest times are cut to the others' before they are correlated. One that was interrupted is
@@ -45,24 +48,29 @@ class Learner:
         self._values = np.array([*model.coefficients(policy), _CLOCK, _CLOCK])
         self._samples = Samples.none()
         self._born: Ints = np.zeros(0, np.int64)
-        self._calls = 0
+        self._new = 0
+        self._solutions = 0
         self._told: Floats = np.zeros((0, 2))  # predicted and measured
-        self._correlation: float | None = None
-        self._error: float | None = None
 
     def learn(self, samples: Samples) -> Policy | None:
         """Takes what was timed since the last call. Gives another policy, with the version of the
         last one, where that would predict other times."""
         if samples.size == 0:
             return None
-        self._judge(samples)
+        self._tell(samples)
         self._keep(samples)
-        self._values = self._solved()
-        better = model.with_coefficients(self.policy, self._values[: len(TERMS)])
-        if self._change(better) < MATTERS:
+        self._new += samples.size
+        if NEW * self._new < self._samples.size:
             return None
+        self._values = self._solved()
+        self._new, self._solutions = 0, self._solutions + 1
+        better = model.with_coefficients(self.policy, self._values[: len(TERMS)])
+        change = self._change(better)
+        if change < MATTERS:
+            return None
+        if change > WRONG:
+            self._told = self._told[:0]
         self.policy = better
-        self._told = self._told[:0]
         return better
 
     # ---- how good it is --------------------------------------------------------------------
@@ -71,33 +79,34 @@ class Learner:
     def correlation(self) -> float | None:
         """Of predicted and measured nanoseconds, over bursts that were predicted by the policy
         before anything was learned from them. None until there are some."""
-        return self._correlation
+        predicted, measured = self._told.T
+        if len(measured) < FEW:
+            return None
+        measured = np.minimum(measured, np.percentile(measured, CUT))
+        if not predicted.std() > 0 or not measured.std() > 0:
+            return None
+        return float(np.corrcoef(predicted, measured)[0, 1])
 
     @property
     def error(self) -> float | None:
         """By what part of the measured time half of the predictions were off, at the most."""
-        return self._error
+        predicted, measured = self._told.T
+        if len(measured) < FEW:
+            return None
+        return float(np.median(np.abs(predicted - measured) / np.maximum(measured, 1)))
 
-    def _judge(self, samples: Samples) -> None:
+    def _tell(self, samples: Samples) -> None:
         values = np.array([*model.coefficients(self.policy), *self._values[_WORK:]])
         rows, _ = _equations(samples)
         work, compared = np.split(rows @ values, [samples.size])
         compared[samples.way != model.CLASSES] = 0.0
         told = np.column_stack([work + compared, samples.nanoseconds])
         self._told = np.concatenate([self._told, told])[-RECENT:]
-        if len(self._told) < FEW:
-            return
-        predicted, measured = self._told.T
-        self._error = float(np.median(np.abs(predicted - measured) / np.maximum(measured, 1)))
-        measured = np.minimum(measured, np.percentile(measured, CUT))
-        if predicted.std() > 0 and measured.std() > 0:
-            self._correlation = float(np.corrcoef(predicted, measured)[0, 1])
 
     # ---- what is kept ----------------------------------------------------------------------
 
     def _keep(self, samples: Samples) -> None:
-        self._calls += 1
-        born = np.full(samples.size, self._calls)
+        born = np.full(samples.size, self._solutions)
         self._samples = Samples.all([self._samples, samples])
         self._born = np.concatenate([self._born, born])
         newest = [np.flatnonzero(self._samples.way == way)[-KEPT:] for way in model.WAYS]
@@ -109,7 +118,7 @@ class Learner:
         """By age; and a way that is seen often counts more than a rare one, but not as much more:
         decisions compare ways."""
         by_way = np.bincount(self._samples.way, minlength=len(model.WAYS) + 1)
-        age = self._calls - self._born
+        age = self._solutions - self._born
         found: Floats = 0.5 ** (age / HALF_LIFE) / np.sqrt(by_way[self._samples.way])
         found /= found.sum()
         return found
@@ -124,15 +133,12 @@ class Learner:
         values = np.array([*model.coefficients(self.policy), *self._values[_WORK:]])
         typical = np.array([*model.coefficients(Policy()), _CLOCK, _CLOCK])
         anchor, unit = values, np.maximum(values, 0.1 * typical) / np.sqrt(HELD)
-        scale, doubt = times, np.ones(len(times))
-        for _ in range(ROUNDS):
-            by = np.sqrt(weights * doubt) / scale
+        first = self._solutions == 0
+        trust = 1 / times if first else _trust(rows @ self._values, times)
+        for _ in range(FIRST_ROUNDS if first else ROUNDS):
+            by = np.sqrt(weights) * trust
             values = _least_squares(rows * by[:, None], times * by, unit, anchor)
-            predicted = rows @ values
-            # What is predicted to take no time would count without bound.
-            scale = np.maximum(predicted, ODD * times)
-            off = np.abs(times - predicted) / scale
-            doubt = np.minimum(1.0, ODD / np.maximum(off, ODD))
+            trust = _trust(rows @ values, times)
         within: Floats = np.clip(values, LEAST, MOST)
         return within
 
@@ -154,6 +160,15 @@ def _equations(samples: Samples) -> tuple[Floats, Floats]:
     rows[samples.size :, : len(TERMS)], rows[samples.size :, _COMPARED] = compared, 1.0
     times = np.concatenate([samples.nanoseconds - samples.compared, samples.compared])
     return rows, times.astype(np.float64)
+
+
+def _trust(predicted: Floats, times: Floats) -> Floats:
+    """By what an error is multiplied: errors are relative, and those that are odd count less."""
+    # What is predicted to take no time would count without bound.
+    scale = np.maximum(predicted, ODD * times)
+    off = np.abs(times - predicted) / scale
+    trust: Floats = np.sqrt(ODD / np.maximum(off, ODD)) / scale
+    return trust
 
 
 def _least_squares(rows: Floats, times: Floats, unit: Floats, anchor: Floats) -> Floats:

@@ -100,16 +100,18 @@ class GraphletRun:
         self._memory.work[k.W_STRATEGY] = STRATEGY[strategy]
 
     def _pane_threshold(self, policy: Policy) -> float:
-        """From how many events on a pane is better one operator: where stepping every window for
-        each burst costs more than stepping the columns and crossing the pane once."""
-        steps = crossing = 0.0
+        """From how many bursts on a pane is better one operator: where stepping every window for
+        each burst costs more than stepping the columns and crossing the pane once. Most bursts are
+        applied to all queries that lie side by side."""
+        stepping = crossing = 0.0
         layout = self._layout
         for number, form in enumerate(layout.forms):
             if layout.columns_at[number]:
-                steps += form.side * (form.vectors - (form.states + 1))
+                step = policy.apply + form.side * policy.beside
+                stepping += (form.vectors - (form.states + 1)) * step
                 across = form.states * (form.states + 1) / 2
                 crossing += form.side * form.vectors * across * policy.cross
-        return crossing / (steps * policy.apply) if steps else float("inf")
+        return crossing / stepping if stepping else float("inf")
 
     # ---- events ----------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from .words import (
     AGREED,
     ATTRS,
     BUFFERS,
+    BURSTS,
     C_OPERATOR,
     C_SCAN,
     COUNT,
@@ -21,6 +22,7 @@ from .words import (
     MINS,
     NEUTRAL,
     PARTS,
+    SLIDING,
     T_WIDE,
     TYPE,
     W_POLICY,
@@ -47,6 +49,8 @@ def flush(h, s):
             apply_agreed(h, s, t, count)
     else:
         return
+    if SLIDING:
+        ri[s, BURSTS] += 1
     ri[s, COUNT] = 0
     for j in range(2 * ATTRS):
         rf[s, ACC + j] = 0.0

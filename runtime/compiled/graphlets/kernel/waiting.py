@@ -24,6 +24,7 @@ from .words import (
     BITS_SIZE,
     BLOCK,
     BURST,
+    BURSTS,
     C_APPLY,
     C_COMPARE,
     C_JOIN,
@@ -52,6 +53,7 @@ from .words import (
     LOOK_APART,
     NEUTRAL,
     PARTS,
+    SLIDING,
     T_BITS,
     T_FULL,
     W_CLASS,
@@ -96,6 +98,8 @@ def snapshot(h, s, i, t, mask, values, keys):
     _, _, queries = entries(h, t)
     place = decided(h, s, t, True, 1, 1, queries, 0.0) if decides(h, t) else -1
     enter(h, s, i, t, mask, values, keys)
+    if SLIDING:
+        h.ri[s, BURSTS] += 1
     if place >= 0:
         carried_out(h, place)
 

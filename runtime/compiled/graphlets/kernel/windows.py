@@ -14,9 +14,9 @@ from .parts import identity, settle_parts
 from .vectors import idle_window
 from .words import (
     BIG,
+    BURSTS,
     C_PANE,
     END,
-    EVENTS,
     F_BLOCK,
     F_COLUMNS,
     F_FIRST,
@@ -208,14 +208,14 @@ def settle(h, s):
     most = wf[W_POLICY + C_PANE]
     wi[W_SETTLED] += 1
     looks = wi[W_SETTLED] & LOOK_ACROSS == 0 and most < np.inf
-    if strategy == PANES or (strategy != VECTORS and (ri[s, EVENTS] > most or looks)):
+    if strategy == PANES or (strategy != VECTORS and (ri[s, BURSTS] > most or looks)):
         flags |= PANE_MODE
         first, last = forms(h)
         for f in range(first, last, F_SIZE):
             if tab[f + F_COLUMNS] > 0:
                 basis(h, s, f)
     ri[s, FLAGS] = flags
-    ri[s, EVENTS] = 0
+    ri[s, BURSTS] = 0
 
 
 @brief

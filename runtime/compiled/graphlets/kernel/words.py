@@ -18,7 +18,7 @@ END, TYPE, COUNT, ACC = 0, 1, 2, 3
 MIN_AT = ACC + 2 * ATTRS
 FLAGS = MIN_AT + MINS
 WAITING, BLOCK = FLAGS + BUFFERS, FLAGS + 2 * BUFFERS
-EVENTS, LAST = BLOCK + SLIDING, BLOCK + 2 * SLIDING
+BURSTS, LAST = BLOCK + SLIDING, BLOCK + 2 * SLIDING
 STATES_AT = LAST + 1
 # From PENDING on, a flag for each longer part that has been stepped since it was last settled.
 BIG, PANE_MODE, WAS_SHARED, WAS_SPLIT, PENDING = 1, 2, 4, 8, 16
