@@ -38,6 +38,7 @@ from runtime.partials import Partials, combine, empty_table
 from runtime.plain.backend import PlainBackend
 from runtime.plain.executor import FOREVER
 from runtime.sharing.decisions import Decisions
+from runtime.sharing.model import Samples
 from runtime.sharing.plan import Plan
 from runtime.sharing.policy import Policy
 from runtime.sharing.seen import Seen
@@ -323,6 +324,11 @@ class Engine:
     def decisions(self) -> list[Decisions]:
         """What was decided about sharing, for each share group; nothing by the exact engine."""
         return self._backend.decisions()
+
+    def take_samples(self) -> Samples:
+        """The bursts that were timed since the last call, some thousands at the most: what a
+        `Learner` learns the coefficients of the cost model from."""
+        return self._backend.take_samples()
 
     def decision_seconds(self) -> float:
         """What decisions over bursts have taken: their number, by the measured time of one."""

@@ -17,6 +17,7 @@ from runtime.errors import HamletError
 from runtime.language.query import Query, Workload
 from runtime.partials import Partials
 from runtime.sharing.decisions import Decisions
+from runtime.sharing.model import Samples
 from runtime.sharing.plan import Plan
 from runtime.sharing.policy import Policy
 from runtime.sharing.seen import Seen
@@ -98,6 +99,10 @@ class CompiledBackend:
 
     def decisions(self) -> list[Decisions]:
         return [run.decisions() for executor in self.executors for run in executor.sharing()]
+
+    def take_samples(self) -> Samples:
+        runs = [run for executor in self.executors for run in executor.graphlets()]
+        return Samples.all(run.take_samples() for run in runs)
 
     def decision_seconds(self) -> float:
         runs = [run for executor in self.executors for run in executor.graphlets()]

@@ -17,6 +17,7 @@ from runtime.partials import Partials
 from runtime.plain.executor import Moment, PlainExecutor
 from runtime.results import Merge
 from runtime.sharing.decisions import Decisions
+from runtime.sharing.model import Samples
 from runtime.sharing.plan import Plan
 from runtime.sharing.policy import Policy
 from runtime.sharing.seen import Seen
@@ -80,6 +81,9 @@ class PlainBackend:
     def decisions(self) -> list[Decisions]:
         """Every query runs by itself."""
         return []
+
+    def take_samples(self) -> Samples:
+        return Samples.none()
 
     def decision_seconds(self) -> float:
         return 0.0

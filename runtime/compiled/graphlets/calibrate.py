@@ -37,7 +37,7 @@ def calibrated() -> Policy:
     path = cache_folder() / "policy.json"
     try:
         kept = json.loads(path.read_text("utf-8"))
-        if kept.pop("machine") == _machine():
+        if kept.pop("machine") == _machine() and kept.keys() == asdict(Policy()).keys():
             return Policy(**kept)
     except (OSError, ValueError, TypeError, AttributeError, KeyError):
         pass  # none was kept, or by a version that knew other coefficients
@@ -52,12 +52,17 @@ def measured() -> Policy:
     one = times[m.M_CLASSIFY_ONE]
     scan = (times[m.M_GATHER] - times[m.M_GATHER_ONE]) / (k.BURST - 1)
     pick = (times[m.M_CLASSIFY] - one) / ((k.BURST - 1) * QUERIES)
+    beside = (times[m.M_APPLY_ALL] - times[m.M_APPLY]) / ((QUERIES - 1) * WINDOWS)
+    # Each condition is a class of its own, whose operator finds nothing to extend.
+    walked = times[m.M_CLASSES] - QUERIES * (times[m.M_GATHER] + times[m.M_APPLY_IDLE])
     found: dict[str, float] = {
         "scan": scan,
         "operator": times[m.M_GATHER_ONE] - scan,
         "pick": pick,
         "compare": (one / QUERIES - pick) / 2,
-        "apply": times[m.M_APPLY] / WINDOWS,
+        "walk": walked / QUERIES**2,
+        "apply": times[m.M_APPLY] / WINDOWS - max(beside, 0.0),
+        "beside": beside,
         "cross": times[m.M_CROSS] / (QUERIES * STATES * (STATES + 1) / 2),
         "decide": times[m.M_DECIDE],
     }

@@ -9,6 +9,7 @@ import numpy as np
 from runtime.compiled.cells import Ints
 from runtime.compiled.graphlets.kernel import words as k
 from runtime.sharing.decisions import KINDS, Example, Timed, TypeDecisions
+from runtime.sharing.model import Samples
 
 
 def by_type(types: list[str], counted: Ints) -> Iterator[TypeDecisions]:
@@ -46,8 +47,28 @@ def examples(types: list[str], log: Ints) -> list[Example]:
             policy=int(row[k.L_VERSION]),
         )
         for row in log
+        if row[k.L_WAY] != k.CROSSED
     ]
     return sorted(found, key=lambda example: (example.type, example.number))
+
+
+def samples(log: Ints) -> Samples:
+    """What a row tells of the cost model. Single events of `always` are no bursts."""
+    log = log[(log[:, k.L_WAY] != k.SINGLE) & (log[:, k.L_APPLIED] > 0)]
+    columns = (
+        k.L_WAY,
+        k.L_SNAPSHOTS,
+        k.L_CLASSES,
+        k.L_QUERIES,
+        k.L_CONDITIONS,
+        k.L_APPLIED,
+        k.L_JOINED,
+        k.L_STEPPED,
+        k.L_COMPARED,
+        k.L_NS,
+        k.L_VERSION,
+    )
+    return Samples(*(log[:, column].copy() for column in columns))
 
 
 def _double(word: np.int64) -> float:

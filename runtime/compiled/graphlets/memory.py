@@ -15,8 +15,8 @@ from runtime.compiled.graphlets.tables import tables
 from runtime.compiled.handles import handle_of
 
 SHARING = {"never": k.NEVER, "always": k.ALWAYS, "dynamic": k.DYNAMIC}
-LOG_SIZE = 256
-SAMPLE = 256  # a power of two
+LOG_SIZE = 512  # samples that are kept until they are taken
+SAMPLE = 256  # of so many bursts two are timed; a power of two
 FIRST_ROWS, FIRST_RESULTS, FIRST_BLOCKS = 64, 1024, 64
 
 
@@ -49,6 +49,7 @@ class Memory:
         self._exponents = self._new_exponents(0)
         self._out: Ints = np.zeros(FIRST_RESULTS * self._places.OUT_SIZE, np.int64)
         self.work = self._new_work()
+        self._taken = 0  # of the rows that were logged
 
     def handle(self) -> State:
         rows, work, pool, out = self.rows, self.work, self.pool, self._out
@@ -141,6 +142,21 @@ class Memory:
         merged = self.work[self._merged]
         merged[merged != k.OWN_ROWS] = k.NO_ROW
         return self._out[: count * size].reshape(count, size)
+
+    # ---- the log ---------------------------------------------------------------------------
+
+    def logged(self, most: int) -> Ints:
+        """The last rows of the log, the oldest first; `most` of them, or as many as there are."""
+        begin, logged = int(self.work[k.W_LOG]), int(self.work[k.W_LOGGED])
+        log = self.work[begin : begin + LOG_SIZE * k.L_SIZE].reshape(LOG_SIZE, k.L_SIZE)
+        return log[np.arange(max(0, logged - min(most, LOG_SIZE)), logged) % LOG_SIZE]
+
+    def take_logged(self) -> Ints:
+        """The rows since the last call, as far as they have not been overwritten."""
+        logged = int(self.work[k.W_LOGGED])
+        taken, self._taken = logged - self._taken, logged
+        self.work[k.W_CROSSED] = 0
+        return self.logged(taken)
 
     # ---- settings, counters, scratch -------------------------------------------------------
 

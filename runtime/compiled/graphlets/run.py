@@ -11,12 +11,12 @@ import numpy.typing as npt
 from runtime.compiled.batch import Batch
 from runtime.compiled.cells import Ints, Mask
 from runtime.compiled.codes import TypeCodes
-from runtime.compiled.graphlets.decided import by_type, examples
+from runtime.compiled.graphlets.decided import by_type, examples, samples
 from runtime.compiled.graphlets.forms import Form
 from runtime.compiled.graphlets.kernel import words as k
 from runtime.compiled.graphlets.layout import Layout
 from runtime.compiled.graphlets.masks import masks_of
-from runtime.compiled.graphlets.memory import LOG_SIZE, Memory
+from runtime.compiled.graphlets.memory import Memory
 from runtime.compiled.graphlets.order import AS_THEY_COME, order_of
 from runtime.compiled.graphlets.parts import Part
 from runtime.compiled.graphlets.results import closed
@@ -26,10 +26,12 @@ from runtime.compiled.ties import Groups
 from runtime.compiled.totals import Closed
 from runtime.language.query import Fold, Query
 from runtime.sharing.decisions import Decisions
+from runtime.sharing.model import Samples
 from runtime.sharing.policy import Policy
 
 STRATEGY = {"auto": 0, "vectors": k.VECTORS, "panes": k.PANES}
 FOREVER = 2**63 - 1
+EXAMPLES = 256
 
 
 @dataclass(frozen=True)
@@ -86,10 +88,11 @@ class GraphletRun:
         at = k.W_POLICY
         self._memory.work.view(np.float64)[at : at + k.POLICY_SIZE] = [
             policy.pick,
-            policy.compare,
+            policy.compare + policy.walk,
             policy.operator,
             policy.scan,
             policy.apply,
+            policy.join,
             self._pane_threshold(policy),
         ]
 
@@ -98,16 +101,18 @@ class GraphletRun:
         self._memory.work[k.W_STRATEGY] = STRATEGY[strategy]
 
     def _pane_threshold(self, policy: Policy) -> float:
-        """From how many events on a pane is better one operator: where stepping every window for
-        each burst costs more than stepping the columns and crossing the pane once."""
-        steps = crossing = 0.0
+        """From how many bursts on a pane is better one operator: where stepping every window for
+        each burst costs more than stepping the columns and crossing the pane once. Most bursts are
+        applied to all queries that lie side by side."""
+        stepping = crossing = 0.0
         layout = self._layout
         for number, form in enumerate(layout.forms):
             if layout.columns_at[number]:
-                steps += form.side * (form.vectors - (form.states + 1))
+                step = policy.apply + form.side * policy.beside
+                stepping += (form.vectors - (form.states + 1)) * step
                 across = form.states * (form.states + 1) / 2
                 crossing += form.side * form.vectors * across * policy.cross
-        return crossing / (steps * policy.apply) if steps else float("inf")
+        return crossing / stepping if stepping else float("inf")
 
     # ---- events ----------------------------------------------------------------------------
 
@@ -175,14 +180,16 @@ class GraphletRun:
         work, at = self._memory.work, int(self._memory.work[k.W_DECISIONS])
         size = len(self._layout.types)
         counted = work[at : at + size * k.D_SIZE].reshape(size, k.D_SIZE)
-        logged = int(work[k.W_LOGGED])
-        log = work[work[k.W_LOG] :][: LOG_SIZE * k.L_SIZE].reshape(LOG_SIZE, k.L_SIZE)
         types = self._layout.types
         return Decisions(
             tuple(query.name for query in self.queries),
             tuple(by_type(types, counted)),
-            tuple(examples(types, log[: min(logged, LOG_SIZE)])),
+            tuple(examples(types, self._memory.logged(EXAMPLES))),
         )
+
+    def take_samples(self) -> Samples:
+        """What was timed since the last call: the last of it, where that is much."""
+        return samples(self._memory.take_logged())
 
     @property
     def decision_nanoseconds(self) -> float:

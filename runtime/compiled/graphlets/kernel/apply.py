@@ -26,9 +26,11 @@ from .words import (
 
 @brief
 def apply(h, s, e, place, queries, count):
-    """Applies the operator in scratch to every vector of some of an entry's queries."""
+    """Applies the operator in scratch to every vector of some of an entry's queries; gives the
+    number of vectors."""
     at, step, idle = vectors(h, s, h.tab[e + E_FORM])
     apply_vectors(h, s, e, queries, count, at + step * place, step, idle)
+    return step
 
 
 @brief

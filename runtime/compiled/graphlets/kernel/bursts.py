@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from runtime.compiled.jit import brief, inlined
 
-from .decisions import carried_out, decided
+from .decisions import carried_out, decided, done, reach
 from .operators import decides, entries
 from .parts import touch
 from .steps import apply_agreed
 from .waiting import flush_waiting
 from .words import (
     ACC,
+    AGREED,
     ATTRS,
     BUFFERS,
+    BURSTS,
     C_OPERATOR,
     C_SCAN,
     COUNT,
@@ -20,6 +22,8 @@ from .words import (
     MINS,
     NEUTRAL,
     PARTS,
+    SLIDING,
+    T_WIDE,
     TYPE,
     W_POLICY,
     WAITING,
@@ -45,6 +49,8 @@ def flush(h, s):
             apply_agreed(h, s, t, count)
     else:
         return
+    if SLIDING:
+        ri[s, BURSTS] += 1
     ri[s, COUNT] = 0
     for j in range(2 * ATTRS):
         rf[s, ACC + j] = 0.0
@@ -56,10 +62,13 @@ def flush(h, s):
 def shared_by(h, s, t, count):
     """A burst on which all queries agree is always shared (theorem 4.1): it brings no snapshots
     but those at its beginning."""
-    wf = h.wf
+    tab, wf = h.tab, h.wf
     _, _, queries = entries(h, t)
     saved = (queries - 1) * (wf[W_POLICY + C_OPERATOR] + count * wf[W_POLICY + C_SCAN])
     place = decided(h, s, t, True, count, 0, queries, saved)
     apply_agreed(h, s, t, count)
     if place >= 0:
         carried_out(h, place)
+        begin, end = tab[tab[T_WIDE] + 2 * t], tab[tab[T_WIDE] + 2 * t + 1]
+        applied, _ = reach(h, s, begin, end)
+        done(h, s, place, AGREED, applied, 0, begin, end)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from runtime.compiled.jit import brief, inlined
 from runtime.compiled.ticks import nanoseconds
 
+from .vectors import vectors_of
 from .words import (
     CONTINUED,
+    CROSSED,
+    CROSSINGS,
     D_ALL,
     D_BENEFIT,
     D_EVENTS,
@@ -16,21 +19,33 @@ from .words import (
     D_SNAPSHOTS,
     D_SPLIT,
     D_SPLIT_NS,
+    E_FORM,
+    E_QUERIES,
+    E_SIZE,
+    FIRST_CROSSINGS,
     FLAGS,
+    L_APPLIED,
     L_BENEFIT,
     L_CLASSES,
+    L_COMPARED,
+    L_CONDITIONS,
     L_EVENTS,
+    L_JOINED,
     L_KIND,
     L_NS,
     L_NUMBER,
     L_QUERIES,
     L_SIZE,
     L_SNAPSHOTS,
+    L_STEPPED,
     L_TYPE,
     L_VERSION,
+    L_WAY,
     MERGED,
     SHARED,
+    SINGLE,
     SPLIT,
+    W_CROSSED,
     W_DECISIONS,
     W_LOG,
     W_LOG_SIZE,
@@ -60,16 +75,31 @@ def decided(h, s, t, shared, events, snapshots, queries, benefit):
     h.wf[at + D_BENEFIT] += benefit
     n = wi[at + D_ALL] + 1
     wi[at + D_ALL] = n
-    if n & (n - 1) == 0 or n & wi[W_SAMPLE] == 0:  # more and more rarely, then evenly
+    if sampled(h, n):
         return example(h, t, kind, events, snapshots, queries, benefit, n)
     return -1
+
+
+@inlined
+def sampled(h, n):
+    """More and more rarely, then evenly, and two in a row: every sixteenth burst is looked at, so
+    that one of them would always be shared."""
+    return n & (n - 1) == 0 or n & h.wi[W_SAMPLE] <= 1
+
+
+@inlined
+def next_place(h):
+    """Of the log, the oldest entry of which is overwritten."""
+    wi = h.wi
+    place = wi[W_LOG] + L_SIZE * (wi[W_LOGGED] % wi[W_LOG_SIZE])
+    wi[W_LOGGED] += 1
+    return place
 
 
 @brief
 def example(h, t, kind, events, snapshots, queries, benefit, n):
     wi = h.wi
-    place = wi[W_LOG] + L_SIZE * (wi[W_LOGGED] % wi[W_LOG_SIZE])
-    wi[W_LOGGED] += 1
+    place = next_place(h)
     wi[place + L_TYPE] = t
     wi[place + L_KIND] = kind
     wi[place + L_EVENTS] = events
@@ -79,6 +109,9 @@ def example(h, t, kind, events, snapshots, queries, benefit, n):
     h.wf[place + L_BENEFIT] = benefit
     wi[place + L_NUMBER] = n
     wi[place + L_VERSION] = wi[W_VERSION]
+    wi[place + L_WAY] = SINGLE
+    wi[place + L_CONDITIONS] = 0
+    wi[place + L_COMPARED] = 0
     wi[place + L_NS] = nanoseconds()
     return place
 
@@ -87,7 +120,7 @@ def example(h, t, kind, events, snapshots, queries, benefit, n):
 def carried_out(h, place):
     """How long the work took that a logged decision was about."""
     wi = h.wi
-    spent = nanoseconds() - wi[place + L_NS]
+    spent = nanoseconds() - wi[place + L_NS] + wi[place + L_COMPARED]
     wi[place + L_NS] = spent
     at = wi[W_DECISIONS] + D_SIZE * wi[place + L_TYPE]
     if wi[place + L_KIND] == SPLIT:
@@ -96,3 +129,48 @@ def carried_out(h, place):
     else:
         wi[at + D_SHARED] += 1
         wi[at + D_SHARED_NS] += spent
+
+
+@brief
+def done(h, s, place, way, applied, joined, begin, end):
+    """What was done with a sampled burst, for the entries between two places."""
+    wi = h.wi
+    _, stepped = reach(h, s, begin, end)
+    wi[place + L_WAY] = way
+    wi[place + L_APPLIED] = applied
+    wi[place + L_JOINED] = joined
+    wi[place + L_STEPPED] = stepped
+
+
+@brief
+def reach(h, s, begin, end):
+    """The vectors of entries, and of the single queries in them."""
+    tab = h.tab
+    applied = stepped = 0
+    for e in range(begin, end, E_SIZE):
+        number = vectors_of(h, s, tab[e + E_FORM])
+        applied += number
+        stepped += number * tab[e + E_QUERIES]
+    return applied, stepped
+
+
+@brief
+def crossing(h):
+    """Panes are crossed: gives the place of the log if it is timed, else -1."""
+    wi = h.wi
+    wi[W_CROSSED] += 1
+    if wi[W_CROSSED] > FIRST_CROSSINGS and wi[W_CROSSED] & CROSSINGS != 0:
+        return -1
+    place = next_place(h)
+    wi[place + L_WAY] = CROSSED
+    wi[place + L_COMPARED] = 0
+    wi[place + L_VERSION] = wi[W_VERSION]
+    wi[place + L_NS] = nanoseconds()
+    return place
+
+
+@brief
+def crossed(h, place, numbers):
+    wi = h.wi
+    wi[place + L_NS] = nanoseconds() - wi[place + L_NS]
+    wi[place + L_APPLIED] = numbers

@@ -16,8 +16,8 @@ from .words import (
     ALWAYS,
     BUFFERS,
     BURST,
+    BURSTS,
     END,
-    EVENTS,
     LAST,
     NEVER,
     OUT_SIZE,
@@ -84,12 +84,11 @@ def run(first, order, times, local, types, slots, values, keys, masks, group, fo
             if at_once(t):
                 enter(h, s, i, t, mask, values, keys)
                 if SLIDING:
-                    ri[s, EVENTS] += 1
+                    ri[s, BURSTS] += 1
                     ri[s, LAST] = ri[s, END]
                 continue
             ri[s, TYPE] = t
         if SLIDING:
-            ri[s, EVENTS] += 1
             ri[s, LAST] = ri[s, END]
         if differs:
             if sharing == ALWAYS:

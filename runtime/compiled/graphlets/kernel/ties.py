@@ -13,6 +13,7 @@ from .windows import cross_panes, forms, roll
 from .words import (
     ATTRS,
     BUFFERS,
+    BURSTS,
     E_BIT,
     E_FIRST,
     E_FORM,
@@ -26,7 +27,6 @@ from .words import (
     E_SIZE,
     E_STATE,
     END,
-    EVENTS,
     EVENTS_OF,
     F_BLOCK,
     F_LANES,
@@ -120,7 +120,7 @@ def step_pane(h, s, first, times, local, types, values, keys, masks, follower):
                         step_group(h, s, e, tab[e + E_PLACE] + place)
         i = follower[i]
     if SLIDING:
-        ri[s, EVENTS] += 1
+        ri[s, BURSTS] += 1
         ri[s, LAST] = ri[s, END]
 
 

@@ -10,12 +10,13 @@ from runtime.compiled.ticks import nanoseconds
 from .apply import apply
 from .decisions import decided
 from .operators import entries
-from .waiting import classify, gather
+from .waiting import by_classes, classify, gather
 from .windows import cross_pane
 from .words import BLOCK, E_FORM
 
-M_GATHER_ONE, M_GATHER, M_CLASSIFY_ONE, M_CLASSIFY, M_APPLY, M_CROSS, M_DECIDE = range(7)
-M_SIZE = 7
+(M_GATHER_ONE, M_GATHER, M_CLASSIFY_ONE, M_CLASSIFY, M_CLASSES, M_APPLY_IDLE, M_APPLY, M_APPLY_ALL,
+ M_CROSS, M_DECIDE) = range(10)  # fmt: skip
+M_SIZE = 10
 
 
 @entry
@@ -27,7 +28,10 @@ def measure(s, single, repeated, events, conditions, rounds, out, h):
     out[M_GATHER] = gathering(h, s, repeated, events, block, rounds)
     out[M_CLASSIFY_ONE] = classifying(h, 1, block, conditions, rounds)
     out[M_CLASSIFY] = classifying(h, events, block, conditions, rounds)
-    out[M_APPLY] = applying(h, s, single, rounds)
+    out[M_CLASSES] = by_their_classes(h, s, repeated, events, block, rounds)
+    out[M_APPLY_IDLE] = applying(h, s, repeated, 1, rounds)
+    out[M_APPLY] = applying(h, s, single, 1, rounds)
+    out[M_APPLY_ALL] = applying(h, s, single, conditions, rounds)
     out[M_CROSS] = crossing(h, s, single, rounds)
     out[M_DECIDE] = deciding(h, s, repeated, rounds)
 
@@ -49,11 +53,20 @@ def classifying(h, n, block, conditions, rounds):
 
 
 @apart
-def applying(h, s, t, rounds):
+def by_their_classes(h, s, t, n, block, rounds):
+    """By the classes that were found last."""
+    began = nanoseconds()
+    for _ in range(rounds):
+        by_classes(h, s, t, n, block, 0)
+    return nanoseconds() - began
+
+
+@apart
+def applying(h, s, t, queries, rounds):
     first, _, _ = entries(h, t)
     began = nanoseconds()
     for _ in range(rounds):
-        apply(h, s, first, 0, 1, 1)
+        apply(h, s, first, 0, queries, 1)
     return nanoseconds() - began
 
 

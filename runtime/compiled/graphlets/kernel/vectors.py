@@ -31,6 +31,17 @@ def vectors(h, s, f):
 
 
 @inlined
+def vectors_of(h, s, f):
+    """How many there are."""
+    tab = h.tab
+    if SLIDING:
+        if h.ri[s, FLAGS] & PANE_MODE and tab[f + F_COLUMNS] > 0:
+            return tab[f + F_STATES] + 1
+        return tab[f + F_OPEN]
+    return 1
+
+
+@inlined
 def start_of(v, idle):
     """Whether trends may start in a vector: not in the idle one, of columns (-2) only in the
     first."""

@@ -9,29 +9,37 @@ from __future__ import annotations
 import numpy as np
 
 from runtime.compiled.jit import apart, brief, inlined, scanning
+from runtime.compiled.ticks import nanoseconds
 
 from .apply import apply
 from .by_tables import enter
-from .decisions import carried_out, decided
+from .decisions import carried_out, decided, done, sampled
 from .operators import attributes, decides, entries, extremes, operator_of_agreed
 from .parts import touch
 from .stepping import apply_steps
+from .vectors import vectors_of
 from .words import (
+    APART,
+    APART_AT,
     ATTRS,
     BITS_SIZE,
     BLOCK,
     BURST,
+    BURSTS,
     C_APPLY,
     C_COMPARE,
+    C_JOIN,
     C_OPERATOR,
     C_PICK,
     C_SCAN,
+    CLASSES,
     COUNT,
     D_ALL,
     D_CLASSES,
     D_SIZE,
     DYNAMIC,
     E_BIT,
+    E_FORM,
     E_NEXT,
     E_PLACE,
     E_PREVIOUS,
@@ -39,9 +47,14 @@ from .words import (
     E_SIZE,
     EVENTS_OF,
     L_CLASSES,
+    L_COMPARED,
+    L_CONDITIONS,
+    L_NS,
     LOOK_AGAIN,
+    LOOK_APART,
     NEUTRAL,
     PARTS,
+    SLIDING,
     T_BITS,
     T_FULL,
     W_CLASS,
@@ -86,6 +99,8 @@ def snapshot(h, s, i, t, mask, values, keys):
     _, _, queries = entries(h, t)
     place = decided(h, s, t, True, 1, 1, queries, 0.0) if decides(h, t) else -1
     enter(h, s, i, t, mask, values, keys)
+    if SLIDING:
+        h.ri[s, BURSTS] += 1
     if place >= 0:
         carried_out(h, place)
 
@@ -97,27 +112,36 @@ def flush_waiting(h, s, t):
     n, block, agreed = ri[s, WAITING], ri[s, BLOCK], ri[s, COUNT]
     begin, end, queries = entries(h, t)
     shared, benefit, classes, place = False, 0.0, queries, -1
+    conditions = bits(tab[tab[T_FULL] + t])
+    counts, began, applied, joined = decides(h, t), 0, 0, 0
     if wi[W_SHARING] == DYNAMIC:
-        conditions = bits(tab[tab[T_FULL] + t])
         at = wi[W_DECISIONS] + D_SIZE * t
-        benefit = benefit_of_classes(h, n, queries, conditions, wf[at + D_CLASSES])
-        shared = benefit > 0.0 or wi[at + D_ALL] & LOOK_AGAIN == LOOK_AGAIN
+        each = vectors_of(h, s, tab[begin + E_FORM])
+        benefit = benefit_of_classes(h, n, queries, conditions, wf[at + D_CLASSES], each)
+        number = wi[at + D_ALL] + 1
+        shared = number & LOOK_AGAIN == 0 or (benefit > 0.0 and number & LOOK_APART != APART_AT)
         if shared:
+            began = nanoseconds() if counts and sampled(h, number) else 0
             classes = classify(h, n, block, conditions)
             wf[at + D_CLASSES] += 0.25 * (classes - wf[at + D_CLASSES])
-    if decides(h, t):
+    if counts:
         place = decided(h, s, t, shared, n + agreed, n, queries, benefit)
+    if place >= 0:
+        wi[place + L_CLASSES] = classes
+        wi[place + L_CONDITIONS] = conditions
+        if shared:
+            wi[place + L_COMPARED] = wi[place + L_NS] - began
     if shared:
-        by_classes(h, s, t, n, block, agreed)
+        applied, joined = by_classes(h, s, t, n, block, agreed)
     else:
         for e in range(begin, end, E_SIZE):
             for i in range(tab[e + E_QUERIES]):
                 count = gather(h, s, t, tab[e + E_BIT], n, block, agreed)
                 if count > 0:
-                    apply(h, s, e, tab[e + E_PLACE] + i, 1, count)
+                    applied += apply(h, s, e, tab[e + E_PLACE] + i, 1, count)
     if place >= 0:
-        wi[place + L_CLASSES] = classes
         carried_out(h, place)
+        done(h, s, place, CLASSES if shared else APART, applied, joined, begin, end)
     ri[s, WAITING] = 0
     pi[block] = wi[W_FREE]
     wi[W_FREE] = block
@@ -125,17 +149,20 @@ def flush_waiting(h, s, t):
 
 
 @inlined
-def benefit_of_classes(h, n, queries, conditions, classes):
-    """Predicted nanoseconds saved by sharing. A query alone scans the events that wait and applies
-    what it found; shared, what conditions picked is compared, and each class of equal picks does
-    that once. A query that brings no snapshots of its own joins the class it agrees with, where it
-    costs next to nothing (theorem 4.1); one that does makes a class, which costs what it would
-    cost alone, so whether to share is decided by the number of classes (theorem 4.2). How many
-    there will be is known from the bursts before."""
+def benefit_of_classes(h, n, queries, conditions, classes, each):
+    """Predicted nanoseconds saved by sharing; `sharing/model.py` has the same formula. A query
+    alone scans the events that wait and applies what it found to `each` of its vectors; shared,
+    what conditions picked is compared, and each class of equal picks does that once. A query that
+    brings no snapshots of its own joins the class it agrees with, where it costs next to nothing
+    (theorem 4.1); one that does makes a class, which costs what it would cost alone, so whether to
+    share is decided by the number of classes (theorem 4.2). How many there will be is known from
+    the bursts before; as many as possible are taken to be of several queries, for which loops are
+    of another length each time."""
     wf = h.wf
-    alone = wf[W_POLICY + C_OPERATOR] + n * wf[W_POLICY + C_SCAN] + wf[W_POLICY + C_APPLY]
+    alone = wf[W_POLICY + C_OPERATOR] + n * wf[W_POLICY + C_SCAN] + each * wf[W_POLICY + C_APPLY]
     compared = n * wf[W_POLICY + C_PICK] + classes * wf[W_POLICY + C_COMPARE]
-    return (queries - classes) * alone - conditions * compared
+    joined = min(classes, queries - classes) * each * wf[W_POLICY + C_JOIN]
+    return (queries - classes) * alone - conditions * compared - joined
 
 
 @apart
@@ -167,14 +194,18 @@ def classify(h, n, block, conditions):
 
 @brief
 def by_classes(h, s, t, n, block, agreed):
-    """One operator for each class of conditions that picked the same events."""
+    """One operator for each class of conditions that picked the same events; gives the number of
+    vectors that they were applied to, and how many of them were of several queries."""
     tab, wi = h.tab, h.wi
-    conditions = bits(tab[tab[T_FULL] + t])
+    conditions, applied, joined = bits(tab[tab[T_FULL] + t]), 0, 0
     for d in range(conditions):
         if wi[W_CLASS + d] == d:
             count = gather(h, s, t, d, n, block, agreed)
             if count > 0:
-                apply_class(h, s, t, d, conditions, count)
+                more, several = apply_class(h, s, t, d, conditions, count)
+                applied += more
+                joined += several
+    return applied, joined
 
 
 @brief
@@ -182,7 +213,7 @@ def apply_class(h, s, t, d, conditions, count):
     """Applies the operator in scratch to the entries of all conditions of a class. What lies side
     by side under conditions that follow one another goes in one piece."""
     tab, wi = h.tab, h.wi
-    begins = tab[T_BITS] + t * BITS_SIZE
+    begins, applied, joined = tab[T_BITS] + t * BITS_SIZE, 0, 0
     for other in range(d, conditions):
         if wi[W_CLASS + other] != d:
             continue
@@ -198,7 +229,10 @@ def apply_class(h, s, t, d, conditions, count):
                 end = tab[end + E_NEXT]
                 queries += tab[end + E_QUERIES]
                 last += 1
-            apply(h, s, e, tab[e + E_PLACE], queries, count)
+            number = apply(h, s, e, tab[e + E_PLACE], queries, count)
+            applied += number
+            joined += number if queries > 1 else 0
+    return applied, joined
 
 
 @brief

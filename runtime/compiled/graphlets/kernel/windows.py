@@ -8,14 +8,15 @@ from runtime.compiled.extended import LARGE, add
 from runtime.compiled.jit import brief, entry, inlined
 
 from .bursts import flush
+from .decisions import crossed, crossing
 from .numbers import accumulate
 from .parts import identity, settle_parts
 from .vectors import idle_window
 from .words import (
     BIG,
+    BURSTS,
     C_PANE,
     END,
-    EVENTS,
     F_BLOCK,
     F_COLUMNS,
     F_FIRST,
@@ -30,6 +31,7 @@ from .words import (
     F_WITHIN,
     FLAGS,
     LAST,
+    LOOK_ACROSS,
     MERGED_WINDOWS,
     MIN_AT,
     MINS,
@@ -63,6 +65,7 @@ from .words import (
     W_POLICY,
     W_RESULTS,
     W_ROOM,
+    W_SETTLED,
     W_STRATEGY,
 )
 
@@ -215,14 +218,17 @@ def settle(h, s):
             if ex[s, w] != 0:
                 flags |= BIG
     strategy = wi[W_STRATEGY]
-    if strategy == PANES or (strategy != VECTORS and ri[s, EVENTS] > wf[W_POLICY + C_PANE]):
+    most = wf[W_POLICY + C_PANE]
+    wi[W_SETTLED] += 1
+    looks = wi[W_SETTLED] & LOOK_ACROSS == 0 and most < np.inf
+    if strategy == PANES or (strategy != VECTORS and (ri[s, BURSTS] > most or looks)):
         flags |= PANE_MODE
         first, last = forms(h)
         for f in range(first, last, F_SIZE):
             if tab[f + F_COLUMNS] > 0:
                 basis(h, s, f)
     ri[s, FLAGS] = flags
-    ri[s, EVENTS] = 0
+    ri[s, BURSTS] = 0
 
 
 @brief
@@ -249,13 +255,18 @@ def cross_panes(h, s):
     """Applies the pane's operator, if there is one, to every open window."""
     ri, tab = h.ri, h.tab
     if SLIDING and ri[s, FLAGS] & PANE_MODE:
+        place, numbers = crossing(h), 0
         first, last = forms(h)
         for f in range(first, last, F_SIZE):
             if tab[f + F_COLUMNS] > 0:
                 idle = idle_window(h, ri[s, END], f)
+                states = tab[f + F_STATES]
+                numbers += tab[f + F_OPEN] * tab[f + F_QUERIES] * (states * (states + 1) // 2)
                 for v in range(tab[f + F_OPEN]):
                     if v != idle:
                         cross_pane(h, s, f, v)
+        if place >= 0:
+            crossed(h, place, numbers)
 
 
 @brief

@@ -18,7 +18,7 @@ END, TYPE, COUNT, ACC = 0, 1, 2, 3
 MIN_AT = ACC + 2 * ATTRS
 FLAGS = MIN_AT + MINS
 WAITING, BLOCK = FLAGS + BUFFERS, FLAGS + 2 * BUFFERS
-EVENTS, LAST = BLOCK + SLIDING, BLOCK + 2 * SLIDING
+BURSTS, LAST = BLOCK + SLIDING, BLOCK + 2 * SLIDING
 STATES_AT = LAST + 1
 # From PENDING on, a flag for each longer part that has been stepped since it was last settled.
 BIG, PANE_MODE, WAS_SHARED, WAS_SPLIT, PENDING = 1, 2, 4, 8, 16
@@ -58,7 +58,7 @@ R_FORM, R_PLACE, R_QUERIES, R_COLUMNS = range(4)
 # `wi` and `wf`: settings and counters, scratch, counters of decisions by type, the log.
 (W_RESULTS, W_FREE, W_LEFT, W_PANE, W_SHARING, W_ROOM, W_STRATEGY, W_LONGEST, W_SAMPLE, W_LOGGED,
  W_DECISIONS, W_LOG, W_LOG_SIZE, W_BEFORE, W_BEFORE_E, W_GROWN, W_MERGED,
- W_VERSION) = range(18)  # fmt: skip
+ W_VERSION, W_CROSSED, W_SETTLED) = range(20)  # fmt: skip
 W_POLICY, W_PARTS = 20, 32
 W_LEAST = W_PARTS + 2 + 2 * ATTRS
 W_PICKS = W_LEAST + MINS
@@ -69,10 +69,24 @@ W_END = W_CLASS + 64
 (D_EVENTS, D_SNAPSHOTS, D_ALL, D_BENEFIT, D_SHARED, D_SHARED_NS, D_SPLIT, D_SPLIT_NS,
  D_CLASSES) = range(4, 13)  # fmt: skip
 D_SIZE = 13
-LOOK_AGAIN = 15  # how many bursts of a type are split before one is looked at again
+# Every so often the other way is taken, so that what it costs is known: one in 16 bursts of a type
+# that would be split is looked at, one in 4096 that would be shared by classes is split (it may be
+# many times as dear), and one in 1024 panes that would be stepped window by window is crossed.
+# Bursts are sampled by their numbers, so these are numbers that are sampled.
+LOOK_AGAIN, LOOK_APART, LOOK_ACROSS = 15, 4_095, 1_023
+APART_AT = 2_049
+# So many crossings are timed after samples were taken, then one in 64.
+FIRST_CROSSINGS, CROSSINGS = 16, 63
+# A sample: L_COMPARED are the nanoseconds that comparing conditions took, of all L_NS; L_APPLIED
+# to how many vectors operators were applied, several queries side by side being one; L_JOINED how
+# many of these were of several queries of a class, L_STEPPED how many vectors of single queries
+# there are in all. Of a crossing, L_APPLIED are the numbers carried.
 (L_TYPE, L_KIND, L_EVENTS, L_SNAPSHOTS, L_CLASSES, L_QUERIES, L_BENEFIT, L_NUMBER, L_NS,
- L_VERSION) = range(10)  # fmt: skip
-L_SIZE = 10
+ L_VERSION, L_WAY, L_CONDITIONS, L_COMPARED, L_APPLIED, L_JOINED,
+ L_STEPPED) = range(16)  # fmt: skip
+L_SIZE = 16
+# What was done: an event of `always`, agreed and shared, shared by classes, split, a pane crossed.
+SINGLE, AGREED, CLASSES, APART, CROSSED = range(5)
 
 # What a lane takes from a burst: nothing, its events, or (2 + 2a, 3 + 2a) the sum and the number
 # of the values of an attribute.
@@ -80,8 +94,8 @@ NOTHING, EVENTS_OF = 0, 1
 NEVER, ALWAYS, DYNAMIC = 0, 1, 2
 VECTORS, PANES = 1, 2
 SHARED, SPLIT, MERGED, CONTINUED = 0, 1, 2, 3
-C_PICK, C_COMPARE, C_OPERATOR, C_SCAN, C_APPLY, C_PANE = range(6)
-POLICY_SIZE = 6
+C_PICK, C_COMPARE, C_OPERATOR, C_SCAN, C_APPLY, C_JOIN, C_PANE = range(7)
+POLICY_SIZE = 7
 
 NO_TYPE = -1
 UNBORN = -(2**63)  # the END of a row without open windows
