@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -85,7 +86,8 @@ class CompiledBackend:
     def take_seen(self) -> Seen:
         """Since the last time. Executors of several routing groups see the same events, each its
         own runs."""
-        return Seen.all(executor.take_seen() for executor in self._executors.values())
+        seen = Seen.all(executor.take_seen() for executor in self._executors.values())
+        return replace(seen, samples=self.take_samples())
 
     @property
     def executors(self) -> list[CompiledExecutor]:

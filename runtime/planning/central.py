@@ -18,6 +18,7 @@ from runtime.planning.prices import Prices
 from runtime.planning.pricing import Pricing
 from runtime.planning.rates import Rates
 from runtime.planning.statistics import Statistics
+from runtime.sharing.learning import Learner
 from runtime.sharing.plan import Plan
 from runtime.sharing.policy import Policy
 from runtime.sharing.seen import Seen
@@ -89,9 +90,11 @@ class Replanned:
 
 
 class Central:
-    """`planner` None: the plan was given, and stays."""
+    """`planner` None: the plan was given, and stays. `model` learns the policy from bursts that
+    were timed, and knows how good it is."""
 
     def __init__(self, running: Running, policy: Policy, planner: str | None = AUTO) -> None:
+        self.model = Learner(policy)
         self.policy = policy
         self.replanned: list[Replanned] = []
         self._running = running
@@ -116,6 +119,9 @@ class Central:
         self._rates.hear(seen)
         self._state_bytes[who] = seen.state_bytes
         self._since_change += sum(seen.counts.values()) + seen.others
+        better = self.model.learn(seen.samples)
+        if better is not None:
+            self.policy = replace(better, version=self.policy.version + 1)
         works = self._known_works()
         self._pricing.hear(
             (works[run.queries], run.nanoseconds / run.events)

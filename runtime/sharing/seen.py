@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from runtime.sharing.model import Samples
+
 
 @dataclass(frozen=True)
 class RunTime:
@@ -30,6 +32,7 @@ class Seen:
     in_bursts: Mapping[str, int] = field(default_factory=dict)
     runs: tuple[RunTime, ...] = ()
     state_bytes: int = 0
+    samples: Samples = field(default_factory=Samples.none)  #: bursts that were timed
 
     @classmethod
     def all(cls, several: Iterable[Seen]) -> Seen:
@@ -42,6 +45,7 @@ class Seen:
             _sum(each.in_bursts for each in found),
             tuple(run for each in found for run in each.runs),
             sum(each.state_bytes for each in found),
+            Samples.all(each.samples for each in found),
         )
 
 
