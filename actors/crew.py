@@ -41,7 +41,7 @@ class Crew:
         self._turn = itertools.cycle(range(routers))
         self._routing: Ref | None = None
         self._asked: Ref | None = None
-        self._running: tuple[Running, str | None] | None = None
+        self._running: tuple[Running, str | None, int | None] | None = None
         self._version = 0
 
     # ---- events ----------------------------------------------------------------------------
@@ -89,17 +89,20 @@ class Crew:
 
     # ---- the optimizer ---------------------------------------------------------------------
 
-    def optimize(self, running: Running, planner: str | None) -> None:
-        """Tells the optimizer what runs. A new one, after a crash, is told again."""
-        self._running = running, planner
+    def optimize(self, running: Running, planner: str | None, metrics: int | None = None) -> None:
+        """Tells the optimizer what runs. A new one, after a crash, is told again. Waits only where
+        a port for metrics is asked for, which may not be free."""
+        self._running = running, planner, metrics
         self._version = 0
         self._asked = None  # whatever it answers is about another job
-        self.optimizer.begin.remote(running, planner, self._version)
+        begun = self.optimizer.begin.remote(*self._running, self._version)
+        if metrics is not None:
+            _patiently(lambda: begun)
 
     def remember(self, running: Running) -> None:
         """What a new optimizer is to be told."""
         if self._running is not None:
-            self._running = running, self._running[1]
+            self._running = running, *self._running[1:]
 
     def changed(self, running: Running) -> None:
         """Queries came or went."""

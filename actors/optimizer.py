@@ -13,6 +13,7 @@ import ray
 from runtime.compiled.graphlets.calibrate import calibrated
 from runtime.planning.background import Background
 from runtime.planning.central import Central, Guidance, Replanned, Running
+from runtime.planning.exported import Exported
 from runtime.sharing.decisions import Decisions, merged
 from runtime.sharing.seen import Seen
 
@@ -23,14 +24,22 @@ class Optimizer:
         self._central: Central | None = None
         self._reports: dict[str, list[Decisions]] = {}
         self._background: Background | None = None
+        self._exported: Exported | None = None
 
-    def begin(self, running: Running, planner: str | None, version: int) -> None:
-        """`version` is that of the policy that aggregators have. The first policy is what the
-        operators cost on this machine, so that all of them decide by the same numbers."""
+    def begin(
+        self, running: Running, planner: str | None, metrics: int | None, version: int
+    ) -> None:
+        """`metrics` is the port for Prometheus, if any; `version` that of the policy which
+        aggregators have. The first policy is what the operators cost on this machine, so that all
+        of them decide by the same numbers."""
         policy = replace(calibrated(), version=version + 1)
         self._reports = {}
         self._central = Central(running, policy, planner)
         self._background = Background(self._central)
+        if self._exported is not None:
+            self._exported.central = self._central
+        elif metrics is not None:
+            self._exported = Exported(self._central, metrics)
 
     def changed(self, running: Running) -> None:
         """Queries came or went."""

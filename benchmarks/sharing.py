@@ -1,9 +1,10 @@
 """Sharing: whole workloads in one run, against every query in a run by itself.
 
 Workloads are those of SHARON and GLORIA (see `_workloads.py`), each over the same events by every
-plan; a plan that gives other results than the first one is an error. `none` has each query in a run
-by itself, `one_group` all of them in one, `never` is one group with `--sharing never`. Figures are
-nanoseconds for an event, and how many times faster than `none` that is.
+plan; a plan that gives other results than the first one is an error. `none`, `greedy`, `sharon` and
+`gloria` are plans of these planners, by the rates of the stream: `none` has each query in a run by
+itself. `one_group` has all of them in one, by hand, `never` is that with `--sharing never`. Figures
+are nanoseconds for an event, and how many times faster than `none` that is.
 
 HAMLET_BENCH_EVENTS (2 million) shrinks it, HAMLET_BENCH_REPEATS (3) says how often,
 HAMLET_BENCH_KERNELS (general) by which kernels. With `exact` ones, each of 120 queries alone has a
@@ -23,6 +24,8 @@ from benchmarks import _workloads as workloads
 from benchmarks._workloads import Workload
 from runtime.engine import Results
 from runtime.language.parser import parse
+from runtime.planning.planner import plan
+from runtime.planning.statistics import Statistics
 from runtime.sharing.plan import Plan
 
 EVENTS = int(os.environ.get("HAMLET_BENCH_EVENTS", "2_000_000"))
@@ -37,7 +40,12 @@ MADE: dict[str, Callable[[], Workload]] = {
     "sharon_tumbling": lambda: workloads.sharon(events=EVENTS, sliding=False),
     "mixed": lambda: workloads.mixed(events=EVENTS),
 }
-TARGETS = {"sharon_none_over_one_group": 10.0, "mixed_none_over_one_group": 5.0}
+PLANNERS = ("greedy", "sharon", "gloria")
+TARGETS = {
+    "sharon_none_over_sharon": 10.0,
+    "mixed_none_over_gloria": 5.0,
+    "mixed_greedy_over_gloria": 2.0,
+}
 
 
 def run(progress: Callable[[str], None]) -> dict[str, Any]:
@@ -45,7 +53,7 @@ def run(progress: Callable[[str], None]) -> dict[str, Any]:
     for name, made in MADE.items():
         progress(f"the workload {name}")
         workload = made()
-        options = {each: {"plan": plan} for each, plan in plans(workload).items()}
+        options = {each: {"plan": found} for each, found in plans(workload).items()}
         options["never"] = {"plan": options["one_group"]["plan"], "sharing": "never"}
         times = compared(workload, options)
         result |= {f"{name}_{each}_ns_per_event": ns for each, ns in times.items()}
@@ -54,6 +62,7 @@ def run(progress: Callable[[str], None]) -> dict[str, Any]:
             for each, ns in times.items()
             if each != NONE
         }
+        result[f"{name}_greedy_over_gloria"] = times["greedy"] / times["gloria"]
     return result
 
 
@@ -70,8 +79,14 @@ def _row(measure: str, value: float) -> dict[str, Any]:
 
 
 def plans(workload: Workload) -> dict[str, Plan]:
-    names = tuple(query.name for query in parse(workload.text))
-    return {NONE: Plan(groups=tuple((name,) for name in names)), "one_group": Plan(groups=(names,))}
+    queries = parse(workload.text)
+    names = tuple(query.name for query in queries)
+    rates = Statistics(workload.rates)
+    return {
+        NONE: plan(queries, NONE, rates).plan,
+        **{name: plan(queries, name, rates).plan for name in PLANNERS},
+        "one_group": Plan(groups=(names,)),
+    }
 
 
 def compared(workload: Workload, options: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:

@@ -81,6 +81,6 @@ def _advised(
     """The exact engine shares nothing, so nobody needs to advise it."""
     if settings.numeric != "float":
         return lambda events: None
-    advisor = Advisor(engine, plan or Plan(), settings.planner)
+    advisor = Advisor(engine, plan or Plan(), settings.planner, settings.metrics)
     stack.callback(advisor.close)
     return advisor.passed

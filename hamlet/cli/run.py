@@ -209,6 +209,16 @@ def command(
             rich_help_panel=RUNTIME,
         ),
     ] = None,
+    metrics_port: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=65535,
+            metavar="PORT",
+            help="Serve metrics of the optimizer for Prometheus on 127.0.0.1.",
+            rich_help_panel=RUNTIME,
+        ),
+    ] = None,
     address: Annotated[
         str | None,
         typer.Option(
@@ -240,6 +250,7 @@ def command(
         "--sharing": sharing,
         "--plan": plan,
         "--planner": planner,
+        "--metrics-port": metrics_port,
         "--explain-sharing": explain_sharing or None,
     }
     _check_sharing([name for name, value in given.items() if value is not None], numeric)
@@ -263,6 +274,7 @@ def command(
         (sharing or Sharing.DYNAMIC).value,
         plan=None if plan is None else read_plan(plan),
         planner=planning,
+        metrics=metrics_port,
     )
     notices = Notices(quiet)
     if engine is EngineName.LOCAL:

@@ -186,7 +186,8 @@ class Driver:
             return
         self._crew.follow(self._intake.routing(self._shards, self._crew.size))
         self._crew.begin(self._begin)
-        self._crew.optimize(self._running(), self._settings.planner)
+        settings = self._settings
+        self._crew.optimize(self._running(), settings.planner, settings.metrics)
         try:
             while not self._done():
                 self._step()

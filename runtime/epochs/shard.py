@@ -25,7 +25,8 @@ from runtime.sharing.seen import Seen
 
 @dataclass(frozen=True)
 class Settings:
-    """How engines compute. `planner` plans anew when the stream changes; None: the plan stays."""
+    """How engines compute. `planner` plans anew when the stream changes; None: the plan stays.
+    `metrics` is the port for Prometheus, if any."""
 
     numeric: str = "float"
     ties: str = "strict"
@@ -33,6 +34,7 @@ class Settings:
     kernels: str = "auto"
     plan: Plan | None = None
     planner: str | None = None
+    metrics: int | None = None
 
 
 class Shard:

@@ -8,15 +8,19 @@ from runtime.compiled.graphlets.calibrate import calibrated
 from runtime.engine import Engine
 from runtime.planning.background import Background
 from runtime.planning.central import Central, Running
+from runtime.planning.exported import Exported
 from runtime.sharing.plan import Plan
 
 EVENTS = 262_144  # between two looks at what the engine saw
 
 
 class Advisor:
-    """`plan` is the one that the engine has; `planner` None: it keeps that."""
+    """`plan` is the one that the engine has; `planner` None: it keeps that. `metrics` is the port
+    for Prometheus, if any."""
 
-    def __init__(self, engine: Engine, plan: Plan, planner: str | None) -> None:
+    def __init__(
+        self, engine: Engine, plan: Plan, planner: str | None, metrics: int | None = None
+    ) -> None:
         policy = replace(calibrated(), version=1)
         self.central = Central(Running(engine.workload.queries, plan), policy, planner)
         self._engine = engine
@@ -24,6 +28,11 @@ class Advisor:
         self._plan = plan
         self._policy = policy
         self._events = 0
+        self._exported = None if metrics is None else Exported(self.central, metrics)
+
+    @property
+    def port(self) -> int | None:
+        return None if self._exported is None else self._exported.port
 
     def passed(self, events: int) -> None:
         """So many events more went through the engine."""
@@ -49,3 +58,5 @@ class Advisor:
 
     def close(self) -> None:
         self._background.close()
+        if self._exported is not None:
+            self._exported.close()

@@ -105,6 +105,7 @@ class Central:
         self._state_bytes: dict[str, int] = {}
         self._since_change = 0
         self._hasty = False
+        self.plannings = self.migrations = 0
 
     # ---- what it hears ---------------------------------------------------------------------
 
@@ -146,6 +147,10 @@ class Central:
         return Guidance(self.policy, plan, running.version)
 
     @property
+    def plan(self) -> Plan:
+        return self._running.plan
+
+    @property
     def prices(self) -> Prices:
         return self._pricing.prices
 
@@ -166,6 +171,8 @@ class Central:
         pays = saved > MIGRATION * sum(self._state_bytes.values())
         outcome = Replanned(answer.request.reason, found.planner, answer.before, found.cost, pays)
         self.replanned = [*self.replanned, outcome][-KEPT:]
+        self.plannings += 1
+        self.migrations += pays
         self._rates.planned(anew=pays)
         self._hasty = False
         self._works = {}

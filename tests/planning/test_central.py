@@ -1,15 +1,21 @@
 """The optimizer without a cluster: it hears, fits prices, plans anew where that pays, and does not
 flap."""
 
+import math
+import socket
+from urllib.request import urlopen
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from runtime.engine import Engine
+from runtime.errors import HamletError
 from runtime.language.parser import parse
 from runtime.planning.advisor import Advisor
 from runtime.planning.central import Central, Running
 from runtime.planning.estimate import Work
+from runtime.planning.exported import Exported
 from runtime.planning.planner import extended, plan
 from runtime.planning.prices import Prices
 from runtime.planning.pricing import Pricing
@@ -225,3 +231,31 @@ def test_an_engine_follows_its_advisor():
     for name, tables in got.items():
         counts = [n for each in tables for n in each.to_pylist()]
         assert counts == pytest.approx(wanted[name]["n"].to_pylist(), rel=1e-9)
+
+
+def test_metrics_tell_how_good_the_model_is():
+    table = rounds(20_000, 2)
+    engine = Engine(TEXT, time_unit="us", kernels="general")
+    engine.bind(table.schema)
+    advisor = Advisor(engine, Plan(), None, metrics=0)
+    assert advisor.port is not None
+    for start in range(0, 20_000, 5_000):
+        engine.execute(engine.prepare(table.slice(start, 5_000).combine_chunks()))
+        advisor.turn()
+    with urlopen(f"http://127.0.0.1:{advisor.port}/metrics") as answer:
+        lines = answer.read().decode().splitlines()
+    found = dict(line.split() for line in lines if not line.startswith("#"))
+    advisor.close()
+    assert float(found["hamlet_policy_version"]) == advisor.central.policy.version
+    assert float(found["hamlet_plan_version"]) == 0
+    correlation = float(found["hamlet_model_correlation"])
+    assert correlation == pytest.approx(advisor.central.model.correlation or math.nan, nan_ok=True)
+
+
+def test_a_port_that_is_taken():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(HamletError, match=f"metrics on port {port}"):
+            Exported(central(), port)
