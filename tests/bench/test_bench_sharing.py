@@ -56,6 +56,7 @@ def test_results_that_differ_are_told() -> None:
     assert not sharing.same(row, {})
 
 
+@pytest.mark.slow
 def test_all_plans_have_the_same_results(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sharing, "REPEATS", 1)
     monkeypatch.setattr(sharing, "MADE", SMALL)
