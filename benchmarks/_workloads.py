@@ -40,7 +40,7 @@ def sharon(
     events: int = EVENTS,
     *,
     sliding: bool = True,
-    vehicles: int = 500,
+    vehicles: int = 100,
     seed: int = 1,
 ) -> Workload:
     """How many vehicles took a route, as in figure 1 of SHARON. A route goes from side streets to a

@@ -23,6 +23,7 @@ from runtime.compiled.graphlets import kernel as generic
 from runtime.compiled.graphlets import steps
 from runtime.compiled.graphlets.forms import Form
 from runtime.compiled.graphlets.kernel import words as k
+from runtime.compiled.graphlets.order import SMALL_ROW
 from runtime.compiled.graphlets.parts import Part
 from runtime.compiled.graphlets.sizes import is_sum, mins_of, sums_of
 from runtime.compiled.graphlets.takes import Condition, condition_of
@@ -32,7 +33,7 @@ from runtime.language.query import Fold, Lane, Query
 
 MOST_CONDITIONS = 64
 FEW_ENTRIES = 16
-SHAPE = ("ATTRS", "MINS", "LANES", "BUFFERS", "SLIDING", "PARTS")
+SHAPE = ("ATTRS", "MINS", "LANES", "BUFFERS", "SLIDING", "PARTS", "ORDERED")
 
 Extreme: TypeAlias = tuple[str, Fold]
 
@@ -337,12 +338,14 @@ class Layout:
         )
         sliding = any(q.window.within > q.window.slide for q in self.queries)
         if self.exact:
-            sizes = (most_sums, most_mins, most_lanes, self.buffers, sliding, bool(self.parts))
+            large = 8 * self.vectors_at[-1] >= SMALL_ROW
+            flags = (self.buffers, sliding, bool(self.parts), large)
+            sizes = (most_sums, most_mins, most_lanes, *flags)
         else:
             size = 4
             while size < max(most_sums, most_mins, -(-most_lanes // 2)):
                 size *= 4
-            sizes = (size, size, 2 * size, True, True, True)
+            sizes = (size, size, 2 * size, True, True, True, True)
         return dict(zip(SHAPE, sizes, strict=True))
 
     @cached_property

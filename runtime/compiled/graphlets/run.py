@@ -133,7 +133,7 @@ class GraphletRun:
             self._memory.work[k.W_ROOM] = self._memory.room * (2 + groups.longest // layout.pane)
             self._memory.grow_results()
         order = AS_THEY_COME
-        if numbered is None:
+        if numbered is None and self._places.ORDERED:
             row_bytes = self._memory.rows.itemsize * layout.width
             order = order_of(times, batch.slots, layout.pane, capacity, row_bytes)
         events = (order, times, local, batch.type_places, batch.slots, values, keys, masks)

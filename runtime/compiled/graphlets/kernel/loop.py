@@ -20,6 +20,7 @@ from .words import (
     END,
     LAST,
     NEVER,
+    ORDERED,
     OUT_SIZE,
     SLIDING,
     T_FULL,
@@ -44,15 +45,15 @@ def run(first, order, times, local, types, slots, values, keys, masks, group, fo
     # Places are unsigned, which spares the question whether they count from the end.
     far = np.uintp(AHEAD)
     size = np.uintp(len(times))
-    ordered = len(order) > 0
+    ordered = ORDERED and len(order) > 0
     for n in range(np.uintp(first), size):
-        i = np.uintp(order[n]) if ordered else n
+        i = np.uintp(order[n]) if ORDERED and ordered else n
         if n + far < size:
-            later = np.uintp(order[n + far]) if ordered else n + far
+            later = np.uintp(order[n + far]) if ORDERED and ordered else n + far
             ahead = np.int64(slots[later])
             prefetch(ri, ahead, 0)
             prefetch(ri, ahead, 8)
-            if ordered and n + far + far < size:
+            if ORDERED and ordered and n + far + far < size:
                 event = np.int64(order[n + far + far])
                 prefetch(group, event, 0)
                 prefetch_event(event, times, types, slots, values, keys, masks)

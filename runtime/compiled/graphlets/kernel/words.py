@@ -12,6 +12,7 @@ LANES = 4  # shape: sums that a query carries besides its count, at most
 BUFFERS = True  # shape: whether events may wait for the end of their burst
 SLIDING = True  # shape: whether some windows overlap
 PARTS = True  # shape: whether queries share parts longer than one type
+ORDERED = True  # shape: whether events may be taken out of their order
 
 # Words of a row's head, those that every event touches first.
 END, TYPE, COUNT, ACC = 0, 1, 2, 3
