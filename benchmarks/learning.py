@@ -9,7 +9,7 @@ processor, so that nobody else's work counts; a ratio is the median of the repea
 of the predicted and the measured time of a burst, predicted before it was learned from: the least
 of all starts, over the last bursts of a stream.
 
-HAMLET_BENCH_EVENTS (8 million) are those of a stream, HAMLET_BENCH_REPEATS (3) says how often.
+HAMLET_BENCH_EVENTS (4 million) are those of a stream, HAMLET_BENCH_REPEATS (3) says how often.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from runtime.compiled.graphlets.calibrate import calibrated
 from runtime.sharing.learning import Learner
 from runtime.sharing.policy import Policy
 
-EVENTS = int(os.environ.get("HAMLET_BENCH_EVENTS", "8000000"))
+EVENTS = int(os.environ.get("HAMLET_BENCH_EVENTS", "4000000"))
 REPEATS = int(os.environ.get("HAMLET_BENCH_REPEATS", "3"))
 PANES, LEARNING, QUERIES = 40, 20, 60
 WRONG, NEVER, ALWAYS = 100.0, 1e6, 1e-6

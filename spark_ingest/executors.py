@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 EVERY_SECONDS = 2.0
 # A restart takes about 12 seconds. One too many does no harm.
 GRACE_SECONDS = 30.0
+GONE_SECONDS = 60.0
 
 
 def count(session: SparkSession) -> int:
@@ -39,7 +40,7 @@ class Watch:
         self._thread.join(EVERY_SECONDS)
 
     def _run(self) -> None:
-        whole = time.monotonic()
+        whole = heard = time.monotonic()
         while not self._stopped.wait(EVERY_SECONDS):
             try:
                 missing = self._wanted - count(self._session)
@@ -47,7 +48,10 @@ class Watch:
                     context: Any = self._session.sparkContext._jsc.sc()
                     context.requestExecutors(missing)
                     missing = 0  # they have as long to come
-            except Exception:  # the session is gone
-                return
+            except Exception:  # a busy Java may fail to answer once; one that is gone does for good
+                if time.monotonic() - heard > GONE_SECONDS:
+                    return
+                continue
+            heard = time.monotonic()
             if missing <= 0:
-                whole = time.monotonic()
+                whole = heard

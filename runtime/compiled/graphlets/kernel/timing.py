@@ -12,7 +12,11 @@ from .decisions import decided
 from .operators import entries
 from .waiting import by_classes, classify, gather
 from .windows import cross_pane
+<<<<<<< HEAD
 from .words import BLOCK, E_FORM
+=======
+from .words import BLOCK, E_FORM, F_BLOCK, F_COLUMNS, F_STATES, F_WINDOWS
+>>>>>>> learn
 
 (M_GATHER_ONE, M_GATHER, M_CLASSIFY_ONE, M_CLASSIFY, M_CLASSES, M_APPLY_IDLE, M_APPLY, M_APPLY_ALL,
  M_CROSS, M_DECIDE) = range(10)  # fmt: skip
@@ -72,11 +76,24 @@ def applying(h, s, t, queries, rounds):
 
 @apart
 def crossing(h, s, t, rounds):
+    """Of a pane and a window with trends in every state: zeros would be passed over. From a state
+    the pane leads to itself and those after it."""
+    rf, tab = h.rf, h.tab
     first, _, _ = entries(h, t)
-    f = h.tab[first + E_FORM]
+    f = tab[first + E_FORM]
+    size, states = tab[f + F_BLOCK], tab[f + F_STATES]
+    for w in range(size):
+        rf[s, tab[f + F_WINDOWS] + w] = 1.0
+        for column in range(states + 1):
+            there = w // (size // states) >= column - 1
+            rf[s, tab[f + F_COLUMNS] + column * size + w] = 1.0 if there else 0.0
     began = nanoseconds()
     for _ in range(rounds):
+<<<<<<< HEAD
         cross_pane(h, s, f, 0)
+=======
+        cross_pane(h, s, f, tab[f + F_WINDOWS])
+>>>>>>> learn
     return nanoseconds() - began
 
 
