@@ -12,11 +12,7 @@ from .decisions import decided
 from .operators import entries
 from .waiting import by_classes, classify, gather
 from .windows import cross_pane
-<<<<<<< HEAD
-from .words import BLOCK, E_FORM
-=======
-from .words import BLOCK, E_FORM, F_BLOCK, F_COLUMNS, F_STATES, F_WINDOWS
->>>>>>> learn
+from .words import BLOCK, E_FORM, F_BLOCK, F_COLUMNS, F_OPEN, F_STATES, F_WINDOWS
 
 (M_GATHER_ONE, M_GATHER, M_CLASSIFY_ONE, M_CLASSIFY, M_CLASSES, M_APPLY_IDLE, M_APPLY, M_APPLY_ALL,
  M_CROSS, M_DECIDE) = range(10)  # fmt: skip
@@ -83,17 +79,13 @@ def crossing(h, s, t, rounds):
     f = tab[first + E_FORM]
     size, states = tab[f + F_BLOCK], tab[f + F_STATES]
     for w in range(size):
-        rf[s, tab[f + F_WINDOWS] + w] = 1.0
+        rf[s, tab[f + F_WINDOWS] + tab[f + F_OPEN] * w] = 1.0
         for column in range(states + 1):
             there = w // (size // states) >= column - 1
-            rf[s, tab[f + F_COLUMNS] + column * size + w] = 1.0 if there else 0.0
+            rf[s, tab[f + F_COLUMNS] + (states + 1) * w + column] = 1.0 if there else 0.0
     began = nanoseconds()
     for _ in range(rounds):
-<<<<<<< HEAD
         cross_pane(h, s, f, 0)
-=======
-        cross_pane(h, s, f, tab[f + F_WINDOWS])
->>>>>>> learn
     return nanoseconds() - began
 
 
