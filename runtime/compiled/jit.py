@@ -113,7 +113,7 @@ def entry(function: Function) -> Function:
     dispatcher: Any = njit(cache=True, **_OPTIONS)(function)
     file = dispatcher._cache._cache_file
     file.__class__ = _CacheFile
-    file._source_stamp = _sources(Path(function.__code__.co_filename))
+    file._source_stamp = sources(Path(function.__code__.co_filename))
     return dispatcher  # type: ignore[no-any-return]
 
 
@@ -149,6 +149,7 @@ def scanning(function: Function) -> Function:
     return njit(**options)(function)  # type: ignore[no-any-return]
 
 
-def _sources(file: Path) -> str:
+def sources(file: Path) -> str:
+    """A digest of a kernel's folder and of what all kernels have in common."""
     files = [*sorted(file.parent.glob("*.py")), *(Path(__file__).parent / name for name in _COMMON)]
     return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()

@@ -24,7 +24,7 @@ class Policy:
     compare: float = 0.4  #: to compare what two conditions picked
     walk: float = 2.0  #: to look for the queries of a class, of all classes, under one condition
     apply: float = 12.0  #: to apply an operator to one vector of a query
-    join: float = 30.0  #: more, where it is of a class of several queries
+    join: float = 2.0  #: more, where it is of a class of several queries
     beside: float = 1.0  #: to apply it to one more query that lies beside
     cross: float = 8.0  #: to carry one number of a window over a pane
     decide: float = 3.0  #: to take a decision and count it

@@ -21,6 +21,7 @@ from runtime.compiled.codes import TypeCodes
 from runtime.compiled.graphlets.kernel import timing as m
 from runtime.compiled.graphlets.kernel import words as k
 from runtime.compiled.graphlets.run import GraphletRun, Options
+from runtime.compiled.jit import sources
 from runtime.compiled.specialise import cache_folder
 from runtime.language.parser import parse
 from runtime.language.query import Query
@@ -98,7 +99,9 @@ def _queries() -> tuple[Query, ...]:
 
 
 def _machine() -> str:
-    return f"{platform.machine()} {platform.processor()} {os.cpu_count()}"
+    """This machine, and these kernels: others may take other times."""
+    kernels = sources(Path(m.__file__))[:16]
+    return f"{platform.machine()} {platform.processor()} {os.cpu_count()} {kernels}"
 
 
 def _keep(path: Path, policy: Policy) -> None:
