@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from runtime.compiled.fitting import ALWAYS, fitting
+from runtime.compiled.graphlets.forms import Form
 from runtime.compiled.graphlets.layout import Layout
 from runtime.compiled.graphlets.parts import Part, parts_of
 from runtime.compiled.graphlets.tables import adjoins
@@ -30,15 +31,13 @@ class Work(NamedTuple):
     event: float = 1.0
     enter: float = 0.0
     state: float = 0.0
+    repeat: float = 0.0
+    settling: float = 0.0
     settle: float = 0.0
 
     def price(self, prices: Prices) -> float:
-        return (
-            self.event * prices.event
-            + self.enter * prices.enter
-            + self.state * prices.state
-            + self.settle * prices.settle
-        )
+        each: list[float] = [getattr(prices, name) for name in self._fields]
+        return sum(price * count for price, count in zip(each, self, strict=True))
 
 
 def runs_of(plan: Plan, queries: Iterable[Query]) -> list[Run]:
@@ -75,31 +74,44 @@ def work_of(run: Run, statistics: Statistics) -> Work:
     queries, parts = run
     layout = Layout(queries, (ALWAYS,) * len(queries), "dynamic", parts=parts)
     shares = statistics.shares(layout.types)
-    enter = state = 0.0
+    enter = state = repeat = 0.0
     for entry in layout.entries:
         form = layout.all_forms[entry.form]
         bursts = shares[entry.type] / statistics.burst(entry.type)
-        enter += bursts
         numbers = 1 + len(form.sums) + len(form.mins)
-        state += bursts * entry.queries * form.vectors * numbers
-    settle = sum(_settling(part, layout, shares) for part in parts)
-    return Work(1.0, enter, state, settle)
+        stepped = bursts * entry.queries * form.vectors * numbers
+        enter += bursts
+        if _steps(form, entry.position):
+            state += stepped
+        else:
+            repeat += stepped
+    settled = [_settling(part, layout, shares) for part in parts]
+    times, products = (sum(each) for each in zip(*settled, strict=True)) if settled else (0.0, 0.0)
+    return Work(1.0, enter, state, repeat, times, products)
 
 
-def _settling(part: Part, layout: Layout, shares: Mapping[str, float]) -> float:
-    """Products for each event. A part is settled where an event of a type next to it comes, if it
-    has been stepped since the last time."""
+def _steps(form: Form, position: int) -> bool:
+    """Whether a state is entered from one other state, or only begins trends: that is quick."""
+    before = len(form.before[position]) + (position in form.first)
+    return position not in form.loops and before <= 1
+
+
+def _settling(part: Part, layout: Layout, shares: Mapping[str, float]) -> tuple[float, float]:
+    """How often for each event, and products. A part is settled where an event of a type next to
+    it comes, if it has been stepped since the last time."""
     queries = [query for query in layout.queries if query.name in part.queries]
     outside = [type_ for type_ in layout.types if type_ not in part.types]
     touching = [t for t in outside if any(adjoins(query, t, part) for query in queries)]
     stepped = sum(shares[type_] for type_ in part.types)
     touched = sum(shares[type_] for type_ in touching)
     if not touched:
-        return 0.0
+        return 0.0, 0.0
     often = touched * stepped / (touched + stepped)
     columns = len(part.types) + len(part.entered)
-    vectors = sum(
-        form.vectors * sum(layout.queries[n].name in part.queries for n in members)
+    sharing = [
+        (form.vectors, sum(layout.queries[n].name in part.queries for n in members))
         for form, members in zip(layout.forms, layout.members, strict=True)
-    )
-    return often * len(part.types) * columns * vectors
+    ]
+    vectors = sum(windows * queries for windows, queries in sharing)
+    runs = sum(queries > 0 for _, queries in sharing)
+    return often * runs, often * len(part.types) * columns * vectors

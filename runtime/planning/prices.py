@@ -13,7 +13,13 @@ from dataclasses import dataclass
 class Prices:
     """The defaults are of one server core; the optimizer fits them to what it hears."""
 
-    event: float = 5.0  #: an event goes through a run, whether it matches or not
+    event: float = 12.0  #: an event goes through a run, whether it matches or not
     enter: float = 20.0  #: a burst enters states that lie side by side
-    state: float = 1.5  #: for each of these, and each of its open windows
-    settle: float = 4.0  #: one product, where a longer part is applied to a query
+    state: float = 0.3  #: a number of these is stepped
+    repeat: float = 4.0  #: the same, where the state repeats or has several before it
+    settling: float = 170.0  #: a longer part is applied to queries that lie side by side
+    settle: float = 2.5  #: one product, where that is done
+
+
+#: With which every longer part is worth it: for tests, and to see what it would take.
+FREE_PARTS = Prices(repeat=100.0, state=100.0, settling=0.0, settle=0.0)

@@ -13,7 +13,7 @@ from oracle.model import query_names
 from oracle.random_cases import Case
 from runtime.engine import Engine
 from runtime.planning.planner import plan as planned
-from runtime.planning.prices import Prices
+from runtime.planning.prices import FREE_PARTS, Prices
 from runtime.sharing.plan import Plan
 
 ALWAYS = -1
@@ -38,7 +38,7 @@ class Life:
             return None
         planner = self.planners[cut % len(self.planners)]
         # Settling is free at times, so that longer parts are shared, too.
-        prices = Prices(settle=0.0, state=100.0) if cut % 2 else Prices()
+        prices = FREE_PARTS if cut % 2 else Prices()
         return planned(engine.workload, planner, prices=prices).plan
 
     def borders(self, rows: int) -> list[int]:

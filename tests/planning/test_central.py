@@ -89,11 +89,11 @@ def test_plans_that_come_to_the_same_make_patient():
 
 
 def test_prices_are_fitted():
-    true = Prices(event=2.0, enter=40.0, state=0.5, settle=9.0)
+    true = Prices(event=20.0, enter=40.0, state=1.5, repeat=2.0, settling=60.0, settle=9.0)
     draw = np.random.default_rng(1)
     pricing = Pricing(Prices())
     for _ in range(200):
-        works = [Work(1.0, *draw.uniform(0, 3, 3)) for _ in range(4)]
+        works = [Work(1.0, *draw.uniform(0, 3, 5)) for _ in range(4)]
         pricing.hear((work, work.price(true) * draw.normal(1, 0.02)) for work in works)
     for name in Work._fields:
         assert getattr(pricing.prices, name) == pytest.approx(getattr(true, name), rel=0.2)

@@ -12,10 +12,8 @@ from runtime.engine import Engine
 from runtime.language.parser import parse
 from runtime.planning.planner import extended, plan
 from runtime.planning.planners import PLANNERS
-from runtime.planning.prices import Prices
+from runtime.planning.prices import FREE_PARTS, Prices
 from runtime.planning.statistics import Statistics
-
-FREE = Prices(settle=0.0, state=100.0)  # with which longer parts are shared
 
 
 def rows(tables: list[dict[str, pa.Table]]) -> dict[str, list[tuple]]:
@@ -32,7 +30,7 @@ def pieces(table: pa.Table, random: Random) -> list[pa.Table]:
 
 
 def some_plan(text: str, random: Random):
-    prices = random.choice([Prices(), FREE])
+    prices = random.choice([Prices(), FREE_PARTS])
     return plan(parse(text), random.choice(list(PLANNERS)), Statistics(), prices).plan
 
 

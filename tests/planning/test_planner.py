@@ -11,7 +11,7 @@ from runtime.language.parser import parse
 from runtime.planning.estimate import Estimate, runs_of
 from runtime.planning.planner import extended, plan
 from runtime.planning.planners import PLANNERS
-from runtime.planning.prices import Prices
+from runtime.planning.prices import FREE_PARTS, Prices
 from runtime.planning.statistics import Statistics
 from runtime.sharing.plan import Plan
 
@@ -108,8 +108,7 @@ def test_results_are_those_of_the_exact_engine(seed: int, planner: str):
     random = Random(seed)
     text, _ = workload(random, cut(random))
     table = stream(random)
-    free = Prices(settle=0.0, state=100.0)  # so that longer parts are shared, too
-    prices = random.choice([Prices(), free])
+    prices = random.choice([Prices(), FREE_PARTS])
     found = plan(parse(text), planner, random_statistics(random), prices).plan
     check_plan(found, tuple(parse(text)))
     got = results(text, table, plan=found, kernels="general")
@@ -145,7 +144,7 @@ def test_runs_are_those_of_the_engine():
 
 def test_every_run_pays_for_every_event():
     given = tuple(queries("SEQ(A, B)", "SEQ(C, D)"))
-    free = Prices(event=7.0, enter=0.0, state=0.0, settle=0.0)
+    free = Prices(7.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     estimate = Estimate(Statistics(dict.fromkeys("ABCD", 1.0)), free)
     assert estimate.plan(Plan(groups=(("q1",), ("q2",))), given) == 14.0
     assert estimate.plan(Plan(groups=(("q1", "q2"),)), given) == 7.0
@@ -153,7 +152,7 @@ def test_every_run_pays_for_every_event():
 
 def test_bursts_enter_once():
     given = tuple(queries("SEQ(A, B+)"))
-    prices = Prices(event=0.0, enter=1.0, state=0.0, settle=0.0)
+    prices = Prices(0.0, 1.0, 0.0, 0.0, 0.0, 0.0)
     counts = {"A": 1.0, "B": 9.0}
     one = Estimate(Statistics(counts), prices).plan(Plan(), given)
     assert one == pytest.approx(1.0)
