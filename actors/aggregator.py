@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,8 @@ from runtime.epochs.routes import Reading
 from runtime.epochs.shard import Settings
 from runtime.epochs.split import Portion
 from runtime.language.query import Workload
+
+REPORT_SECONDS = 0.25
 
 
 class NotBegun(Exception):
@@ -45,6 +48,7 @@ class Aggregator:
         self._optimizer: Any = None
         self._aggregation: Aggregation | None = None
         self._name = ""
+        self._reported = 0.0
 
     def begin(self, begin: Begin, optimizer: Any) -> int:
         """Gives the number of its process."""
@@ -74,6 +78,14 @@ class Aggregator:
         self._aggregation = None  # what has taken half of an epoch cannot go on
         answer = aggregation.take(order, [p for block in blocks for p in block])
         self._aggregation = aggregation
-        # Nobody waits for the optimizer: it may be away.
-        self._optimizer.report.remote(self._name, answer.decisions, answer.seen)
+        self._report(aggregation, answer)
         return answer
+
+    def _report(self, aggregation: Aggregation, answer: Answer) -> None:
+        """Not for every epoch, which may be short. Nobody waits for the optimizer: it may be
+        away."""
+        now = time.monotonic()
+        if now - self._reported >= REPORT_SECONDS:
+            self._reported = now
+            seen = aggregation.take_seen()
+            self._optimizer.report.remote(self._name, answer.decisions, seen)

@@ -81,7 +81,6 @@ class Answer:
     compute_seconds: float = 0.0
     save_seconds: float = 0.0
     decisions: list[Decisions] = field(default_factory=list)
-    seen: Seen = field(default_factory=Seen)
 
 
 class Aggregation:
@@ -229,6 +228,10 @@ class Aggregation:
         self._answers[order.epoch] = answer
         return answer
 
+    def take_seen(self) -> Seen:
+        """What its shards saw since the last time."""
+        return Seen.all(shard.take_seen() for shard in self._shards.values())
+
     def _adopt(self, policy: Policy) -> None:
         self._policy = policy
         for shard in self._shards.values():
@@ -267,7 +270,6 @@ class Aggregation:
             state_bytes=sum(shard.state_bytes() for shard in shards),
             policy=0 if self._policy is None else self._policy.version,
             decisions=merged(each for shard in shards for each in shard.decisions()),
-            seen=Seen.all(shard.take_seen() for shard in shards),
         )
 
     # ---- state -----------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from runtime.planning.central import Central, Running
 from runtime.planning.exported import Exported
 from runtime.sharing.plan import Plan
 
-EVENTS = 262_144  # between two looks at what the engine saw
+EVENTS = 1_048_576  # between two looks at what the engine saw
 
 
 class Advisor:
