@@ -27,8 +27,9 @@ Planner = Annotated[
     PlannerChoice,
     typer.Option(
         help="Who decides what queries may share at all: [b]auto[/b]: by the shape of the "
-        "workload; [b]greedy[/b]; [b]sharon[/b]: parts of sequences; [b]gloria[/b]: transitions "
-        "of all patterns; [b]none[/b]: every query by itself. The results are the same."
+        "workload; [b]greedy[/b]: what begins alike; [b]sharon[/b]: parts of sequences; "
+        "[b]gloria[/b]: transitions of all patterns; [b]none[/b]: every query by itself. "
+        "The results are the same."
     ),
 ]
 Ties = Annotated[

@@ -40,7 +40,8 @@ EXAMPLES = examples(
     ),
     ("hamlet run queries.sase --input kafka://broker:9092/rides --follow", "a topic"),
     (
-        "zcat events.jsonl.gz | hamlet run queries.sase --input - --format json | jq .",
+        "zcat events.jsonl.gz | hamlet run queries.sase --input - --engine local --format json | "
+        "jq .",
         "in a pipe: one JSON object a row, with the name of its query",
     ),
     ("hamlet run queries.sase --input events/ --numeric exact", "a folder of files, every digit"),
@@ -130,9 +131,9 @@ def command(
         Planner | None,
         typer.Option(
             help="Who decides what queries may share at all, and again when the stream changes: "
-            "[b]auto[/b]: by the shape of the workload, if not given; [b]greedy[/b]; "
-            "[b]sharon[/b]: parts of sequences; [b]gloria[/b]: transitions of all patterns; "
-            "[b]none[/b]: every query by itself. The results are the same."
+            "[b]auto[/b]: by the shape of the workload, if not given; [b]greedy[/b]: what begins "
+            "alike; [b]sharon[/b]: parts of sequences; [b]gloria[/b]: transitions of all "
+            "patterns; [b]none[/b]: every query by itself. The results are the same."
         ),
     ] = None,
     explain_sharing: Annotated[
@@ -212,7 +213,7 @@ def command(
     metrics_port: Annotated[
         int | None,
         typer.Option(
-            min=0,
+            min=1,
             max=65535,
             metavar="PORT",
             help="Serve metrics of the optimizer for Prometheus on 127.0.0.1.",

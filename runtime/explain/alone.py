@@ -10,13 +10,15 @@ from runtime.language.query import Query, Workload
 from runtime.template.groups import kleene_parts
 
 
-def why_alone(query: Query, workload: Workload, chosen: Mapping[str, Chosen]) -> str:
+def why_alone(query: Query, workload: Workload, chosen: Mapping[str, Chosen], planner: str) -> str:
     """What cannot be shared in the query itself; or the nearest miss: a query with a Kleene part
-    in common, and what sets it apart."""
+    in common, and what sets it apart; or the planner."""
     parts = kleene_parts(query.pattern)
     others = [other for other in workload if other.name != query.name]
     if not others:
         return "it is the only query"
+    if planner == "none" and chosen[query.name].way is Way.BURSTS:
+        return "the planner `none` evaluates every query by itself"
     if not parts:
         return "its pattern has no Kleene part"
     if chosen[query.name].way is Way.EVENTS:
@@ -55,4 +57,6 @@ def _difference(query: Query, other: Query, chosen: Mapping[str, Chosen]) -> str
     mine, theirs = chosen[query.name].obstacles, chosen[other.name].obstacles
     if more := [each for each in theirs if each not in mine]:
         return f"under {joined(more)}"
-    return f"without {joined([each for each in mine if each not in theirs])}"
+    if less := [each for each in mine if each not in theirs]:
+        return f"without {joined(less)}"
+    return "the plan keeps them apart"

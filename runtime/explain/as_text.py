@@ -44,7 +44,7 @@ def as_text(explanation: Explanation) -> str:
         ["ROUTING (the stream is split once for each line)", *_routing(explanation.routing)]
     )
     blocks.append([SHARING, *_sharing(explanation)])
-    if any(len(run.queries) > 1 for run in explanation.plan.runs):
+    if explanation.plan.runs:
         blocks.append([PLAN, *_plan(explanation.plan)])
     blocks.append(["TEMPLATE", *_types(explanation), "", *_steps(explanation)])
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
@@ -170,13 +170,18 @@ def _plan(plan: WorkloadPlan) -> list[str]:
         ("planner", f"{plan.planner}, since {plan.why}"),
         ("cost", f"{plan.cost:,.3g} ns an event; by other planners: {', '.join(costs)}"),
     ]
-    for number, run in enumerate(plan.runs, 1):
-        if len(run.queries) > 1:
-            lines.append((f"run {number}", f"{shortened(run.queries, SHOWN)}; {run.why}"))
+    together = [run for run in plan.runs if len(run.queries) > 1]
+    for number, run in enumerate(together, 1):
+        lines.append((f"run {number}", f"{shortened(run.queries, SHOWN)}; {run.why}"))
+    alone = len(plan.runs) - len(together)
+    if alone:
+        lines.append(
+            ("alone", f"{alone} {'query' if alone == 1 else 'queries'}, each in its own run")
+        )
     lines += [("", note) for note in plan.notes]
     shown = [f"  {label:{LABEL}}{text}" for label, text in lines]
     shown += _few([(f"{s.source} -> {s.target}", _set(s)) for s in plan.transitions])
-    return shown + _few([(f"{each.part}", each.why) for each in plan.operators])
+    return shown + _few([(each.part, each.why) for each in plan.operators])
 
 
 def _set(shared: SetPlan) -> str:

@@ -38,7 +38,9 @@ def explain(workload: Workload, ties: str = "strict", planner: str = AUTO) -> Ex
     alone = {group.queries[0].name for group in sharing if len(group.queries) == 1}
     return Explanation(
         ties=ties,
-        queries=tuple(_query(query, workload, chosen, alone) for query in workload),
+        queries=tuple(
+            _query(query, workload, chosen, alone, planned.planner) for query in workload
+        ),
         routing=tuple(
             RoutingPlan(group.attributes, _names(group.queries))
             for group in routing_groups(workload)
@@ -50,7 +52,11 @@ def explain(workload: Workload, ties: str = "strict", planner: str = AUTO) -> Ex
 
 
 def _query(
-    query: Query, workload: Workload, chosen: Mapping[str, Chosen], alone: set[str]
+    query: Query,
+    workload: Workload,
+    chosen: Mapping[str, Chosen],
+    alone: set[str],
+    planner: str,
 ) -> QueryPlan:
     kept = granularity(query)
     own = merge([query])
@@ -84,7 +90,7 @@ def _query(
         way=chosen[query.name].way.value,
         obstacles=chosen[query.name].obstacles,
         neighbours=chosen[query.name].neighbours,
-        alone=why_alone(query, workload, chosen) if query.name in alone else None,
+        alone=why_alone(query, workload, chosen, planner) if query.name in alone else None,
     )
 
 
