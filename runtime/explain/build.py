@@ -38,9 +38,7 @@ def explain(workload: Workload, ties: str = "strict", planner: str = AUTO) -> Ex
     alone = {group.queries[0].name for group in sharing if len(group.queries) == 1}
     return Explanation(
         ties=ties,
-        queries=tuple(
-            _query(query, workload, chosen, alone, planned.planner) for query in workload
-        ),
+        queries=tuple(_query(query, workload, chosen, alone, planner) for query in workload),
         routing=tuple(
             RoutingPlan(group.attributes, _names(group.queries))
             for group in routing_groups(workload)

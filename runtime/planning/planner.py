@@ -156,12 +156,10 @@ def _pays(part: SharedPart, queries: tuple[Query, ...], estimate: Estimate) -> t
     alone = Plan(groups=(part.queries,))
     without = estimate.plan(alone, sharing)
     shared = estimate.plan(replace(alone, shared=(part,)), sharing)
+    one, other = f"{shared:.3g} ns an event", f"{without:.3g} ns an event"
     if shared < without:
-        return (
-            True,
-            f"as one operator: {shared:.3g} ns an event; one by one it would be {without:.3g}",
-        )
-    return False, f"one by one: {without:.3g} ns an event; as one operator it would be {shared:.3g}"
+        return True, f"as one operator: {one}; one by one it would be {other}"
+    return False, f"one by one: {other}; as one operator it would be {one}"
 
 
 def _alone(queries: Iterable[Query]) -> list[tuple[Query, ...]]:

@@ -11,6 +11,7 @@ import pytest
 from runtime.explain import explain
 from runtime.language.parser import parse
 from runtime.language.query import Workload
+from runtime.planning.planner import NAMES
 
 GOLDEN = Path(__file__).parent / "golden"
 PAIRS = sorted(path.stem for path in GOLDEN.glob("*.sase"))
@@ -92,6 +93,25 @@ ALONE = [
 def test_a_query_alone_has_a_reason(one: str, its: str, other: str, others: str, reason: str):
     queries = parse(f"RETURN COUNT(*) PATTERN {one} {its} RETURN COUNT(*) PATTERN {other} {others}")
     assert reason in (explain(queries, planner="greedy").queries[0].alone or "")
+
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*/workload.sase"))
+
+
+@pytest.mark.parametrize("planner", NAMES)
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.parent.name)
+def test_every_example_by_every_planner(path: Path, planner: str):
+    said = explain(parse(path.read_text()), planner=planner)
+    assert planner in (said.plan.planner, "auto")
+    if said.plan.runs:
+        assert f"planner        {said.plan.planner}, since" in said.text()
+    assert json.loads(said.json())["plan"]["planner"] == said.plan.planner
+
+
+def test_under_none_the_planner_is_the_reason():
+    said = explain(parse(TWO), planner="none")
+    assert all("the planner `none`" in (query.alone or "") for query in said.queries)
+    assert "2 queries, each in a run of its own" in said.text()
 
 
 def test_queries_without_a_kleene_part_share_the_pass():
