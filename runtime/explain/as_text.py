@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         SharePlan,
         StepPlan,
         TypePlan,
+        WorkloadPlan,
     )
 
 SHARING = "SHARING (with --numeric float; dynamic unless --sharing says otherwise)"
@@ -146,6 +147,33 @@ def _sharing(explanation: Explanation) -> list[str]:
     together = [group for group in explanation.sharing if len(group.queries) > 1]
     alone = [group.queries[0] for group in explanation.sharing if len(group.queries) == 1]
     lines = [line for number, group in enumerate(together, 1) for line in _group(number, group)]
+    if alone:
+        lines.append(f"  {'alone':{LABEL}}{shortened(alone, SHOWN)}")
+    return lines
+
+
+def _group(number: int, group: SharePlan) -> list[str]:
+    split = f"partitions by {joined(group.attributes)}" if group.attributes else "no partitions"
+    parts = [(part.pattern, shortened(part.queries, SHOWN)) for part in group.kleene]
+    return [
+        f"  {f'group {number}':{LABEL}}{shortened(group.queries, SHOWN)}",
+        f"  {'':{LABEL}}{group.semantics}, {split}, panes of {group.pane_text}",
+        f"  {'':{LABEL}}{WAYS[group.way]}",
+        *(f"  {'':{LABEL}}{line}" for line in _cut(group)),
+        *(f"  {'':{LABEL - 2}}{line}" for line in _aligned(parts)),
+    ]
+
+
+def _plan(plan: WorkloadPlan) -> list[str]:
+    costs = [f"{name} {cost:,.3g}" for name, cost in plan.alternatives.items()]
+    lines = [
+        ("planner", f"{plan.planner}, since {plan.why}"),
+        ("cost", f"{plan.cost:,.3g} ns an event; by other planners: {', '.join(costs)}"),
+    ]
+    together = [run for run in plan.runs if len(run.queries) > 1]
+    for number, run in enumerate(together, 1):
+        lines.append((f"run {number}", f"{shortened(run.queries, SHOWN)}; {run.why}"))
+    alone = len(plan.runs) - len(together)
     if alone:
         queries = "1 query" if alone == 1 else f"{alone} queries"
         lines.append(("alone", f"{queries}, each in a run of its own"))
