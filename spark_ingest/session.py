@@ -114,6 +114,8 @@ class _Attempt:
         import raydp
 
         size = self._size
+        if self._given_up:  # Ray may have ended meanwhile, and RayDP would start another one
+            return
         try:
             with jvm.gateway_output(self._logs / "spark-driver.out"), jvm.early_gateway():
                 session = raydp.init_spark(
