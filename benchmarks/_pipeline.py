@@ -127,7 +127,7 @@ class Job:
             Reader(source, Handover(self.spark), self.crew),
             checkpoints,
             Intake(workload, reading, "float"),
-            Settings(kernels="exact", planner="auto"),
+            Settings(planner="auto"),
             watcher,
             shards=2 * AGGREGATORS,
             lateness=0,
