@@ -13,7 +13,6 @@ from __future__ import annotations
 import numpy as np
 
 from runtime.compiled.jit import apart, inlined
-from runtime.compiled.prefetch import prefetch
 
 from .operators import attributes
 from .vectors import start_of, vectors
@@ -43,8 +42,6 @@ from .words import (
     W_LEAST,
     W_PARTS,
 )
-
-STEPS_AHEAD = 3  # of which words are asked for before they are needed; of one form, mostly
 
 
 @inlined
@@ -78,43 +75,41 @@ def step(h, s, begin, end, count):
     rf, tab = h.rf, h.tab
     c = np.float64(count)
     large = 0
-    at, wide, idle, form = 0, 0, 0, -1
-    for r in range(begin, end, S_SIZE):
-        f = tab[r + S_FORM]
+    at, wide, idle, form = np.uintp(0), np.uintp(0), 0, -1
+    for r in range(np.uintp(begin), np.uintp(end), np.uintp(S_SIZE)):
+        f = tab[r + np.uintp(S_FORM)]
         if f != form:
-            at, wide, idle = vectors(h, s, f)
+            first, many, idle = vectors(h, s, f)
+            at, wide = np.uintp(first), np.uintp(many)
             form = f
-        later = r + STEPS_AHEAD * S_SIZE
-        if later < end:
-            for place in (at + wide * tab[later + S_TO], at + wide * tab[later + S_FROM]):
-                prefetch(rf, np.int64(s), place)
-                prefetch(rf, np.int64(s), place + 8)
-        n = np.uintp(wide * tab[r + S_QUERIES])
-        to = np.uintp(at + wide * tab[r + S_TO])
-        if tab[r + S_FROM] < 0:
-            begin_trends(h, s, r, to, n, wide, idle, count)
+        n = wide * np.uintp(tab[r + np.uintp(S_QUERIES)])
+        to = at + wide * np.uintp(tab[r + np.uintp(S_TO)])
+        source = tab[r + np.uintp(S_FROM)]
+        if source < 0:
+            begin_trends(h, s, r, to, n, np.int64(wide), idle, count)
             continue
-        before = np.uintp(at + wide * tab[r + S_FROM])
+        before = at + wide * np.uintp(source)
         for i in range(n):
             total = rf[s, to + i] + c * rf[s, before + i]
             rf[s, to + i] = total
             large += not total < LIMIT
-        if tab[r + S_ACTIVE] > 0:
+        if tab[r + np.uintp(S_ACTIVE)] > 0:
             large += step_sums(h, s, r, to, before, n, wide, c)
         if MINS and tab[f + F_MINS] > 0:
-            step_minima(h, s, r, to, before, n, wide)
+            step_minima(h, s, r, to, before, n, np.int64(wide))
     return large > 0
 
 
 @inlined
 def step_sums(h, s, r, to, before, n, wide, c):
     rf, tab, wf = h.rf, h.tab, h.wf
-    side, e = np.uintp(wide * tab[tab[r + S_FORM] + F_QUERIES]), tab[r + S_ENTRY]
+    form, e = np.uintp(tab[r + np.uintp(S_FORM)]), np.uintp(tab[r + np.uintp(S_ENTRY)])
+    side = wide * np.uintp(tab[form + np.uintp(F_QUERIES)])
     large = 0
-    for j in range(tab[r + S_ACTIVE]):
-        lane = np.uintp(1 + j) * side
-        part = wf[W_PARTS + tab[e + E_LANES + j]]
-        if tab[r + S_LIVE] != 0:
+    for j in range(np.uintp(tab[r + np.uintp(S_ACTIVE)])):
+        lane = (j + np.uintp(1)) * side
+        part = wf[np.uintp(W_PARTS + tab[e + j + np.uintp(E_LANES)])]
+        if tab[r + np.uintp(S_LIVE)] != 0:
             for i in range(n):
                 a = rf[s, to + lane + i] + c * rf[s, before + lane + i] + part * rf[s, before + i]
                 rf[s, to + lane + i] = a
