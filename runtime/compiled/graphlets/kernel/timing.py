@@ -10,7 +10,7 @@ from runtime.compiled.ticks import nanoseconds
 from .apply import apply
 from .decisions import decided
 from .operators import entries
-from .waiting import by_classes, classify, gather
+from .waiting import by_classes, classify, gather, picked
 from .windows import cross_pane
 from .words import BLOCK, E_FORM, F_BLOCK, F_COLUMNS, F_OPEN, F_STATES, F_WINDOWS
 
@@ -40,7 +40,7 @@ def measure(s, single, repeated, events, conditions, rounds, out, h):
 def gathering(h, s, t, n, block, rounds):
     began = nanoseconds()
     for _ in range(rounds):
-        gather(h, s, t, 0, n, block, 0)
+        gather(h, s, t, 0, n, block, picked(h, block, n, 0))
     return nanoseconds() - began
 
 

@@ -60,6 +60,7 @@ from .words import (
     W_CLASS,
     W_DECISIONS,
     W_FREE,
+    W_LAST,
     W_LEAST,
     W_LEFT,
     W_PARTS,
@@ -136,8 +137,9 @@ def flush_waiting(h, s, t):
     else:
         for e in range(begin, end, E_SIZE):
             for i in range(tab[e + E_QUERIES]):
-                count = gather(h, s, t, tab[e + E_BIT], n, block, agreed)
+                count = agreed + picked(h, block, n, tab[e + E_BIT])
                 if count > 0:
+                    gather(h, s, t, tab[e + E_BIT], n, block, count)
                     applied += apply(h, s, e, tab[e + E_PLACE] + i, 1, count)
     if place >= 0:
         carried_out(h, place)
@@ -168,7 +170,7 @@ def benefit_of_classes(h, n, queries, conditions, classes, each):
 @apart
 def classify(h, n, block, conditions):
     """Finds which conditions picked the same events; gives the number of such classes. Each
-    condition is given the first one of its class."""
+    condition is given the first one of its class, and that one the last."""
     wi, pi = h.wi, h.pi
     picks, classes = np.uintp(W_PICKS), np.uintp(W_CLASS)
     for d in range(np.uintp(conditions)):
@@ -182,13 +184,14 @@ def classify(h, n, block, conditions):
         mine = wi[W_PICKS + d]
         # Conditions are laid out so that those that pick alike are often neighbours.
         if d > 0 and wi[W_PICKS + d - 1] == mine:
-            wi[classes + np.uintp(d)] = wi[W_CLASS + d - 1]
-            continue
-        same = 0
-        while wi[W_PICKS + same] != mine:
-            same += 1
-        wi[W_CLASS + d] = same
-        found += same == d
+            same = wi[W_CLASS + d - 1]
+        else:
+            same = 0
+            while wi[picks + np.uintp(same)] != mine:
+                same += 1
+            found += same == d
+        wi[classes + np.uintp(d)] = same
+        wi[np.uintp(W_LAST + same)] = d
     return found
 
 
@@ -200,8 +203,9 @@ def by_classes(h, s, t, n, block, agreed):
     conditions, applied, joined = bits(tab[tab[T_FULL] + t]), 0, 0
     for d in range(conditions):
         if wi[W_CLASS + d] == d:
-            count = gather(h, s, t, d, n, block, agreed)
+            count = agreed + bits(wi[W_PICKS + d])
             if count > 0:
+                gather(h, s, t, d, n, block, count)
                 more, several = apply_class(h, s, t, d, conditions, count)
                 applied += more
                 joined += several
@@ -214,7 +218,7 @@ def apply_class(h, s, t, d, conditions, count):
     by side under conditions that follow one another goes in one piece."""
     tab, wi = h.tab, h.wi
     begins, applied, joined = tab[T_BITS] + t * BITS_SIZE, 0, 0
-    for other in range(d, conditions):
+    for other in range(d, wi[W_LAST + d] + 1):
         if wi[W_CLASS + other] != d:
             continue
         follows = other > d and wi[W_CLASS + other - 1] == d
@@ -236,13 +240,11 @@ def apply_class(h, s, t, d, conditions, count):
 
 
 @brief
-def gather(h, s, t, bit, n, block, agreed):
-    """The operator of the agreed events and of those waiting that a condition picked; gives the
-    number of its events."""
+def gather(h, s, t, bit, n, block, count):
+    """The operator of so many events: the agreed ones and those waiting that a condition picked."""
     wi, wf = h.wi, h.wf
-    operator_of_agreed(h, s, t, agreed)
-    count = picked(h, block, n, bit)
-    wf[W_PARTS + EVENTS_OF] += count
+    operator_of_agreed(h, s, t, h.ri[s, COUNT])
+    wf[W_PARTS + EVENTS_OF] = count
     _, sums = attributes(h, t)
     for j in range(sums):
         total, values = added(h, block, block + (1 + j) * BURST, n, bit)
@@ -252,7 +254,6 @@ def gather(h, s, t, bit, n, block, agreed):
     for j in range(mins):
         at = block + (1 + ATTRS + j) * BURST
         wi[W_LEAST + j] = min(wi[W_LEAST + j], least(h, block, at, n, bit))
-    return agreed + count
 
 
 @scanning

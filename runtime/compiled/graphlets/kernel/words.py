@@ -64,7 +64,8 @@ W_POLICY, W_PARTS = 20, 32
 W_LEAST = W_PARTS + 2 + 2 * ATTRS
 W_PICKS = W_LEAST + MINS
 W_CLASS = W_PICKS + 64
-W_END = W_CLASS + 64
+W_LAST = W_CLASS + 64
+W_END = W_LAST + 64
 # Of a type's decisions: how many of each kind come first; of those that were timed, how many and
 # their nanoseconds, shared and split; and the classes that are to be expected.
 (D_EVENTS, D_SNAPSHOTS, D_ALL, D_BENEFIT, D_SHARED, D_SHARED_NS, D_SPLIT, D_SPLIT_NS,
