@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from runtime.checkpoint import Part
+from runtime.compiled.ahead import Ahead, Wanted
 from runtime.compiled.batch import Batch
 from runtime.compiled.cells import Ints
 from runtime.compiled.codes import TypeCodes
@@ -49,7 +50,8 @@ from runtime.template.groups import planned_groups
 Run: TypeAlias = GraphletRun | OrderedRun | GeneralRun
 
 _OWN = ("executor", "keys", "ordinals", "ordered", "ordered state")
-# From how many events on a kernel for just this workload is worth the seconds to compile it.
+# From how many events on a kernel for just this workload is worth the seconds to compile it, which
+# another process does.
 LONG_STREAM = 20_000_000
 # Slots are given back when there are many to give: it takes time by the number of all.
 FEW_SLOTS = 1_024
@@ -91,6 +93,7 @@ class CompiledExecutor:
         self._times: dict[GraphletRun, list[int]] = {}
         self._known: dict[str, tuple[int, int]] = {}
         self._ordinals: dict[int, Ordinals] = {}
+        self._ahead: Ahead | None = None
 
     # ---- queries come and go ---------------------------------------------------------------
 
@@ -244,8 +247,7 @@ class CompiledExecutor:
         since = tuple(_since(self._since[query.name]) for query in queries)
         common = self._common
         policy = common.policy or (calibrated() if len(queries) > 1 else Policy())
-        long = common.options.kernels == "auto" and self._events >= LONG_STREAM
-        run = GraphletRun(queries, since, common.codes, common.options, policy, long, parts)
+        run = GraphletRun(queries, since, common.codes, common.options, policy, parts)
         run.keep_windows(self._windows_of(queries))
         for before in old:
             for query in queries:
@@ -298,9 +300,9 @@ class CompiledExecutor:
                 run.process(batch)
         self._count(batch)
         self._now = int(batch.times[-1])
-        before, self._events = self._events, self._events + batch.size
-        if before < LONG_STREAM <= self._events and self._common.options.kernels == "auto":
-            self._compile()
+        self._events += batch.size
+        if self._events >= LONG_STREAM and common.options.kernels == "auto":
+            self._specialise(events)
 
     def _up_to_turn(
         self, events: pa.RecordBatch, instants: Ints | None
@@ -350,8 +352,30 @@ class CompiledExecutor:
             self.state_bytes,
         )
 
-    def _compile(self) -> None:
-        """Moves share groups to kernels that are made for them."""
+    # ---- kernels made for the workload ------------------------------------------------------
+
+    def _specialise(self, events: pa.RecordBatch) -> None:
+        """Has kernels compiled that are made for its share groups, once for each arrangement, and
+        moves to them when they are there."""
+        groups = tuple(run.queries for run in self.graphlets() if not run.exact)
+        if not groups:
+            return
+        if self._ahead is None or self._ahead.groups != groups:
+            common = self._common
+            self._ahead = Ahead(
+                Wanted(
+                    self._attributes,
+                    common.types,
+                    common.options.sharing,
+                    groups,
+                    self._plan,
+                    events.slice(0, 1),
+                )
+            )
+        elif self._ahead.has_finished():
+            self._move()
+
+    def _move(self) -> None:
         for place, run in enumerate(self._runs):
             if isinstance(run, GraphletRun) and not run.exact:
                 self._settle(run)

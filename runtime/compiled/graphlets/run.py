@@ -37,7 +37,7 @@ EXAMPLES = 256
 @dataclass(frozen=True)
 class Options:
     """`kernels`: "general" takes the kernel that fits many workloads, "exact" one made for just
-    this workload, "auto" the latter where it is compiled already or the stream is long."""
+    this workload, "auto" the latter where it is compiled already."""
 
     sharing: str = "dynamic"
     kernels: str = "auto"
@@ -51,10 +51,9 @@ class GraphletRun:
         codes: TypeCodes,
         options: Options,
         policy: Policy,
-        exact: bool = False,
         parts: tuple[Part, ...] = (),
     ) -> None:
-        self._layout = _layout(queries, since, options, exact, parts)
+        self._layout = _layout(queries, since, options, parts)
         self._codes = codes
         self._kernel = self._layout.kernel
         self._places = self._layout.places
@@ -283,16 +282,11 @@ def _layout(
     queries: tuple[Query, ...],
     since: tuple[int, ...],
     options: Options,
-    exact: bool,
     parts: tuple[Part, ...],
 ) -> Layout:
     parts = () if options.sharing == "never" else parts
     exact_layout = Layout(queries, since, options.sharing, exact=True, parts=parts)
-    if (
-        exact
-        or options.kernels == "exact"
-        or (options.kernels == "auto" and exact_layout.is_compiled)
-    ):
+    if options.kernels == "exact" or (options.kernels == "auto" and exact_layout.is_compiled):
         return exact_layout
     return Layout(queries, since, options.sharing, parts=parts)
 

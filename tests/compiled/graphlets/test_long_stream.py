@@ -1,10 +1,12 @@
 """After many events, a share group moves to a kernel that is made for it."""
 
+import time
+
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from runtime.compiled import executor
-from runtime.compiled.specialise import Kernel
 from runtime.engine import Engine
 
 WORKLOAD = """
@@ -45,14 +47,46 @@ def kinds(engine: Engine) -> set[bool]:
     return {run.exact for each in engine._backend.executors for run in each.graphlets()}
 
 
-def test_moving_changes_no_result(monkeypatch):
-    monkeypatch.setattr(Kernel, "is_compiled", lambda *_: False)
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("kernels")
+
+
+@pytest.fixture
+def fresh(folder, monkeypatch):
+    """A machine that has compiled nothing yet; what the tests compile it has then."""
+    monkeypatch.setenv("HAMLET_CACHE", str(folder))
+
+
+def test_events_are_taken_while_another_process_compiles(fresh, monkeypatch):
+    results()  # the kernel for many workloads
+    monkeypatch.setattr(executor, "LONG_STREAM", 1)
+    engine, _ = results()
+    assert kinds(engine) == {False}
+    processes = [each._ahead._process for each in engine._backend.executors]
+    assert [each.poll() for each in processes] == [None]
+    del engine
+    assert processes[0].wait(5) != 0  # it stops with whoever wanted it
+
+
+def test_moving_changes_no_result(fresh, monkeypatch):
     general, wanted = results()
     assert kinds(general) == {False}
     monkeypatch.setattr(executor, "LONG_STREAM", 300)
+    monkeypatch.setattr(executor, "Ahead", Waited)
     moved, found = results()
     assert kinds(moved) == {True}
     assert found == wanted
     _, exact = results(numeric="exact")
     assert [row["COUNT(*)"] for row in found["a"]] == [float(r["COUNT(*)"]) for r in exact["a"]]
     assert len(found["a"]) > 50
+
+
+class Waited(executor.Ahead):
+    """What it compiles is there when the next events come."""
+
+    def has_finished(self) -> bool:
+        while self._process.poll() is None:
+            time.sleep(0.1)
+        assert self._process.returncode == 0
+        return super().has_finished()
