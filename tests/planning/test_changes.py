@@ -8,11 +8,12 @@ import pyarrow as pa
 import pytest
 
 from compiled.graphlets.sequences import cut, stream, workload
+from planning.prices import FREE_PARTS
 from runtime.engine import Engine
 from runtime.language.parser import parse
 from runtime.planning.planner import extended, plan
 from runtime.planning.planners import PLANNERS
-from runtime.planning.prices import FREE_PARTS, Prices
+from runtime.planning.prices import Prices
 from runtime.planning.statistics import Statistics
 
 
