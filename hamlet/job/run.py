@@ -16,10 +16,11 @@ from actors import cluster as clusters
 from actors.crew import Crew
 from hamlet.job import jobs
 from hamlet.job.desk import Desk
-from hamlet.job.driver import Driver, GaveUp, Watcher
+from hamlet.job.driver import Driver, GaveUp
 from hamlet.job.inputs import Input
 from hamlet.job.jobs import Job
 from hamlet.job.reading import Reader
+from hamlet.job.telling import Watcher
 from runtime import checkpoint
 from runtime.epochs.aggregation import Change
 from runtime.epochs.checkpoints import Checkpoints
