@@ -23,9 +23,10 @@ from pyspark.sql import SparkSession
 from actors import cluster as clusters
 from actors.crew import Crew
 from benchmarks import _streams as streams
-from hamlet.job.driver import Driver, Told
+from hamlet.job.driver import Driver
 from hamlet.job.reading import Reader
 from hamlet.job.run import fingerprints
+from hamlet.job.telling import Told
 from runtime.epochs.checkpoints import Checkpoints
 from runtime.epochs.folder import Folder
 from runtime.epochs.intake import Intake

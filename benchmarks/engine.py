@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -23,13 +22,14 @@ import pyarrow as pa
 
 from benchmarks import _run
 from benchmarks import _streams as streams
+from benchmarks._environment import whole
 from benchmarks._streams import Stream
 from runtime.engine import Results
 
 Figures: TypeAlias = dict[str, float | None]
 
-EVENTS = int(os.environ.get("HAMLET_BENCH_EVENTS", streams.EVENTS))
-REPEATS = int(os.environ.get("HAMLET_BENCH_REPEATS", "3"))
+EVENTS = whole("EVENTS", streams.EVENTS)
+REPEATS = whole("REPEATS", 3)
 CHECKOUT = Path(__file__).parents[1]
 MODES = ("dynamic", "always", "never")
 AT_MOST, AT_LEAST = "at most", "at least"

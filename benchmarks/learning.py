@@ -15,7 +15,6 @@ HAMLET_BENCH_EVENTS (4 million) are those of a stream, HAMLET_BENCH_REPEATS (3) 
 from __future__ import annotations
 
 import gc
-import os
 import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
@@ -27,13 +26,14 @@ import pyarrow as pa
 
 from benchmarks import _run
 from benchmarks import _streams as streams
+from benchmarks._environment import whole
 from benchmarks._streams import Stream
 from runtime.compiled.graphlets.calibrate import calibrated
 from runtime.sharing.learning import Learner
 from runtime.sharing.policy import Policy
 
-EVENTS = int(os.environ.get("HAMLET_BENCH_EVENTS", "4000000"))
-REPEATS = int(os.environ.get("HAMLET_BENCH_REPEATS", "3"))
+EVENTS = whole("EVENTS", 4_000_000)
+REPEATS = whole("REPEATS", 3)
 PANES, LEARNING, QUERIES = 40, 20, 60
 WRONG, NEVER, ALWAYS = 100.0, 1e6, 1e-6
 

@@ -30,10 +30,11 @@ import pyarrow.parquet as pq
 from benchmarks import _pipeline as pipeline
 from benchmarks import _run
 from benchmarks import _streams as streams
+from benchmarks._environment import whole
 from runtime.language.query import Workload
 
-EVENTS = int(os.environ.get("HAMLET_BENCH_EVENTS", streams.EVENTS))
-REPEATS = int(os.environ.get("HAMLET_BENCH_REPEATS", "3"))
+EVENTS = whole("EVENTS", streams.EVENTS)
+REPEATS = whole("REPEATS", 3)
 RATE = 20_000
 STEADY_SECONDS = 40
 WINDOW_SECONDS = 1

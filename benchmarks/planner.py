@@ -13,7 +13,6 @@ HAMLET_BENCH_WORKLOADS (200) is the number of small workloads.
 from __future__ import annotations
 
 import math
-import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -23,11 +22,12 @@ from random import Random
 from typing import Any
 
 from benchmarks import _run
+from benchmarks._environment import whole
 from runtime.language.parser import parse
 from runtime.planning import gloria, sharon
 from runtime.planning.planner import plan
 
-WORKLOADS = int(os.environ.get("HAMLET_BENCH_WORKLOADS", "200"))
+WORKLOADS = whole("WORKLOADS", 200)
 SIZES = (200, 500, 1_000, 2_000)
 LENGTH, TYPES, ROUTES, ROUTE = 10, 60, 8, 50
 

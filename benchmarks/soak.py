@@ -9,7 +9,6 @@ HAMLET_BENCH_MINUTES (30) says for how long.
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable
@@ -18,8 +17,9 @@ from typing import Any
 import psutil
 
 from benchmarks import _pipeline as pipeline
+from benchmarks._environment import number
 
-MINUTES = float(os.environ.get("HAMLET_BENCH_MINUTES", "30"))
+MINUTES = number("MINUTES", 30.0)
 RATE = 20_000
 WINDOW = 1_000_000
 EVERY_SECONDS = 5.0

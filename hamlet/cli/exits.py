@@ -18,6 +18,8 @@ MISTAKE, FAILURE, INTERRUPTED = 1, 2, 130
 _OURS = 70
 _TYPERS_MISTAKE = 2
 _DEBUG = "hamlet.debug"
+# What pydantic, by which Typer reads options, puts before a message that is not its own.
+_PREFIX = "Value error, "
 
 
 def remember_debug(context: typer.Context, wanted: bool) -> bool:
@@ -66,6 +68,7 @@ class HamletGroup(TyperGroup):
             raise typer.Exit(MISTAKE) from error
         except Exception as error:
             if _is_typers(error):
+                _without_prefix(error)
                 raise
             _tell(failure(error), ctx)
             raise typer.Exit(_OURS) from error
@@ -110,3 +113,8 @@ def _is_typers(error: Exception) -> bool:
     """Usage errors, `Exit` and `Abort` have an end of their own."""
     usage = typer.BadParameter.__mro__[2]
     return isinstance(error, usage | typer.Exit | typer.Abort)
+
+
+def _without_prefix(error: Exception) -> None:
+    if isinstance(error, typer.BadParameter):
+        error.message = error.message.removeprefix(_PREFIX)

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from hamlet.cli.cells import cells
 from hamlet.cli.notices import Notices, one_line
-from hamlet.job.driver import Told
+from hamlet.job.telling import Told
 from runtime.events.columns import plain
 from runtime.sharing.decisions import KINDS
 

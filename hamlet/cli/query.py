@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +14,9 @@ from hamlet.cli.grid import Grid
 from hamlet.cli.help import examples, prose
 from hamlet.cli.notices import Notices
 from runtime.errors import InputError
+
+if TYPE_CHECKING:
+    from runtime.language.query import Query, Window
 
 JobName = Annotated[
     str | None,
@@ -59,13 +63,12 @@ def add(workload: options.Workload, job: JobName = None, debug: options.Debug = 
     from hamlet.job.asking import asking
     from hamlet.job.jobs import find
 
-    read_workload(workload)  # so that a mistake is told with its place
+    queries = read_workload(workload)  # so that a mistake is told with its place
     text = _text(workload)
     with asking(find(job)) as asked:
         answer = asked.change({"add": text, "file": str(workload)})
-    since = answer["since"]
-    counted = "" if since is None else f", windows from {_shown(since)} on"
-    Notices().say(f"added {', '.join(answer['added'])} with epoch {answer['epoch']}{counted}")
+    added = ", ".join(answer["added"])
+    Notices().say(f"added {added} with epoch {answer['epoch']}{counted(queries, answer['since'])}")
 
 
 def remove(
@@ -87,6 +90,25 @@ def _text(path: Path) -> str:
         return path.read_text("utf-8")
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
+
+
+def counted(queries: Iterable[Query], since: int | None) -> str:
+    """From when on: the start of the first window that begins after all that was seen, of each
+    query by itself where they differ."""
+    if since is None:
+        return ""
+    said: dict[str, list[str]] = {}
+    for query in queries:
+        said.setdefault(_first(query.window, since), []).append(query.name)
+    if len(said) == 1:
+        return f", {next(iter(said))}"
+    return "; " + "; ".join(f"{', '.join(names)}: {first}" for first, names in said.items())
+
+
+def _first(window: Window, since: int) -> str:
+    if window.counted:
+        return "from the next event on"
+    return f"windows from {_shown(window.start(window.first_from(since)))} on"
 
 
 def _shown(micros: int) -> str:

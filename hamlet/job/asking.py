@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,22 +24,32 @@ class Asking:
         self._control = control
 
     def queries(self) -> list[dict[str, Any]]:
-        shown = ray.get(self._control.shown.remote())
-        return list(shown.get("queries", []))
+        """Waits for a driver that has only just begun, and told nothing yet."""
+        shown = _awaited(self._shown)
+        return list(shown["queries"])
 
     def change(self, question: dict[str, Any]) -> dict[str, Any]:
         """Waits until the driver has taken it up, between two epochs."""
         number = uuid.uuid4().hex
-        until = time.monotonic() + PATIENCE_SECONDS
         ray.get(self._control.ask.remote(number, question))
-        while time.monotonic() < until:
-            answer: dict[str, Any] | None = ray.get(self._control.answer.remote(number))
-            if answer is not None:
-                if "error" in answer:
-                    raise answer["error"]
-                return answer
-            time.sleep(0.05)
-        raise HamletError(f"the job has not answered within {PATIENCE_SECONDS:g} s")
+        answer = _awaited(lambda: ray.get(self._control.answer.remote(number)))
+        if "error" in answer:
+            raise answer["error"]
+        return answer
+
+    def _shown(self) -> dict[str, Any] | None:
+        shown: dict[str, Any] = ray.get(self._control.shown.remote())
+        return shown or None
+
+
+def _awaited(look: Callable[[], dict[str, Any] | None]) -> dict[str, Any]:
+    until = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < until:
+        found = look()
+        if found is not None:
+            return found
+        time.sleep(0.05)
+    raise HamletError(f"the job has not answered within {PATIENCE_SECONDS:g} s")
 
 
 @contextmanager

@@ -13,10 +13,9 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from dataclasses import replace
+from typing import Any
 
-import pyarrow as pa
 import ray
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -24,19 +23,21 @@ from pyspark.errors import PySparkException
 from actors.aggregator import Begin
 from actors.crew import Crew, cause, is_crash, is_loss
 from hamlet.job.changes import Changes
+from hamlet.job.epoch import Epoch, Finished
 from hamlet.job.reading import Read, Reader, nothing
+from hamlet.job.telling import Watcher, counted, told_of
 from runtime.epochs.aggregation import Answer, Change, Order
 from runtime.epochs.checkpoints import Checkpoints
 from runtime.epochs.intake import Intake
 from runtime.epochs.manifest import Counts, Manifest
 from runtime.epochs.shard import Settings
-from runtime.epochs.split import OTHER_TYPES, joined_rows
+from runtime.epochs.split import joined_rows
 from runtime.epochs.watermark import Watermark
 from runtime.errors import Failure
 from runtime.planning.central import Running
 from runtime.planning.planner import extended
 from runtime.planning.planner import plan as planned
-from runtime.sharing.decisions import Decisions, merged
+from runtime.sharing.decisions import Decisions
 from runtime.sharing.plan import Plan
 from runtime.sharing.policy import Policy
 from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Sink, Turn
@@ -56,68 +57,8 @@ LONG_SECONDS = 5.0
 LEAVE_SECONDS = 10.0
 
 
-@dataclass(frozen=True)
-class Told:
-    """What a watcher hears of an epoch when it is committed."""
-
-    epoch: int
-    counts: Counts
-    rows: int
-    seconds: float
-    watermark: int | None
-    newest: int | None
-    backlog: int
-    backlog_in: str
-    open_windows: int
-    waiting: int
-    state_bytes: int
-    saved_bytes: int
-    policy: int
-    stages: dict[str, float]
-    decisions: list[Decisions]
-    results: dict[str, pa.Table]
-
-
 class GaveUp(Failure):
     """Nothing came of repeating; the logs may tell why."""
-
-
-class Watcher(Protocol):
-    def committed(self, told: Told) -> None:
-        """An epoch is committed and published."""
-
-    def trouble(self, what: str) -> None:
-        """Something died, and its work is repeated."""
-
-
-@dataclass
-class _Epoch:
-    """An epoch on its way through the aggregators."""
-
-    order: Order
-    read: Read
-    intake: Intake
-    since: dict[str, int]
-    answers: Future[list[Answer]] = field(default_factory=Future)
-    finished: Future[_Finished] | None = None
-    clocks: dict[str, int] = field(default_factory=dict)
-    newest: int | None = None
-    began: float = 0.0
-
-    @property
-    def busy(self) -> Future[Any]:
-        """What it waits for."""
-        return self.answers if self.finished is None else self.finished
-
-
-@dataclass(frozen=True)
-class _Finished:
-    """What came of an epoch, once it is committed and published."""
-
-    manifest: Manifest
-    answers: list[Answer]
-    tables: dict[str, pa.Table]
-    stages: dict[str, float]
 
 
 class Driver:
@@ -169,7 +110,7 @@ class Driver:
         self._policy: Policy | None = None
         self._plan_now = self._first_plan(settings)
         self._planned_anew: Plan | None = None
-        self._pending: deque[_Epoch] = deque()
+        self._pending: deque[Epoch] = deque()
         self._wanted: Range | None = None
         self._reading: Future[Read] | None = None
         self._limit = LEAST_BYTES
@@ -312,7 +253,7 @@ class Driver:
         if order.policy is not None:
             self._policy = order.policy
         self._next += 1
-        epoch = _Epoch(
+        epoch = Epoch(
             order,
             read,
             self._intake,
@@ -359,7 +300,7 @@ class Driver:
         found = extended(found, queries, change.added, planner)
         return replace(found, version=found.version + 1)
 
-    def _send(self, epoch: _Epoch) -> None:
+    def _send(self, epoch: Epoch) -> None:
         calls = self._crew.take(epoch.order, epoch.read.portions)
         epoch.answers = self._threads.submit(ray.get, calls)
 
@@ -412,7 +353,7 @@ class Driver:
 
     # ---- an epoch ends ---------------------------------------------------------------------
 
-    def _go_on(self, epoch: _Epoch) -> None:
+    def _go_on(self, epoch: Epoch) -> None:
         """With the oldest epoch: only then is it known what is committed, should a later one have
         to be repeated."""
         if epoch.finished is not None:
@@ -427,11 +368,11 @@ class Driver:
         else:
             epoch.finished = self._threads.submit(self._finish, epoch, answers)
 
-    def _finish(self, epoch: _Epoch, answers: list[Answer]) -> _Finished:
+    def _finish(self, epoch: Epoch, answers: list[Answer]) -> Finished:
         """In a thread of its own, one epoch at a time."""
         began = time.perf_counter()
         tables = epoch.intake.tables([each for answer in answers for each in answer.partials])
-        manifest = self._manifest(epoch, answers, self._counted(epoch, tables))
+        manifest = self._manifest(epoch, answers, counted(self.counts, epoch.read, tables))
         merged = time.perf_counter()
         beside = {DEAD_LETTER: joined_rows(epoch.read.dead), LATE: joined_rows(epoch.read.late)}
         self._sink.stage(epoch.order.epoch, {**tables, **beside}, _turn(epoch))
@@ -448,9 +389,9 @@ class Driver:
             "merge": merged - began,
             "sink": staged - merged + published - committed,
         }
-        return _Finished(manifest, answers, tables, stages)
+        return Finished(manifest, answers, tables, stages)
 
-    def _take_finished(self, epoch: _Epoch, finished: _Finished) -> None:
+    def _take_finished(self, epoch: Epoch, finished: Finished) -> None:
         self._committed = finished.manifest
         self.counts = finished.manifest.counts
         self._repeats = 0
@@ -458,24 +399,7 @@ class Driver:
         self._tell(epoch, finished)
         self._pace(epoch, finished.stages)
 
-    def _counted(self, epoch: _Epoch, tables: dict[str, pa.Table]) -> Counts:
-        counts, read = self.counts.copy(), epoch.read
-        for told in read.told:
-            counts.rows += told.rows
-            counts.events += told.events
-            counts.truncated += told.truncated
-            counts.null_keys.update(told.null_keys)
-            counts.types |= told.types
-            others = sorted(told.other_types - counts.other_types)
-            counts.other_types.update(others[: OTHER_TYPES - len(counts.other_types)])
-        counts.late += sum(table.num_rows for table in read.late)
-        for table in read.dead:
-            counts.dead.update(table["reason"].to_pylist())
-        counts.lost += read.lost
-        counts.results.update({name: table.num_rows for name, table in tables.items()})
-        return counts
-
-    def _manifest(self, epoch: _Epoch, answers: list[Answer], counts: Counts) -> Manifest:
+    def _manifest(self, epoch: Epoch, answers: list[Answer], counts: Counts) -> Manifest:
         order = epoch.order
         units = {unit: saved for answer in answers for unit, saved in answer.saved.items()}
         return Manifest(
@@ -496,30 +420,12 @@ class Driver:
             finished=order.last,
         )
 
-    def _tell(self, epoch: _Epoch, finished: _Finished) -> None:
-        answers = finished.answers
-        self.decisions = merged(each for answer in answers for each in answer.decisions)
-        told = Told(
-            epoch=epoch.order.epoch,
-            counts=self.counts,
-            rows=epoch.read.rows,
-            seconds=time.perf_counter() - epoch.began,
-            watermark=epoch.order.watermark,
-            newest=epoch.newest,
-            backlog=self._source.backlog(self._planned),
-            backlog_in=self._source.counts_in,
-            open_windows=sum(answer.open_windows for answer in answers),
-            waiting=sum(answer.waiting for answer in answers),
-            state_bytes=sum(answer.state_bytes for answer in answers),
-            saved_bytes=sum(answer.saved_bytes for answer in answers),
-            policy=max(answer.policy for answer in answers),
-            stages=finished.stages,
-            decisions=self.decisions,
-            results=finished.tables,
-        )
+    def _tell(self, epoch: Epoch, finished: Finished) -> None:
+        told = told_of(epoch, finished, self._source, self._planned)
+        self.decisions = told.decisions
         self._watcher.committed(told)
 
-    def _pace(self, epoch: _Epoch, stages: dict[str, float]) -> None:
+    def _pace(self, epoch: Epoch, stages: dict[str, float]) -> None:
         """Larger epochs where there is more to read, smaller ones where they take long."""
         slowest = max(stages["spark"] + stages["hand-over"], stages["compute"], stages["sink"])
         if slowest > SLOW_SECONDS:
@@ -583,7 +489,7 @@ class Driver:
                 epoch.read = self._insist(epoch)
         self._crew.follow(self._intake.routing(self._shards, self._crew.size))
 
-    def _insist(self, epoch: _Epoch) -> Read:
+    def _insist(self, epoch: Epoch) -> Read:
         while True:
             try:
                 return self._reader.read(epoch.read.range, epoch.intake.columns, epoch.read.bound)
@@ -591,7 +497,7 @@ class Driver:
                 self._outlast(error, _can_be_read_again(error))
 
 
-def _turn(epoch: _Epoch) -> Turn | None:
+def _turn(epoch: Epoch) -> Turn | None:
     """None where queries came or went with it: those are not known where it is lost."""
     order = epoch.order
     if order.change is not None:

@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from runtime.cache import cache_of
 from runtime.errors import HamletError, did_you_mean
@@ -15,32 +16,39 @@ from runtime.errors import HamletError, did_you_mean
 
 @dataclass(frozen=True)
 class Job:
-    """`token` is the file that holds Ray's token, if the cluster wants one."""
+    """`address` is that of its Ray, and empty while the job is starting. `token` is the file that
+    holds Ray's token, if the cluster wants one."""
 
     name: str
     pid: int
-    address: str
-    namespace: str
-    token: str | None
+    address: str = ""
+    namespace: str = ""
+    token: str | None = None
 
 
 def running() -> list[Job]:
     """Those whose process is alive; files of others are removed."""
     found = []
     for path in sorted(cache_of("jobs").glob("*.json")):
-        try:
-            job = Job(**json.loads(path.read_text("utf-8")))
-        except (OSError, ValueError, TypeError):
-            continue
-        if _alive(job.pid):
+        job = _read(path)
+        if job is not None and _alive(job.pid):
             found.append(job)
-        else:
+        elif job is not None:
             path.unlink(missing_ok=True)
     return found
 
 
 def find(name: str | None) -> Job:
-    jobs = running()
+    job = _meant(name, running())
+    if not job.address:
+        raise HamletError(
+            f"`{job.name}` is still starting",
+            "ask again in a moment; its terminal says what it waits for",
+        )
+    return job
+
+
+def _meant(name: str | None, jobs: list[Job]) -> Job:
     if name is None and len(jobs) == 1:
         return jobs[0]
     names = [job.name for job in jobs]
@@ -56,18 +64,43 @@ def find(name: str | None) -> Job:
 
 @contextmanager
 def listed(job: Job) -> Iterator[None]:
-    """While the job runs."""
+    """From its start to its end."""
     if any(other.name == job.name for other in running()):
         raise HamletError(
             f"a job called `{job.name}` is running already", "--name tells them apart"
         )
-    path = cache_of("jobs") / f"{job.name}.json"
-    with open(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
-        json.dump(asdict(job), file)
+    tell(job)
     try:
         yield
     finally:
-        path.unlink(missing_ok=True)
+        forget(job)
+
+
+def tell(job: Job) -> None:
+    """What is known of it now. The file is there as a whole at any time."""
+    path = _file(job)
+    hidden = path.with_name(f".{path.name}.{job.pid}")
+    with open(os.open(hidden, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
+        json.dump(asdict(job), file)
+    hidden.replace(path)
+
+
+def forget(job: Job) -> None:
+    """Unless another process has a job of that name by now."""
+    known = _read(_file(job))
+    if known is not None and known.pid == job.pid:
+        _file(job).unlink(missing_ok=True)
+
+
+def _read(path: Path) -> Job | None:
+    try:
+        return Job(**json.loads(path.read_text("utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def _file(job: Job) -> Path:
+    return cache_of("jobs") / f"{job.name}.json"
 
 
 def _alive(pid: int) -> bool:

@@ -14,11 +14,13 @@ import pyarrow as pa
 
 from actors import cluster as clusters
 from actors.crew import Crew
+from hamlet.job import jobs
 from hamlet.job.desk import Desk
-from hamlet.job.driver import Driver, GaveUp, Watcher
+from hamlet.job.driver import Driver, GaveUp
 from hamlet.job.inputs import Input
-from hamlet.job.jobs import Job, listed
+from hamlet.job.jobs import Job
 from hamlet.job.reading import Reader
+from hamlet.job.telling import Watcher
 from runtime import checkpoint
 from runtime.epochs.aggregation import Change
 from runtime.epochs.checkpoints import Checkpoints
@@ -90,6 +92,8 @@ def run(
     """`started` is called before the first epoch, `done` after the last one, while all that the
     job has kept is still there."""
     with ExitStack() as stack:
+        if input.asked.follow:  # only a job that goes on can be asked
+            stack.enter_context(jobs.listed(Job(asked.name, os.getpid())))
         temporary = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hamlet-job-")))
         folder = Folder(
             asked.checkpoint or str(temporary / "checkpoint"), asked.checkpoint is not None
@@ -171,12 +175,13 @@ def _cluster(stack: ExitStack, asked: Asked) -> clusters.Cluster:
 
 
 def _desk(stack: ExitStack, asked: Asked, cluster: clusters.Cluster) -> Desk:
-    """Only a job that goes on can be asked to change."""
+    """From now on the job can be asked to change."""
     desk = Desk(asked.name)
     stack.callback(desk.close)
     token = os.environ.get("RAY_AUTH_TOKEN_PATH")
     job = Job(asked.name, os.getpid(), cluster.address, cluster.namespace, token)
-    stack.enter_context(listed(job))
+    jobs.tell(job)
+    stack.callback(jobs.forget, job)  # it takes a while to end, and answers nobody then
     return desk
 
 

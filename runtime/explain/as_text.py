@@ -169,29 +169,42 @@ def _plan(plan: WorkloadPlan) -> list[str]:
     lines = [
         ("planner", f"{plan.planner}, since {plan.why}"),
         ("cost", f"{plan.cost:,.3g} ns an event; by other planners: {', '.join(costs)}"),
+        *_runs(plan),
+        *(("", note) for note in plan.notes),
     ]
+    shown = _labelled(lines)
+    if plan.transitions:
+        shown += _labelled([("transitions", "that queries share; costs in ns an event")])
+        shown += _few([(f"{s.source} -> {s.target}", _set(s)) for s in plan.transitions])
+    if plan.operators:
+        shown += _labelled([("longer parts", "that queries could share as one operator")])
+        shown += _few([(each.part, each.why) for each in plan.operators])
+    return shown
+
+
+def _runs(plan: WorkloadPlan) -> Iterator[tuple[str, str]]:
     together = [run for run in plan.runs if len(run.queries) > 1]
     for number, run in enumerate(together, 1):
-        lines.append((f"run {number}", f"{shortened(run.queries, SHOWN)}; {run.why}"))
-    alone = len(plan.runs) - len(together)
+        yield f"run {number}", f"{shortened(run.queries, SHOWN)}; {run.why}"
+    alone = [run.queries[0] for run in plan.runs if len(run.queries) == 1]
     if alone:
-        queries = "1 query" if alone == 1 else f"{alone} queries"
-        lines.append(("alone", f"{queries}, each in a run of its own"))
-    lines += [("", note) for note in plan.notes]
-    shown = [f"  {label:{LABEL}}{text}" for label, text in lines]
-    shown += _few([(f"{s.source} -> {s.target}", _set(s)) for s in plan.transitions])
-    return shown + _few([(each.part, each.why) for each in plan.operators])
+        each = "in a run of its own" if len(alone) == 1 else "each in a run of its own"
+        yield "alone", f"{shortened(alone, SHOWN)}; {each}"
+
+
+def _labelled(lines: list[tuple[str, str]]) -> list[str]:
+    return [f"  {label:{LABEL}}{text}" for label, text in lines]
 
 
 def _set(shared: SetPlan) -> str:
-    by = f"{shortened(shared.queries)} share it with snapshots of {shared.snapshots}"
+    by = f"{shortened(shared.queries)} share it"
     return f"{by}: {shared.why}" if shared.why else by
 
 
 def _few(rows: list[tuple[str, str]]) -> list[str]:
-    lines = _aligned(rows[:LINES])
+    lines = [f"  {line}" for line in _aligned(rows[:LINES])]
     if len(rows) > LINES:
-        lines.append(f"  and {len(rows) - LINES} more; --format json has them all")
+        lines.append(f"    and {len(rows) - LINES} more; --format json has them all")
     return lines
 
 

@@ -8,10 +8,11 @@ from runtime.planning.planner import Planned
 from runtime.sharing.plan import Plan
 
 WINDOWS = {
-    "auto": "how their windows are kept is decided pane by pane",
+    "auto": "how {whose} windows are kept is decided pane by pane",
     "vectors": "each window has numbers of its own",
     "panes": "a pane is one operator for all windows",
 }
+APART = "{whose} windows do not overlap"
 
 
 def workload_plan(planned: Planned, workload: Workload) -> WorkloadPlan:
@@ -34,7 +35,9 @@ def workload_plan(planned: Planned, workload: Workload) -> WorkloadPlan:
 def _run(names: tuple[str, ...], plan: Plan, workload: Workload) -> RunPlan:
     strategy = plan.windows_of(names)
     overlap = any(_overlaps(workload[name]) for name in names)
-    return RunPlan(names, strategy, WINDOWS[strategy] if overlap else "its windows do not overlap")
+    whose = "its" if len(names) == 1 else "their"
+    why = WINDOWS[strategy] if overlap else APART
+    return RunPlan(names, strategy, why.format(whose=whose))
 
 
 def _overlaps(query: Query) -> bool:

@@ -33,6 +33,10 @@ class Window:
         """The numbers k of the windows that hold a time (or an ordinal)."""
         return range((point - self.within) // self.slide + 1, point // self.slide + 1)
 
+    def first_from(self, point: int) -> int:
+        """The number k of the first window that starts there or later."""
+        return -(-point // self.slide)
+
     def start(self, k: int) -> int:
         return k * self.slide
 

@@ -36,6 +36,12 @@ class Family:
                 found[name] = tuple(all_types(parts))
         return found
 
+    def spoken(self, text: str) -> str:
+        """With types in the place of labels, whose numbers nobody else knows."""
+        for label in sorted(self.types, key=len, reverse=True):
+            text = text.replace(label, self.types[label])
+        return text
+
     def rates(self, of_types: Mapping[str, float]) -> dict[str, float]:
         """Of labels, as if conditions picked every event. A type that is not known comes once."""
         return {label: of_types.get(type_, 1.0) for label, type_ in self.types.items()}

@@ -135,7 +135,7 @@ def _settled(
     if draft.passes:
         plan = _one_pass(plan, queries, estimate)
     candidates, refused = accepted(family, draft.parts)
-    reasons = [Reason(str(part), f"one by one: {why}") for part, why in refused]
+    reasons = [Reason(str(part), f"step by step: {why}") for part, why in refused]
     parts: list[SharedPart] = []
     for part in candidates:
         pays, why = _pays(part, queries, estimate)
@@ -156,10 +156,9 @@ def _pays(part: SharedPart, queries: tuple[Query, ...], estimate: Estimate) -> t
     alone = Plan(groups=(part.queries,))
     without = estimate.plan(alone, sharing)
     shared = estimate.plan(replace(alone, shared=(part,)), sharing)
-    one, other = f"{shared:.3g} ns an event", f"{without:.3g} ns an event"
     if shared < without:
-        return True, f"as one operator: {one}; one by one it would be {other}"
-    return False, f"one by one: {other}; as one operator it would be {one}"
+        return True, f"as one operator: costs {shared:.3g}, step by step it would be {without:.3g}"
+    return False, f"step by step: costs {without:.3g}, as one operator it would be {shared:.3g}"
 
 
 def _alone(queries: Iterable[Query]) -> list[tuple[Query, ...]]:

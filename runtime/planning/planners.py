@@ -61,9 +61,11 @@ def by_sharon(family: Family, statistics: Statistics, prices: Prices) -> Draft:
         queries = tuple(sorted(names))
         here = [QuerySet(one, other, queries, types[0]) for one, other in pairwise(types)]
         sets += here
-        why = f"{', '.join(types)} saves {weight(pattern, names):.3g} ns an event"
+        whole = f"all of {', '.join(types)} saves" if len(here) > 1 else "saves"
+        why = f"together from {types[0]} on; {whole} {weight(pattern, names):.3g}"
         reasons += [why] * len(here)
-    notes = (f"parts of sequences: {found.ending.value}",) if family.sequences else ()
+    shown = f"which parts of sequences are shared: {found.ending.value}"
+    notes = (shown,) if family.sequences else ()
     parts = tuple(of_sharon(family, found))
     return Draft(tuple(sets), parts, reasons=tuple(reasons), notes=notes)
 
@@ -101,4 +103,7 @@ def _sets(family: Family, plan: gloria.GloriaPlan) -> Iterator[tuple[QuerySet, s
         for one in each.sets:
             if one.snapshots is not None and len(one.queries) > 1:
                 names = tuple(sorted(one.queries))
-                yield QuerySet(source, target, names, family.types[one.snapshots]), one.why
+                yield (
+                    QuerySet(source, target, names, family.types[one.snapshots]),
+                    family.spoken(one.why),
+                )

@@ -19,7 +19,3 @@ class Prices:
     repeat: float = 4.0  #: the same, where the state repeats or has several before it
     settling: float = 170.0  #: a longer part is applied to queries that lie side by side
     settle: float = 2.5  #: one product, where that is done
-
-
-#: With which every longer part is worth it: for tests, and to see what it would take.
-FREE_PARTS = Prices(repeat=100.0, state=100.0, settling=0.0, settle=0.0)

@@ -45,6 +45,14 @@ def test_wrong_option_is_the_users_mistake_too(hamlet):
     assert "Did you mean 'run'?" in hamlet("rum").stderr
 
 
+@pytest.mark.parametrize("option", ["--planner", "--ties", "--format"])
+def test_a_wrong_choice_is_told_without_the_words_of_a_library(hamlet, option: str):
+    done = hamlet("explain", "ride.sase", option, "nonsense")
+    said = " ".join(done.stderr.replace("│", " ").split())
+    assert done.exit_code == 1
+    assert f"Invalid value for '{option}': 'nonsense' is not one of " in said
+
+
 def test_failure_of_ours(hamlet, monkeypatch: pytest.MonkeyPatch):
     def broken(*_: object) -> None:
         raise RuntimeError("a bug\nof two lines")

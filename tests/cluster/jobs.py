@@ -13,9 +13,10 @@ import pyarrow as pa
 
 from actors.crew import Crew
 from hamlet.cli.source import open_source
-from hamlet.job.driver import Driver, Told
+from hamlet.job.driver import Driver
 from hamlet.job.reading import Reader
 from hamlet.job.run import fingerprints
+from hamlet.job.telling import Told
 from hamlet.run import run as run_in_process
 from runtime.engine import Engine
 from runtime.epochs.checkpoints import Checkpoints

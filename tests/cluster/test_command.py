@@ -2,13 +2,18 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pyarrow.parquet as pq
+import pytest
 
 from cluster.streams import pieces, rides, write_csv, write_parquet
+from hamlet.job import jobs
+from runtime.errors import HamletError
 
 ROOT = Path(__file__).parents[2]
 QUERIES = """QUERY by_driver
@@ -58,3 +63,22 @@ def test_ray_is_the_default_and_writes_what_local_writes(tmp_path: Path):
         ray, local = (pq.read_table(tmp_path / engine / name) for engine in ("ray", "local"))
         assert ray.equals(local), name
     assert json.loads(local["event"][0].as_py())["time"] == "soon"
+
+
+def test_a_job_is_known_before_it_has_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """It waits for a first file, before it starts anything else."""
+    monkeypatch.setenv("HAMLET_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "queries.sase").write_text(QUERIES)
+    (tmp_path / "incoming").mkdir()
+    code = "from hamlet.cli import main; main()"
+    command = [sys.executable, "-c", code, "run", "queries.sase", "--input", "incoming", "--follow"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, cwd=tmp_path, env=env, stderr=subprocess.DEVNULL) as running:
+        until = time.monotonic() + 60
+        while not jobs.running() and time.monotonic() < until:
+            time.sleep(0.1)
+        with pytest.raises(HamletError, match="`queries` is still starting"):
+            jobs.find(None)
+        running.send_signal(signal.SIGINT)
+        assert running.wait(60) == 130
+    assert not jobs.running()

@@ -1,6 +1,7 @@
 """Runs the commands of every example's README; holds what they write against the example."""
 
 import csv
+import json
 import os
 import re
 import shutil
@@ -65,6 +66,18 @@ def test_ridesharing_needs_no_parameters(hamlet: str):
     printed = run(command, hamlet, EXAMPLES / "ridesharing")
     for query in (EXAMPLES / "ridesharing" / "expected").iterdir():
         assert re.search(rf"^{query.stem}  [1-9]", printed, re.MULTILINE), query.stem
+
+
+def test_the_query_to_add_has_rows_in_every_piece_of_the_stream():
+    """Whoever adds it sees soon that it counts."""
+    added = str(EXAMPLES / "follow" / "more.sase")
+    for seed in (3, 4, 5, 6):
+        stream = f"generate:ridesharing?events=20000&seed={seed}"
+        given = ["run", added, "--input", stream, "--engine", "local", "--format", "json"]
+        rows = [json.loads(line) for line in CliRunner().invoke(app, given).stdout.splitlines()]
+        windows = {row["window_start"] for row in rows}
+        assert len(windows) == 12, "two minutes, ten seconds each"
+        assert len(rows) > 100
 
 
 def rows_of(file: Path) -> list[list[str]]:

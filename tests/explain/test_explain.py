@@ -111,7 +111,27 @@ def test_every_example_by_every_planner(path: Path, planner: str):
 def test_under_none_the_planner_is_the_reason():
     said = explain(parse(TWO), planner="none")
     assert all("the planner `none`" in (query.alone or "") for query in said.queries)
-    assert "2 queries, each in a run of its own" in said.text()
+    assert "  alone          q1, q2; each in a run of its own\n" in said.text()
+
+
+def test_a_run_of_one_query_is_told_of_as_one():
+    sliding = "WITHIN 1 min SLIDE 10 s"
+    (alone,) = explain(workload("A+", clauses=sliding)).plan.runs
+    assert alone.why == "how its windows are kept is decided pane by pane"
+    (both,) = explain(workload("SEQ(A, B+)", "SEQ(C, B+)", clauses=sliding)).plan.runs
+    assert both.why == "how their windows are kept is decided pane by pane"
+    (apart,) = explain(workload("A+")).plan.runs
+    assert apart.why == "its windows do not overlap"
+    assert "  alone          q1; in a run of its own\n" in explain(workload("A+")).text()
+
+
+def test_reasons_name_types_and_not_what_planners_call_them():
+    """Planners tell types apart by the conditions on them, with a number."""
+    text = "RETURN COUNT(*) PATTERN SEQ(A a, (SEQ(B b, C))+) WHERE b.x = 1 AND a.y < 3 WITHIN 1 s "
+    said = explain(parse(text + text), planner="gloria")
+    whole = "all of SEQ(B, C)+ costs "
+    assert [each.why.partition(whole)[1] for each in said.plan.transitions] == ["", whole, whole]
+    assert "#" not in said.text()
 
 
 def test_queries_without_a_kleene_part_share_the_pass():

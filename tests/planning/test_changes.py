@@ -8,11 +8,12 @@ import pyarrow as pa
 import pytest
 
 from compiled.graphlets.sequences import cut, stream, workload
+from planning.prices import FREE_PARTS
 from runtime.engine import Engine
 from runtime.language.parser import parse
 from runtime.planning.planner import extended, plan
 from runtime.planning.planners import PLANNERS
-from runtime.planning.prices import FREE_PARTS, Prices
+from runtime.planning.prices import Prices
 from runtime.planning.statistics import Statistics
 
 
@@ -63,6 +64,28 @@ def test_plans_that_change(seed: int):
             engine.follow(some_plan(text, random))
     found.append(engine.finish())
     assert as_numbers(rows(found)) == as_numbers(exact(text, table)), text
+
+
+@pytest.mark.parametrize("after", PLANNERS)
+@pytest.mark.parametrize("before", PLANNERS)
+def test_a_checkpoint_goes_on_by_another_planner(before: str, after: str):
+    """It is taken in the middle of windows and of what planners share."""
+    text = "\n".join(
+        f"QUERY q{n} RETURN COUNT(*), SUM(C.x) PATTERN {pattern} WITHIN 60 us SLIDE 20 us"
+        for n, pattern in enumerate(("SEQ(A, B, C)", "SEQ(D, B, C)", "SEQ(A, (SEQ(B, C))+)"))
+    )
+    table = stream(Random(7))
+    half = table.num_rows // 2
+    first, second = (plan(parse(text), each, prices=FREE_PARTS).plan for each in (before, after))
+    engine = Engine(text, plan=first, kernels="general", time_unit="us")
+    found = [engine.process(table.slice(0, half)), engine.advance(int(table["time"][half].as_py()))]
+    assert engine.open_windows() > 0
+    again = Engine(text, plan=second, kernels="general", time_unit="us")
+    again.restore(engine.checkpoint())
+    found += [again.process(table.slice(half)), again.finish()]
+    wanted = as_numbers(exact(text, table))
+    assert all(len(wanted[name]) > 1 for name in ("q0", "q1", "q2"))
+    assert as_numbers(rows(found)) == wanted
 
 
 def test_a_plan_waits_for_the_next_pane():

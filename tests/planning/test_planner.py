@@ -5,13 +5,14 @@ from random import Random
 import pytest
 
 from compiled.graphlets.sequences import TYPES, cut, results, stream, workload
+from planning.prices import FREE_PARTS
 from runtime.compiled.graphlets.parts import check_plan
 from runtime.errors import HamletError
 from runtime.language.parser import parse
 from runtime.planning.estimate import Estimate, runs_of
 from runtime.planning.planner import extended, plan
 from runtime.planning.planners import PLANNERS
-from runtime.planning.prices import FREE_PARTS, Prices
+from runtime.planning.prices import Prices
 from runtime.planning.statistics import Statistics
 from runtime.sharing.plan import Plan
 

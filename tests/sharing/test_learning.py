@@ -11,50 +11,7 @@ from runtime.sharing import model
 from runtime.sharing.learning import MOST, Learner
 from runtime.sharing.model import TERMS, Samples
 from runtime.sharing.policy import Policy
-
-TRUE = Policy(
-    scan=0.3, operator=10, pick=0.2, compare=0.5, walk=1.5, apply=25, join=50, beside=3, cross=9
-)
-CLOCK = 60
-
-
-def drawn(
-    truth: Policy, size: int = 400, seed: int = 1, noise: float = 0.1, ways: tuple[int, ...] = ()
-) -> Samples:
-    """Bursts of all sizes, with the times that a policy says."""
-    draw = np.random.default_rng(seed)
-    way = draw.choice(ways or model.WAYS, size)
-    queries = draw.integers(2, 60, size)
-    classes = np.minimum(draw.integers(1, 60, size), queries)
-    by_classes = way == model.CLASSES
-    each = draw.integers(1, 6, size)
-    joined = np.minimum(classes, queries - classes) * each
-    applied = np.select(
-        [way == model.AGREED, by_classes, way == model.APART],
-        [each, classes * each, queries * each],
-        draw.integers(10, 1_000, size),
-    )
-    samples = Samples(
-        way=way,
-        waiting=np.where(way == model.AGREED, 0, draw.integers(1, 65, size)),
-        classes=classes,
-        queries=queries,
-        conditions=queries,
-        applied=applied,
-        joined=np.where(by_classes, joined, 0),
-        stepped=queries * each,
-        compared=np.zeros(size, np.int64),
-        nanoseconds=np.zeros(size, np.int64),
-        version=np.zeros(size, np.int64),
-    )
-    work, compared = (rows @ model.coefficients(truth) for rows in model.equations(samples))
-    compared = np.where(by_classes, compared + CLOCK, 0) * draw.lognormal(0, noise, size)
-    total = (work + CLOCK) * draw.lognormal(0, noise, size) + compared
-    return samples._replace(compared=compared.astype(np.int64), nanoseconds=total.astype(np.int64))
-
-
-def scaled(policy: Policy, by: float, *names: str) -> Policy:
-    return replace(policy, **{name: by * getattr(policy, name) for name in names or TERMS})
+from sharing.bursts import TRUE, drawn, scaled
 
 
 def learned(learner: Learner, truth: Policy, calls: int = 20, **how) -> Policy:

@@ -80,7 +80,7 @@ class Loop:
 
     def __str__(self) -> str:
         inner = ", ".join(map(str, self.parts))
-        return f"{inner}+" if inner == self.parts[0] else f"(SEQ({inner}))+"
+        return f"{inner}+" if inner == self.parts[0] else f"SEQ({inner})+"
 
 
 Pool: TypeAlias = Step | Loop

@@ -122,8 +122,8 @@ class _Making:
             return
         groups = cut({chain: len(names) for chain, names in queries.items()}, GROUPS)
         self.notes.append(
-            f"{sum(map(len, queries.values()))} queries with contradicting orders of transitions "
-            f"are planned in {len(groups)} groups"
+            f"{sum(map(len, queries.values()))} queries have their types in orders that contradict "
+            f"each other: they are planned in {len(groups)} groups, and share within each"
         )
         counts = Counter(pool for group in groups for pool in {p for c in group for p in c.pools})
         elsewhere = {pool for pool, count in counts.items() if count > 1}

@@ -1,4 +1,4 @@
-"""Why a Q-set is as it is, in one line."""
+"""Why a Q-set is as it is, in one line, with the paper's word in brackets."""
 
 from __future__ import annotations
 
@@ -8,27 +8,35 @@ from runtime.planning.gloria.template import Place, QSet, QSets
 from runtime.planning.gloria.weights import Weights
 
 ONLY_ONE = "no other query has this transition"
-OTHER_GROUP = "the other queries with this transition have orders that contradict its own"
+OTHER_GROUP = "the other queries with this transition have their types in another order"
 
 
 def why_shared(weights: Weights, place: Place, arrived: QSets, chosen: QSet) -> str:
     """A set that shares: kept, renewed or merged."""
-    q, snapshots = chosen
     spent, alone = _both(weights, place, chosen)
-    compared = f"{place.pool} costs {spent:.3g} instead of {alone:.3g}"
+    what = f"all of {place.pool} costs" if isinstance(place.pool, Loop) else "costs"
+    told_apart = _evaluated(weights, place, arrived, chosen)
+    before = f", and {told_apart:.3g} to tell them apart before [evaluate]" if told_apart else ""
+    return f"{_how(arrived, chosen)}; {what} {spent:.3g} instead of {alone:.3g}{before}"
+
+
+def _how(arrived: QSets, chosen: QSet) -> str:
+    q, snapshots = chosen
+    if chosen in arrived and q.bit_count() == 1:
+        return f"goes on from {snapshots}, where the others left it [snapshots kept]"
     if chosen in arrived:
-        if q.bit_count() == 1:
-            return f"goes on with snapshots of {snapshots} after its set parted: {compared}"
-        return f"keeps the snapshots of {snapshots}, nothing is evaluated: {compared}"
-    evaluated = sum(
-        weights.costs.evaluate(place.source, old, (mask & q).bit_count())
-        for mask, old in arrived
-        if mask & q
-    )
-    how = f"evaluating costs {evaluated:.3g}" if evaluated else "nothing is to be evaluated"
-    same = [old for mask, old in arrived if mask == q]
-    verb = f"new snapshots of {snapshots} after {same[0]}" if same else f"merged at {snapshots}"
-    return f"{verb}, {how}: {compared}"
+        return f"still together from {snapshots} on [snapshots kept]"
+    if any(mask == q for mask, _ in arrived):
+        return f"still together, with new numbers from {snapshots} on [new snapshots]"
+    return f"together from {snapshots} on [merged]"
+
+
+def _evaluated(weights: Weights, place: Place, arrived: QSets, chosen: QSet) -> float:
+    """What it costs that those who came otherwise were shared before."""
+    if chosen in arrived:
+        return 0.0
+    shares = [((mask & chosen[0]).bit_count(), old) for mask, old in arrived]
+    return sum(weights.costs.evaluate(place.source, old, k) for k, old in shares if k)
 
 
 def why_apart(weights: Weights, place: Place, mask: int, elsewhere: bool) -> str:
@@ -38,10 +46,13 @@ def why_apart(weights: Weights, place: Place, mask: int, elsewhere: bool) -> str
         return OTHER_GROUP if elsewhere else ONLY_ONE
     alone = _alone(weights, place, k)
     if k == 1:
-        return f"shares with no other query: {place.pool} costs {alone:.3g}, evaluating is saved"
+        return f"by itself; costs {alone:.3g}, and nothing is to be told apart later [evaluate]"
     best = min(_shared(weights, place, (mask, type_)) for type_ in place.local)
     later = min(weights.costs.evaluate(place.target, type_, k) for type_ in place.local)
-    return f"sharing costs {best:.3g} and {later:.3g} to evaluate, not sharing {alone:.3g}"
+    return (
+        f"each by itself; costs {alone:.3g}, together it would be {best:.3g}"
+        f" and {later:.3g} to tell them apart later [evaluate]"
+    )
 
 
 def _both(weights: Weights, place: Place, chosen: QSet) -> tuple[float, float]:

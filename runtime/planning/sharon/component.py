@@ -16,9 +16,9 @@ from runtime.planning.sharon.options import expand
 class Ending(Enum):
     """How the search for a plan ended."""
 
-    OPTIMAL = "no plan scores more"
-    LIMITED = "no plan of the options looked at scores more, but there are more options"
-    EXPIRED = "the search was not finished: the plan is the greedy one, or the best met so far"
+    OPTIMAL = "no other choice saves more"
+    LIMITED = "no choice of those looked at saves more, but there are more"
+    EXPIRED = "the search was not finished: this is the greedy choice, or the best met so far"
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Why each candidate is in a plan or not, as a line of text."""
+"""Why each candidate is in a plan or not, as a line of text, with the paper's word in brackets."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def reasons(
 def _chosen(candidate: Candidate, queries: Queries, weight: Weight) -> str:
     left_out = len(candidate.queries) - len(queries)
     but = f", not by {left_out} more that contain it" if left_out else ""
-    return f"shared by {_named(queries)}{but}, gain {weight(candidate.pattern, queries):.6g}"
+    return f"shared by {_named(queries)}{but}, saves {weight(candidate.pattern, queries):.6g}"
 
 
 def _dropped(
@@ -43,12 +43,12 @@ def _dropped(
         return f"sharing it by {_named(candidate.queries)} does not pay"
     winners = _winners(candidate, owners, covers)
     if not winners:
-        return "the queries left to it gain nothing from it"
+        return "sharing it does not pay for the queries that are left to it"
     pattern = max(winners, key=lambda each: len(winners[each]))
     against = f"overlaps with ({', '.join(pattern)}) in {_named(winners[pattern])}"
     others = f", and {len(winners) - 1} more chosen" if len(winners) > 1 else ""
-    ridden = "conflict-ridden, " if candidate.pattern in solved.ridden else ""
-    return f"{ridden}{against}{others}"
+    ridden = " [conflict-ridden]" if candidate.pattern in solved.ridden else ""
+    return f"{against}{others}{ridden}"
 
 
 def _owners(chosen: Iterable[Candidate], covers: Covers) -> dict[str, list[tuple[int, Pattern]]]:

@@ -14,7 +14,7 @@ import pyarrow as pa
 from cluster.faults import stream
 from hamlet.job import inputs
 from hamlet.job import run as jobs
-from hamlet.job.driver import Told
+from hamlet.job.telling import Told
 from runtime.epochs.checkpoints import Checkpoints
 from runtime.epochs.intake import Intake
 from runtime.epochs.shard import Settings

@@ -1,0 +1,44 @@
+"""An epoch between its rows and its manifest."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from hamlet.job.reading import Read
+from runtime.epochs.aggregation import Answer, Order
+from runtime.epochs.intake import Intake
+from runtime.epochs.manifest import Manifest
+
+
+@dataclass
+class Epoch:
+    """An epoch on its way through the aggregators."""
+
+    order: Order
+    read: Read
+    intake: Intake
+    since: dict[str, int]
+    answers: Future[list[Answer]] = field(default_factory=Future)
+    finished: Future[Finished] | None = None
+    clocks: dict[str, int] = field(default_factory=dict)
+    newest: int | None = None
+    began: float = 0.0
+
+    @property
+    def busy(self) -> Future[Any]:
+        """What it waits for."""
+        return self.answers if self.finished is None else self.finished
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What came of an epoch, once it is committed and published."""
+
+    manifest: Manifest
+    answers: list[Answer]
+    tables: dict[str, pa.Table]
+    stages: dict[str, float]
