@@ -21,6 +21,7 @@ from typing import Any, TypeAlias
 
 from benchmarks import _run
 from benchmarks import _workloads as workloads
+from benchmarks._environment import whole
 from benchmarks._workloads import Workload
 from runtime.engine import Results
 from runtime.language.parser import parse
@@ -28,8 +29,8 @@ from runtime.planning.planner import plan
 from runtime.planning.statistics import Statistics
 from runtime.sharing.plan import Plan
 
-EVENTS = int(os.environ.get("HAMLET_BENCH_EVENTS", "2_000_000"))
-REPEATS = int(os.environ.get("HAMLET_BENCH_REPEATS", "3"))
+EVENTS = whole("EVENTS", 2_000_000)
+REPEATS = whole("REPEATS", 3)
 KERNELS = os.environ.get("HAMLET_BENCH_KERNELS", "general")
 NONE = "none"
 

@@ -9,8 +9,7 @@ belong to the queries they began with.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import gcd
 from time import perf_counter_ns
@@ -39,12 +38,13 @@ from runtime.compiled.saved import from_bytes, to_bytes
 from runtime.compiled.texts import Texts
 from runtime.compiled.ties import Ties
 from runtime.compiled.totals import Block, Closed
+from runtime.compiled.watch import Watch
 from runtime.events.order import times_of
 from runtime.language.parser import parse
 from runtime.language.query import Fold, Query, Window
 from runtime.sharing.plan import Plan
 from runtime.sharing.policy import Policy
-from runtime.sharing.seen import RunTime, Seen
+from runtime.sharing.seen import Seen
 from runtime.template.groups import planned_groups
 
 Run: TypeAlias = GraphletRun | OrderedRun | GeneralRun
@@ -55,8 +55,6 @@ _OWN = ("executor", "keys", "ordinals", "ordered", "ordered state")
 LONG_STREAM = 20_000_000
 # Slots are given back when there are many to give: it takes time by the number of all.
 FEW_SLOTS = 1_024
-# Of so many events of a batch the types are counted.
-COUNTED = 16_384
 
 
 @dataclass
@@ -89,9 +87,7 @@ class CompiledExecutor:
         self._restoring: OrderedRun | None = None
         self._plan = common.plan
         self._coming: Plan | None = None
-        self._of_code: Counter[int] = Counter()
-        self._times: dict[GraphletRun, list[int]] = {}
-        self._known: dict[str, tuple[int, int]] = {}
+        self._watch = Watch()
         self._ordinals: dict[int, Ordinals] = {}
         self._ahead: Ahead | None = None
 
@@ -295,10 +291,10 @@ class CompiledExecutor:
             if isinstance(run, GraphletRun):
                 began = perf_counter_ns()
                 run.process(batch, groups, capacity, numbered.get(run.counts_from))
-                self._timed(run, batch.size, perf_counter_ns() - began)
+                self._watch.timed(run, batch.size, perf_counter_ns() - began)
             else:
                 run.process(batch)
-        self._count(batch)
+        self._watch.count(batch)
         self._now = int(batch.times[-1])
         self._events += batch.size
         if self._events >= LONG_STREAM and common.options.kernels == "auto":
@@ -319,38 +315,9 @@ class CompiledExecutor:
             self._turn()
         return events.slice(place), None if instants is None else instants[place:]
 
-    def _timed(self, run: GraphletRun, events: int, nanoseconds: int) -> None:
-        spent = self._times.setdefault(run, [0, 0])
-        spent[0] += events
-        spent[1] += nanoseconds
-
-    def _count(self, batch: Batch) -> None:
-        """Of large batches one event in some: a count of all would cost as much as a query."""
-        each = 1 + batch.size // COUNTED
-        counted = np.bincount(batch.type_places[::each], minlength=len(batch.type_codes))
-        for code, count in zip(batch.type_codes.tolist(), counted.tolist(), strict=True):
-            self._of_code[code] += each * count
-
     def take_seen(self) -> Seen:
-        """What was seen since the last time. Runs that are gone by now are left out."""
-        counts, self._of_code = self._of_code, Counter()
-        times, self._times = self._times, {}
-        names = self._common.codes.names
-        bursts = _bursts(self.graphlets())
-        fresh = {name: _less(now, self._known.get(name)) for name, now in bursts.items()}
-        self._known = bursts
-        return Seen(
-            {names[code]: count for code, count in counts.items() if code >= 0 and count},
-            counts[-1],
-            {name: number for name, (number, _) in fresh.items()},
-            {name: events for name, (_, events) in fresh.items()},
-            tuple(
-                RunTime(tuple(q.name for q in run.queries), *spent)
-                for run, spent in times.items()
-                if run in self._runs
-            ),
-            self.state_bytes,
-        )
+        """What was seen since the last time."""
+        return self._watch.take(self.graphlets(), self._common.codes.names, self.state_bytes)
 
     # ---- kernels made for the workload ------------------------------------------------------
 
@@ -528,20 +495,3 @@ def _names_of(run: Run) -> set[str]:
 
 def _since(since: int | None) -> int:
     return ALWAYS if since is None else since
-
-
-def _bursts(runs: Iterable[GraphletRun]) -> dict[str, tuple[int, int]]:
-    """The bursts of each type that were decided on, and their events."""
-    found: dict[str, tuple[int, int]] = {}
-    for run in runs:
-        for each in run.decisions().types:
-            number, events = found.get(each.type, (0, 0))
-            found[each.type] = number + each.all, events + each.events
-    return found
-
-
-def _less(now: tuple[int, int], before: tuple[int, int] | None) -> tuple[int, int]:
-    """What is new. Runs that were laid out anew count from zero."""
-    if before is None or now < before:
-        return now
-    return now[0] - before[0], now[1] - before[1]

@@ -36,6 +36,7 @@ def test_nonsense_for_a_number(monkeypatch: pytest.MonkeyPatch, text: str) -> No
     ("benchmark", "variable"),
     [
         ("engine", "HAMLET_BENCH_EVENTS"),
+        ("sharing", "HAMLET_BENCH_EVENTS"),
         ("learning", "HAMLET_BENCH_REPEATS"),
         ("pipeline", "HAMLET_BENCH_REPEATS"),
         ("planner", "HAMLET_BENCH_WORKLOADS"),

@@ -1,0 +1,73 @@
+"""What an executor saw of its stream, for the optimizer: types, bursts, and the time of runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from runtime.compiled.batch import Batch
+from runtime.compiled.graphlets.run import GraphletRun
+from runtime.sharing.seen import RunTime, Seen
+
+# Of so many events of a batch the types are counted.
+COUNTED = 16_384
+
+
+class Watch:
+    """Since it was last asked."""
+
+    def __init__(self) -> None:
+        self._of_code: Counter[int] = Counter()
+        self._times: dict[GraphletRun, list[int]] = {}
+        self._known: dict[str, tuple[int, int]] = {}
+
+    def count(self, batch: Batch) -> None:
+        """Of large batches one event in some: a count of all would cost as much as a query."""
+        each = 1 + batch.size // COUNTED
+        counted = np.bincount(batch.type_places[::each], minlength=len(batch.type_codes))
+        for code, count in zip(batch.type_codes.tolist(), counted.tolist(), strict=True):
+            self._of_code[code] += each * count
+
+    def timed(self, run: GraphletRun, events: int, nanoseconds: int) -> None:
+        spent = self._times.setdefault(run, [0, 0])
+        spent[0] += events
+        spent[1] += nanoseconds
+
+    def take(self, runs: Collection[GraphletRun], names: Sequence[str], state_bytes: int) -> Seen:
+        """What was seen, by the names of codes. Runs that are gone by now are left out."""
+        counts, self._of_code = self._of_code, Counter()
+        times, self._times = self._times, {}
+        bursts = _bursts(runs)
+        fresh = {name: _less(now, self._known.get(name)) for name, now in bursts.items()}
+        self._known = bursts
+        return Seen(
+            {names[code]: count for code, count in counts.items() if code >= 0 and count},
+            counts[-1],
+            {name: number for name, (number, _) in fresh.items()},
+            {name: events for name, (_, events) in fresh.items()},
+            tuple(
+                RunTime(tuple(q.name for q in run.queries), *spent)
+                for run, spent in times.items()
+                if run in runs
+            ),
+            state_bytes,
+        )
+
+
+def _bursts(runs: Collection[GraphletRun]) -> dict[str, tuple[int, int]]:
+    """The bursts of each type that were decided on, and their events."""
+    found: dict[str, tuple[int, int]] = {}
+    for run in runs:
+        for each in run.decisions().types:
+            number, events = found.get(each.type, (0, 0))
+            found[each.type] = number + each.all, events + each.events
+    return found
+
+
+def _less(now: tuple[int, int], before: tuple[int, int] | None) -> tuple[int, int]:
+    """What is new. Runs that were laid out anew count from zero."""
+    if before is None or now < before:
+        return now
+    return now[0] - before[0], now[1] - before[1]
