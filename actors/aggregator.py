@@ -78,14 +78,14 @@ class Aggregator:
         self._aggregation = None  # what has taken half of an epoch cannot go on
         answer = aggregation.take(order, [p for block in blocks for p in block])
         self._aggregation = aggregation
-        self._report(aggregation, answer)
+        self._report(aggregation)
         return answer
 
-    def _report(self, aggregation: Aggregation, answer: Answer) -> None:
+    def _report(self, aggregation: Aggregation) -> None:
         """Not for every epoch, which may be short. Nobody waits for the optimizer: it may be
         away."""
         now = time.monotonic()
         if now - self._reported >= REPORT_SECONDS:
             self._reported = now
             seen = aggregation.take_seen()
-            self._optimizer.report.remote(self._name, answer.decisions, seen)
+            self._optimizer.report.remote(self._name, seen)

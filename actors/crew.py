@@ -41,7 +41,7 @@ class Crew:
         self._turn = itertools.cycle(range(routers))
         self._routing: Ref | None = None
         self._asked: Ref | None = None
-        self._running: tuple[Running, str | None, int | None] | None = None
+        self._running: tuple[Running, str | None] | None = None
         self._version = 0
 
     # ---- events ----------------------------------------------------------------------------
@@ -89,15 +89,12 @@ class Crew:
 
     # ---- the optimizer ---------------------------------------------------------------------
 
-    def optimize(self, running: Running, planner: str | None, metrics: int | None = None) -> None:
-        """Tells the optimizer what runs. A new one, after a crash, is told again. Waits only where
-        a port for metrics is asked for, which may not be free."""
-        self._running = running, planner, metrics
+    def optimize(self, running: Running, planner: str | None) -> None:
+        """Tells the optimizer what runs. A new one, after a crash, is told again."""
+        self._running = running, planner
         self._version = 0
         self._asked = None  # whatever it answers is about another job
-        begun = self.optimizer.begin.remote(*self._running, self._version)
-        if metrics is not None:
-            _patiently(lambda: begun)
+        self.optimizer.begin.remote(*self._running, self._version)
 
     def remember(self, running: Running) -> None:
         """What a new optimizer is to be told."""

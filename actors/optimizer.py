@@ -13,8 +13,6 @@ import ray
 from runtime.compiled.graphlets.calibrate import calibrated
 from runtime.planning.background import Background
 from runtime.planning.central import Central, Guidance, Replanned, Running
-from runtime.planning.exported import Exported
-from runtime.sharing.decisions import Decisions, merged
 from runtime.sharing.seen import Seen
 
 
@@ -22,33 +20,22 @@ from runtime.sharing.seen import Seen
 class Optimizer:
     def __init__(self) -> None:
         self._central: Central | None = None
-        self._reports: dict[str, list[Decisions]] = {}
         self._background: Background | None = None
-        self._exported: Exported | None = None
 
-    def begin(
-        self, running: Running, planner: str | None, metrics: int | None, version: int
-    ) -> None:
-        """`metrics` is the port for Prometheus, if any; `version` that of the policy which
-        aggregators have. The first policy is what the operators cost on this machine, so that all
-        of them decide by the same numbers."""
+    def begin(self, running: Running, planner: str | None, version: int) -> None:
+        """`version` is that of the policy which aggregators have. The first policy is what the
+        operators cost on this machine, so that all of them decide by the same numbers."""
         policy = replace(calibrated(), version=version + 1)
-        self._reports = {}
         self._central = Central(running, policy, planner)
         self._background = Background(self._central)
-        if self._exported is not None:
-            self._exported.central = self._central
-        elif metrics is not None:
-            self._exported = Exported(self._central, metrics)
 
     def changed(self, running: Running) -> None:
         """Queries came or went."""
         if self._central is not None:
             self._central.changed(running)
 
-    def report(self, aggregator: str, decisions: list[Decisions], seen: Seen) -> None:
-        """All that an aggregator has decided, and what it saw since the last time."""
-        self._reports[aggregator] = decisions
+    def report(self, aggregator: str, seen: Seen) -> None:
+        """What an aggregator saw since the last time."""
         if self._central is not None and self._background is not None:
             self._central.hear(aggregator, seen)
             self._background.turn()
@@ -56,10 +43,6 @@ class Optimizer:
     def guidance(self) -> Guidance | None:
         """The newest one; None as long as nobody has said what runs."""
         return None if self._central is None else self._central.guidance
-
-    def decisions(self) -> list[Decisions]:
-        """What all aggregators have decided, as far as they have told."""
-        return merged(each for told in self._reports.values() for each in told)
 
     def replanned(self) -> list[Replanned]:
         return [] if self._central is None else self._central.replanned

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -55,6 +55,16 @@ class Watcher(Protocol):
         """So many events more, of all, were matched."""
 
 
+class Observer(Protocol):
+    """Sees what goes through the engine, to advise it or to tell of it."""
+
+    def took(self, events: pa.RecordBatch) -> None:
+        """Events are about to go into the engine."""
+
+    def wrote(self, results: Results) -> None:
+        """What came of them is out."""
+
+
 @dataclass
 class Summary:
     """What is worth telling at the end."""
@@ -87,10 +97,10 @@ def run(
     results: Sink,
     dead: Callable[[pa.Table], None],
     watcher: Watcher,
-    passed: Callable[[int], None] = lambda events: None,
+    observers: Sequence[Observer] = (),
 ) -> Summary:
     """Runs the engine over all of a source. Raises before any row is read if its columns do not
-    fit the workload. `passed` hears how many events went through the engine."""
+    fit the workload."""
     summary = Summary()
     began = time.perf_counter()
     engine.bind(source.schema)
@@ -107,14 +117,21 @@ def run(
         for events in _pieces(ordered(spool, spool.disorder)):
             if results.broken:
                 break
-            results.write(engine.execute(events))
+            for each in observers:
+                each.took(events)
+            _write(results, engine.execute(events), observers)
             watcher.match(events.num_rows, spool.rows)
-            passed(events.num_rows)
     if not results.broken:
-        results.write(engine.finish())
+        _write(results, engine.finish(), observers)
     _tell(summary, engine, source)
     summary.seconds = time.perf_counter() - began
     return summary
+
+
+def _write(results: Sink, found: Results, observers: Sequence[Observer]) -> None:
+    results.write(found)
+    for each in observers:
+        each.wrote(found)
 
 
 def _prepared(engine: Engine, block: Block, dead: Callable[[pa.Table], None]) -> pa.RecordBatch:

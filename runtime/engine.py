@@ -325,6 +325,18 @@ class Engine:
         """What was decided about sharing, for each share group; nothing by the exact engine."""
         return self._backend.decisions()
 
+    def take_decided(self) -> list[Decisions]:
+        """What was decided since the last call, also by share groups that are gone by now."""
+        return self._backend.take_decided()
+
+    def partitions(self) -> int:
+        """How many partitions are known."""
+        return self._backend.partitions()
+
+    def live_graphlets(self) -> int:
+        """Bursts that have begun and not ended; about, where partitions are many."""
+        return self._backend.live_graphlets()
+
     def take_samples(self) -> Samples:
         """The bursts that were timed since the last call, some thousands at the most: what a
         `Learner` learns the coefficients of the cost model from."""

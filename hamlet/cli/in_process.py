@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
 from hamlet.cli.choices import OutputFormat
@@ -14,14 +15,25 @@ from hamlet.cli.outputs import CountingSink, open_dead, open_sink
 from hamlet.cli.progress import bars
 from hamlet.cli.source import Generated, open_source
 from hamlet.cli.summary import tell
+from hamlet.local_record import LocalRecord, Shows
 from hamlet.run import run
 from runtime.engine import Engine
 from runtime.epochs.shard import Settings
 from runtime.events import Schema
 from runtime.language.query import Workload
+from runtime.metrics.facts import ModelFacts
+from runtime.metrics.hub import Hub
 from runtime.planning.advisor import Advisor
 from runtime.planning.planner import plan as planned
 from runtime.sharing.plan import Plan
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """Where metrics are served."""
+
+    port: int
+    host: str
 
 
 def run_in_process(
@@ -36,6 +48,8 @@ def run_in_process(
     limit: int,
     notices: Notices,
     explain_sharing: bool,
+    job: str = "hamlet",
+    metrics: Metrics | None = None,
 ) -> None:
     """`columns` are those of time and type, and the unit of times."""
     time_column, type_column, time_unit = columns
@@ -66,21 +80,37 @@ def run_in_process(
         results = CountingSink(open_sink(stack, workload, output, chosen, limit))
         dead = open_dead(stack, output, chosen)
         total = source.events if isinstance(source, Generated) else None
-        passed = _advised(stack, engine, plan, settings)
+        advisor = _advisor(stack, engine, plan, settings)
+        record = LocalRecord(job, engine, _model(advisor), _shows(stack, metrics, notices))
+        observers = [each for each in (advisor, record) if each is not None]
         with bars(notices, total) as watcher, watch_compiler(watcher.compiling) as compiler:
-            summary = run(engine, source, results, dead, watcher, passed)
+            summary = run(engine, source, results, dead, watcher, observers)
+        record.finish()
         summary.compiling = compiler.seconds
     tell(notices, workload, summary, results.rows, output)
     if explain_sharing:
-        show_decisions(notices, engine.decisions())
+        show_decisions(notices, record.decisions)
 
 
-def _advised(
+def _advisor(
     stack: ExitStack, engine: Engine, plan: Plan | None, settings: Settings
-) -> Callable[[int], None]:
+) -> Advisor | None:
     """The exact engine shares nothing, so nobody needs to advise it."""
     if settings.numeric != "float":
-        return lambda events: None
-    advisor = Advisor(engine, plan or Plan(), settings.planner, settings.metrics)
+        return None
+    advisor = Advisor(engine, plan or Plan(), settings.planner)
     stack.callback(advisor.close)
-    return advisor.passed
+    return advisor
+
+
+def _model(advisor: Advisor | None) -> Callable[[], ModelFacts]:
+    return ModelFacts if advisor is None else lambda: advisor.central.facts
+
+
+def _shows(stack: ExitStack, metrics: Metrics | None, notices: Notices) -> list[Shows]:
+    if metrics is None:
+        return []
+    hub = Hub(metrics.port, metrics.host)
+    stack.callback(hub.close)
+    notices.say(f"live page and metrics: {hub.url}")
+    return [hub]

@@ -55,6 +55,9 @@ class JobScreen:
     def warn(self, what: str) -> None:
         self._notices.warn(what)
 
+    def serves(self, url: str) -> None:
+        self._notices.say(f"live page and metrics: {url}")
+
     def trouble(self, what: str) -> None:
         self._notices.warn(f"{one_line(what)}; repeating")
 

@@ -213,13 +213,22 @@ def command(
     metrics_port: Annotated[
         int | None,
         typer.Option(
-            min=1,
+            min=0,
             max=65535,
             metavar="PORT",
-            help="Serve metrics of the optimizer for Prometheus on 127.0.0.1.",
+            help="Serve metrics for Prometheus and a live page on this port; 0: any that is free. "
+            "With --follow they are served in any case.",
             rich_help_panel=RUNTIME,
         ),
     ] = None,
+    metrics_host: Annotated[
+        str,
+        typer.Option(
+            metavar="HOST",
+            help="Who may look: 127.0.0.1 for this machine alone, 0.0.0.0 for all that reach it.",
+            rich_help_panel=RUNTIME,
+        ),
+    ] = "127.0.0.1",
     address: Annotated[
         str | None,
         typer.Option(
@@ -251,7 +260,6 @@ def command(
         "--sharing": sharing,
         "--plan": plan,
         "--planner": planner,
-        "--metrics-port": metrics_port,
         "--explain-sharing": explain_sharing or None,
     }
     _check_sharing([name for name, value in given.items() if value is not None], numeric)
@@ -275,7 +283,6 @@ def command(
         (sharing or Sharing.DYNAMIC).value,
         plan=None if plan is None else read_plan(plan),
         planner=planning,
-        metrics=metrics_port,
     )
     notices = Notices(quiet)
     if engine is EngineName.LOCAL:
@@ -289,7 +296,7 @@ def command(
                 "--avro-schema": avro_schema,
             }
         )
-        from hamlet.cli.in_process import run_in_process
+        from hamlet.cli.in_process import Metrics, run_in_process
 
         run_in_process(
             queries,
@@ -303,6 +310,8 @@ def command(
             limit,
             notices,
             explain_sharing,
+            name or workload.stem,
+            None if metrics_port is None else Metrics(metrics_port, metrics_host),
         )
         return
     from hamlet.cli.on_ray import Output, run_on_ray
@@ -321,6 +330,8 @@ def command(
             lateness=micros,
             size=Size(spark_executors, spark_cores, spark_memory),
             settings=settings,
+            metrics_port=metrics_port,
+            metrics_host=metrics_host,
         ),
         inputs.Asked(
             input,

@@ -25,6 +25,7 @@ from actors.crew import Crew, cause, is_crash, is_loss
 from hamlet.job.changes import Changes
 from hamlet.job.epoch import Epoch, Finished
 from hamlet.job.reading import Read, Reader, nothing
+from hamlet.job.record import Record
 from hamlet.job.telling import Watcher, counted, told_of
 from runtime.epochs.aggregation import Answer, Change, Order
 from runtime.epochs.checkpoints import Checkpoints
@@ -37,7 +38,6 @@ from runtime.errors import Failure
 from runtime.planning.central import Running
 from runtime.planning.planner import extended
 from runtime.planning.planner import plan as planned
-from runtime.sharing.decisions import Decisions
 from runtime.sharing.plan import Plan
 from runtime.sharing.policy import Policy
 from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Sink, Turn
@@ -72,6 +72,7 @@ class Driver:
         intake: Intake,
         settings: Settings,
         watcher: Watcher,
+        record: Record,
         *,
         shards: int,
         lateness: int,
@@ -90,6 +91,7 @@ class Driver:
         self._checkpoints, self._settings = checkpoints, settings
         self._intake = self._first = intake
         self._watcher = watcher
+        self._record = record
         self._shards = shards
         self._given = given
         self._again = again
@@ -102,6 +104,8 @@ class Driver:
         self._planned = manifest.position if manifest else source.first()
         self._next = manifest.epoch + 1 if manifest else 0
         self.counts = manifest.counts.copy() if manifest else Counts()
+        if manifest is not None:
+            record.resumed(manifest)
         self._watermark = Watermark(
             lateness,
             clocks=manifest.clocks if manifest else None,
@@ -117,7 +121,6 @@ class Driver:
         self._ended = False
         self._repeats = 0
         self._threads = ThreadPoolExecutor(2 + AHEAD, "epoch")
-        self.decisions: list[Decisions] = []
 
     # ---- the loop --------------------------------------------------------------------------
 
@@ -128,7 +131,7 @@ class Driver:
         self._crew.follow(self._intake.routing(self._shards, self._crew.size))
         self._crew.begin(self._begin)
         settings = self._settings
-        self._crew.optimize(self._running(), settings.planner, settings.metrics)
+        self._crew.optimize(self._running(), settings.planner)
         try:
             while not self._done():
                 self._step()
@@ -223,7 +226,7 @@ class Driver:
         try:
             read = reading.result()
         except Exception as error:
-            self._outlast(error, _can_be_read_again(error))
+            self._outlast(error, _can_be_read_again(error), "spark")
             assert self._wanted is not None
             self._read(self._wanted)
         else:
@@ -273,6 +276,7 @@ class Driver:
         guidance = self._crew.guidance()
         if guidance is None:
             return self._policy
+        self._record.learned(guidance.model)
         plan, now = guidance.plan, self._plan_now or Plan()
         fits = guidance.workload == self._intake.version
         if plan is not None and fits and plan.version > now.version:
@@ -341,6 +345,7 @@ class Driver:
         since = None if newest is None else newest + 1
         self._change = replace(change, since=since)
         self._intake = self._intake.changed(change.added, change.removed)
+        self._record.running(self._intake)
         plan = self._extended(change)
         if plan is not None:
             self._plan_now = self._planned_anew = plan
@@ -363,8 +368,9 @@ class Driver:
         try:
             answers = epoch.answers.result()
         except Exception as error:
-            self._outlast(error, is_crash(error) or is_loss(error))
-            self._repeat(is_loss(error))
+            lost = is_loss(error)
+            self._outlast(error, is_crash(error) or lost, "rows" if lost else "aggregator")
+            self._repeat(lost)
         else:
             epoch.finished = self._threads.submit(self._finish, epoch, answers)
 
@@ -389,7 +395,7 @@ class Driver:
             "merge": merged - began,
             "sink": staged - merged + published - committed,
         }
-        return Finished(manifest, answers, tables, stages)
+        return Finished(manifest, answers, tables, stages, time.time())
 
     def _take_finished(self, epoch: Epoch, finished: Finished) -> None:
         self._committed = finished.manifest
@@ -421,8 +427,9 @@ class Driver:
         )
 
     def _tell(self, epoch: Epoch, finished: Finished) -> None:
-        told = told_of(epoch, finished, self._source, self._planned)
-        self.decisions = told.decisions
+        backlog = self._source.backlog(self._planned)
+        self._record.published(epoch, finished, self._source, backlog)
+        told = told_of(epoch, finished, self._source, backlog, self._record.decisions)
         self._watcher.committed(told)
 
     def _pace(self, epoch: Epoch, stages: dict[str, float]) -> None:
@@ -459,8 +466,9 @@ class Driver:
             return self._first
         return Intake(last.workload, last.reading, self._settings.numeric)
 
-    def _outlast(self, error: Exception, passes: bool) -> None:
-        """Raises what was raised in the first place, unless it passes when work is repeated."""
+    def _outlast(self, error: Exception, passes: bool, part: str) -> None:
+        """Raises what was raised in the first place, unless it passes when work of a part is
+        repeated."""
         what = cause(error)
         if not passes:
             raise what
@@ -468,6 +476,8 @@ class Driver:
         if self._repeats > REPEATS:
             raise GaveUp(f"gave up after {REPEATS} repeats: {_said(what)}") from error
         self._watcher.trouble(_said(what))
+        self._record.restarted(part)
+        self._record.show()
         time.sleep(min(5.0, 0.2 * self._repeats))
 
     def _repeat(self, lost: bool) -> None:
@@ -494,7 +504,7 @@ class Driver:
             try:
                 return self._reader.read(epoch.read.range, epoch.intake.columns, epoch.read.bound)
             except Exception as error:
-                self._outlast(error, _can_be_read_again(error))
+                self._outlast(error, _can_be_read_again(error), "spark")
 
 
 def _turn(epoch: Epoch) -> Turn | None:

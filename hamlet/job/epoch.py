@@ -42,3 +42,4 @@ class Finished:
     answers: list[Answer]
     tables: dict[str, pa.Table]
     stages: dict[str, float]
+    published: float  #: when, as Unix time

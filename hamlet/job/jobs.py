@@ -17,13 +17,14 @@ from runtime.errors import HamletError, did_you_mean
 @dataclass(frozen=True)
 class Job:
     """`address` is that of its Ray, and empty while the job is starting. `token` is the file that
-    holds Ray's token, if the cluster wants one."""
+    holds Ray's token, if the cluster wants one; `hub` is where it can be looked at."""
 
     name: str
     pid: int
     address: str = ""
     namespace: str = ""
     token: str | None = None
+    hub: str = ""
 
 
 def running() -> list[Job]:

@@ -14,12 +14,14 @@ import pyarrow as pa
 
 from actors import cluster as clusters
 from actors.crew import Crew
+from actors.hub import Hub
 from hamlet.job import jobs
 from hamlet.job.desk import Desk
 from hamlet.job.driver import Driver, GaveUp
 from hamlet.job.inputs import Input
 from hamlet.job.jobs import Job
 from hamlet.job.reading import Reader
+from hamlet.job.record import Record
 from hamlet.job.telling import Watcher
 from runtime import checkpoint
 from runtime.epochs.aggregation import Change
@@ -31,6 +33,7 @@ from runtime.epochs.routes import Reading
 from runtime.epochs.shard import Settings
 from runtime.errors import HamletError
 from runtime.language.query import Workload
+from runtime.metrics.hub import LOOPBACK
 from runtime.sharing.decisions import Decisions
 from spark_ingest import session
 from spark_ingest.handover import Handover
@@ -53,6 +56,8 @@ class Asked:
     checkpoint: str | None = None
     lateness: int = 0
     blocks: bool = True
+    metrics_port: int | None = None  #: of the hub; None: none, or any where the job goes on
+    metrics_host: str = LOOPBACK
     size: session.Size = field(default_factory=session.Size)
     settings: Settings = field(default_factory=Settings)
 
@@ -64,6 +69,9 @@ class Screen(Watcher, Protocol):
         """What is being done before the first epoch."""
 
     def warn(self, what: str) -> None: ...
+
+    def serves(self, url: str) -> None:
+        """The hub can be looked at there."""
 
 
 MakeSink = Callable[[Checkpoints, Intake], Sink]
@@ -121,7 +129,11 @@ def run(
         sink = make_sink(checkpoints, _after(first, change))
         stack.callback(sink.close)
         again = sink.recover(-1 if manifest is None else manifest.epoch)
-        desk = _desk(stack, asked, cluster) if input.asked.follow else None
+        hub = _hub(stack, asked, input.asked.follow)
+        record = Record(asked.name, first, [] if hub is None else [hub])
+        if hub is not None:
+            screen.serves(hub.url)
+        desk = _desk(stack, asked, cluster, hub) if input.asked.follow else None
         driver = Driver(
             source,
             sink,
@@ -131,6 +143,7 @@ def run(
             first,
             asked.settings,
             screen,
+            record,
             shards=asked.actors * SHARDS_EACH if manifest is None else manifest.shards,
             lateness=asked.lateness,
             given=fingerprints(workload),
@@ -150,7 +163,7 @@ def run(
             raise
         outcome = Outcome(
             driver.counts,
-            driver.decisions,
+            record.decisions,
             driver.intake,
             driver.finished,
             list(getattr(source, "skipped", ())),
@@ -174,12 +187,22 @@ def _cluster(stack: ExitStack, asked: Asked) -> clusters.Cluster:
     return cluster
 
 
-def _desk(stack: ExitStack, asked: Asked, cluster: clusters.Cluster) -> Desk:
+def _hub(stack: ExitStack, asked: Asked, follow: bool) -> Hub | None:
+    """A job that goes on can be looked at; one that ends, where that is asked for."""
+    if asked.metrics_port is None and not follow:
+        return None
+    hub = Hub(asked.metrics_port or 0, asked.metrics_host)
+    stack.callback(hub.close)
+    return hub
+
+
+def _desk(stack: ExitStack, asked: Asked, cluster: clusters.Cluster, hub: Hub | None) -> Desk:
     """From now on the job can be asked to change."""
     desk = Desk(asked.name)
     stack.callback(desk.close)
     token = os.environ.get("RAY_AUTH_TOKEN_PATH")
-    job = Job(asked.name, os.getpid(), cluster.address, cluster.namespace, token)
+    url = "" if hub is None else hub.url
+    job = Job(asked.name, os.getpid(), cluster.address, cluster.namespace, token, url)
     jobs.tell(job)
     stack.callback(jobs.forget, job)  # it takes a while to end, and answers nobody then
     return desk

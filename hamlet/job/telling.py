@@ -12,8 +12,8 @@ from hamlet.job.epoch import Epoch, Finished
 from hamlet.job.reading import Read
 from runtime.epochs.manifest import Counts
 from runtime.epochs.split import OTHER_TYPES
-from runtime.sharing.decisions import Decisions, merged
-from spark_ingest.sources.source import Position, Source
+from runtime.sharing.decisions import Decisions
+from spark_ingest.sources.source import Source
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,10 @@ def counted(before: Counts, read: Read, tables: dict[str, pa.Table]) -> Counts:
     return counts
 
 
-def told_of(epoch: Epoch, finished: Finished, source: Source, planned: Position) -> Told:
-    """Of an epoch that is committed. `planned` is up to where the source is being read."""
+def told_of(
+    epoch: Epoch, finished: Finished, source: Source, backlog: int, decisions: list[Decisions]
+) -> Told:
+    """Of an epoch that is committed. `decisions` are those of the job so far."""
     answers = finished.answers
     return Told(
         epoch=epoch.order.epoch,
@@ -75,7 +77,7 @@ def told_of(epoch: Epoch, finished: Finished, source: Source, planned: Position)
         seconds=time.perf_counter() - epoch.began,
         watermark=epoch.order.watermark,
         newest=epoch.newest,
-        backlog=source.backlog(planned),
+        backlog=backlog,
         backlog_in=source.counts_in,
         open_windows=sum(answer.open_windows for answer in answers),
         waiting=sum(answer.waiting for answer in answers),
@@ -83,6 +85,6 @@ def told_of(epoch: Epoch, finished: Finished, source: Source, planned: Position)
         saved_bytes=sum(answer.saved_bytes for answer in answers),
         policy=max(answer.policy for answer in answers),
         stages=finished.stages,
-        decisions=merged(each for answer in answers for each in answer.decisions),
+        decisions=decisions,
         results=finished.tables,
     )

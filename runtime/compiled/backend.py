@@ -102,6 +102,15 @@ class CompiledBackend:
     def decisions(self) -> list[Decisions]:
         return [run.decisions() for executor in self.executors for run in executor.sharing()]
 
+    def take_decided(self) -> list[Decisions]:
+        return [each for executor in self.executors for each in executor.take_decided()]
+
+    def partitions(self) -> int:
+        return sum(executor.partitions for executor in self.executors)
+
+    def live_graphlets(self) -> int:
+        return sum(executor.live_graphlets() for executor in self.executors)
+
     def take_samples(self) -> Samples:
         runs = [run for executor in self.executors for run in executor.graphlets()]
         return Samples.all(run.take_samples() for run in runs)

@@ -42,6 +42,7 @@ from runtime.compiled.watch import Watch
 from runtime.events.order import times_of
 from runtime.language.parser import parse
 from runtime.language.query import Fold, Query, Window
+from runtime.sharing.decisions import Decisions
 from runtime.sharing.plan import Plan
 from runtime.sharing.policy import Policy
 from runtime.sharing.seen import Seen
@@ -164,8 +165,13 @@ class CompiledExecutor:
         settled = [run for run in self.graphlets() if run not in kept]
         for run in settled:
             self._settle(run)
+            self._watch.gone(run)
         kept += [self._graphlet_run(*group, settled) for group in groups if group not in known]
-        self._runs = kept + self._arranged(compared, alone)
+        arranged = self._arranged(compared, alone)
+        for other in self._runs:
+            if isinstance(other, OrderedRun) and other not in arranged:
+                self._watch.gone(other)
+        self._runs = kept + arranged
         counting = {run.counts_from for run in self.graphlets()} - {None}
         self._ordinals = {
             since: self._ordinals.get(since) or Ordinals(since)
@@ -315,6 +321,18 @@ class CompiledExecutor:
             self._turn()
         return events.slice(place), None if instants is None else instants[place:]
 
+    def take_decided(self) -> list[Decisions]:
+        """What was decided since the last time."""
+        return self._watch.take_decided(self.sharing())
+
+    @property
+    def partitions(self) -> int:
+        return self._keys.count
+
+    def live_graphlets(self) -> int:
+        """Bursts that have begun and not ended; about, where partitions are many."""
+        return sum(run.live_graphlets() for run in self.graphlets())
+
     def take_seen(self) -> Seen:
         """What was seen since the last time."""
         return self._watch.take(self.graphlets(), self._common.codes.names, self.state_bytes)
@@ -346,6 +364,7 @@ class CompiledExecutor:
         for place, run in enumerate(self._runs):
             if isinstance(run, GraphletRun) and not run.exact:
                 self._settle(run)
+                self._watch.gone(run)
                 self._runs[place] = self._graphlet_run(run.queries, run.parts, [run])
 
     def close(self, watermark: int) -> dict[str, list[Block]]:

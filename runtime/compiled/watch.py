@@ -1,15 +1,20 @@
-"""What an executor saw of its stream, for the optimizer: types, bursts, and the time of runs."""
+"""What an executor saw of its stream and decided: types, bursts, decisions, the time of runs."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
 from runtime.compiled.batch import Batch
 from runtime.compiled.graphlets.run import GraphletRun
+from runtime.compiled.ordered.run import OrderedRun
+from runtime.sharing.decisions import Decisions, less, merged
 from runtime.sharing.seen import RunTime, Seen
+
+Sharing: TypeAlias = GraphletRun | OrderedRun
 
 # Of so many events of a batch the types are counted.
 COUNTED = 16_384
@@ -22,6 +27,8 @@ class Watch:
         self._of_code: Counter[int] = Counter()
         self._times: dict[GraphletRun, list[int]] = {}
         self._known: dict[str, tuple[int, int]] = {}
+        self._told: dict[Sharing, Decisions] = {}
+        self._of_gone: list[Decisions] = []
 
     def count(self, batch: Batch) -> None:
         """Of large batches one event in some: a count of all would cost as much as a query."""
@@ -34,6 +41,18 @@ class Watch:
         spent = self._times.setdefault(run, [0, 0])
         spent[0] += events
         spent[1] += nanoseconds
+
+    def gone(self, run: Sharing) -> None:
+        """A run makes room for others; what it decided is not forgotten."""
+        self._of_gone.append(less(run.decisions(), self._told.pop(run, None)))
+
+    def take_decided(self, runs: Iterable[Sharing]) -> list[Decisions]:
+        """What runs decided since the last time, also those that are gone by now."""
+        found, self._of_gone = self._of_gone, []
+        now = {run: run.decisions() for run in runs}
+        found += [less(decided, self._told.get(run)) for run, decided in now.items()]
+        self._told = now
+        return [each for each in merged(found) if each.types]
 
     def take(self, runs: Collection[GraphletRun], names: Sequence[str], state_bytes: int) -> Seen:
         """What was seen, by the names of codes. Runs that are gone by now are left out."""

@@ -80,7 +80,9 @@ class Answer:
     policy: int = 0
     compute_seconds: float = 0.0
     save_seconds: float = 0.0
-    decisions: list[Decisions] = field(default_factory=list)
+    partitions: int = 0
+    graphlets: int = 0
+    decided: list[Decisions] = field(default_factory=list)  #: in this epoch
 
 
 class Aggregation:
@@ -121,6 +123,7 @@ class Aggregation:
         for unit, pieces in saved.items():
             if unit[1] in self._numbers:
                 self._shards[unit] = self._restored(unit, pieces, watermark)
+                self._shards[unit].take_decided()  # was told before
                 self._saved[unit] = pieces
 
     def _restored(self, unit: Unit, saved: Saved, watermark: int | None) -> Shard:
@@ -269,7 +272,9 @@ class Aggregation:
             waiting=sum(shard.waiting() for shard in shards),
             state_bytes=sum(shard.state_bytes() for shard in shards),
             policy=0 if self._policy is None else self._policy.version,
-            decisions=merged(each for shard in shards for each in shard.decisions()),
+            partitions=sum(shard.partitions() for shard in shards),
+            graphlets=sum(shard.live_graphlets() for shard in shards),
+            decided=merged(each for shard in shards for each in shard.take_decided()),
         )
 
     # ---- state -----------------------------------------------------------------------------

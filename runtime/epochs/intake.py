@@ -4,7 +4,10 @@ comes."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeAlias
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from runtime.engine import check_windows
@@ -13,6 +16,8 @@ from runtime.events.schema import Schema
 from runtime.language.against_schema import check_schema
 from runtime.language.query import Query, Workload
 from runtime.partials import Partials, combine, empty_table
+
+Ints: TypeAlias = npt.NDArray[np.int64]
 
 
 class Intake:
@@ -54,6 +59,10 @@ class Intake:
     def tables(self, partials: list[Partials]) -> dict[str, pa.Table]:
         found = combine(partials, self.workload, self._types, self._clock)
         return {name: table for name, table in found.items() if table.num_rows}
+
+    def windows(self, table: pa.Table) -> tuple[Ints, Ints]:
+        """Where the windows of result rows begin and end, in microseconds, each once."""
+        return self._clock.windows(table)
 
     def empty(self) -> dict[str, pa.Table]:
         return {

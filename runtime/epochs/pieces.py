@@ -60,6 +60,10 @@ class Saved:
     def log_bytes(self) -> int:
         return sum(piece.length for piece in self.log)
 
+    @property
+    def bytes(self) -> int:
+        return self.log_bytes + (0 if self.snapshot is None else self.snapshot.length)
+
     def logged(self, piece: Piece) -> Saved:
         return replace(self, log=(*self.log, piece))
 

@@ -11,6 +11,7 @@ from runtime.events.clock import Clock
 from runtime.events.kinds import Kind
 from runtime.events.prepare import Preparer
 from runtime.language.query import Semantics, Workload
+from runtime.metrics.arrivals import pane_of
 from runtime.template.groups import RoutingGroup, routing_groups
 
 
@@ -72,6 +73,7 @@ class Routing:
     types: frozenset[str]  #: that some query names
     shards: int
     owners: int
+    pane: int = 0  #: the length that divides all windows
 
     @classmethod
     def of(
@@ -79,7 +81,8 @@ class Routing:
     ) -> Routing:
         uses, keys = dict(workload.uses), dict(workload.keys)
         types = frozenset().union(*(query.types for query in workload))
-        return cls(version, reading, uses, routes_of(workload), keys, types, shards, owners)
+        pane = pane_of(workload)
+        return cls(version, reading, uses, routes_of(workload), keys, types, shards, owners, pane)
 
     def owned(self, owner: int) -> range:
         """Neighbours, so that what goes to one owner lies together."""

@@ -25,8 +25,7 @@ from runtime.sharing.seen import Seen
 
 @dataclass(frozen=True)
 class Settings:
-    """How engines compute. `planner` plans anew when the stream changes; None: the plan stays.
-    `metrics` is the port for Prometheus, if any."""
+    """How engines compute. `planner` plans anew when the stream changes; None: the plan stays."""
 
     numeric: str = "float"
     ties: str = "strict"
@@ -34,7 +33,6 @@ class Settings:
     kernels: str = "auto"
     plan: Plan | None = None
     planner: str | None = None
-    metrics: int | None = None
 
 
 class Shard:
@@ -150,5 +148,11 @@ class Shard:
     def waiting(self) -> int:
         return self._engine.waiting_rows + (0 if self._spool is None else self._spool.rows)
 
-    def decisions(self) -> list[Decisions]:
-        return self._engine.decisions()
+    def partitions(self) -> int:
+        return self._engine.partitions()
+
+    def live_graphlets(self) -> int:
+        return self._engine.live_graphlets()
+
+    def take_decided(self) -> list[Decisions]:
+        return self._engine.take_decided()

@@ -20,6 +20,7 @@ from runtime.events.nulls import null_keys
 from runtime.events.order import times_of
 from runtime.events.prepare import TIME, TYPE, Prepared, Preparer
 from runtime.files.reader import Block
+from runtime.metrics.arrivals import Panes, panes_of
 
 # Names of types that no query asks for are kept for a hint, and a hint is short.
 OTHER_TYPES = 8
@@ -51,6 +52,7 @@ class Told:
     truncated: int = 0
     types: set[str] = field(default_factory=set)
     other_types: set[str] = field(default_factory=set)
+    panes: list[Panes] = field(default_factory=list)  #: in which there are events
 
 
 class Splitter:
@@ -84,6 +86,8 @@ class Splitter:
         newest = int(times_of(events).max())
         told.newest = newest if told.newest is None else max(told.newest, newest)
         self._look(events)
+        times, types = times_of(events), events.column(TYPE)
+        told.panes.append(panes_of(times, types, self._routing.types, self._routing.pane))
         for place, route in enumerate(self._routing.routes):
             self._send(place, route, events)
 

@@ -86,6 +86,17 @@ class Clock:
         beyond = np.abs(values) > np.iinfo(np.int64).max // factor
         return pa.array(np.where(beyond, 0, values) * factor, mask=beyond).view(self.type)
 
+    def from_arrow(self, times: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.int64]:
+        """Microseconds of times as they leave, none of which is null."""
+        values: npt.NDArray[np.int64] = plain(times).view(pa.int64()).to_numpy()
+        factor, finer = self._step()
+        return values // factor if finer else values * factor
+
+    def windows(self, results: pa.Table) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Where the windows of result rows begin and end, in microseconds, each once."""
+        starts, first = np.unique(self.from_arrow(results["window_start"]), return_index=True)
+        return starts, self.from_arrow(results["window_end"])[first]
+
     def check_window(self, within: int, slide: int) -> str | None:
         """Why the boundaries of such windows cannot be written in the type of the times."""
         factor, finer = self._step()

@@ -82,6 +82,16 @@ class PlainBackend:
         """Every query runs by itself."""
         return []
 
+    def take_decided(self) -> list[Decisions]:
+        return []
+
+    def partitions(self) -> int:
+        """Not counted."""
+        return 0
+
+    def live_graphlets(self) -> int:
+        return 0
+
     def take_samples(self) -> Samples:
         return Samples.none()
 

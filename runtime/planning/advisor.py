@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pyarrow as pa
+
 from runtime.compiled.graphlets.calibrate import calibrated
-from runtime.engine import Engine
+from runtime.engine import Engine, Results
 from runtime.planning.background import Background
 from runtime.planning.central import Central, Running
-from runtime.planning.exported import Exported
 from runtime.sharing.plan import Plan
 
 EVENTS = 1_048_576  # between two looks at what the engine saw
 
 
 class Advisor:
-    """`plan` is the one that the engine has; `planner` None: it keeps that. `metrics` is the port
-    for Prometheus, if any."""
+    """`plan` is the one that the engine has; `planner` None: it keeps that."""
 
-    def __init__(
-        self, engine: Engine, plan: Plan, planner: str | None, metrics: int | None = None
-    ) -> None:
+    def __init__(self, engine: Engine, plan: Plan, planner: str | None) -> None:
         policy = replace(calibrated(), version=1)
         self.central = Central(Running(engine.workload.queries, plan), policy, planner)
         self._engine = engine
@@ -28,15 +26,13 @@ class Advisor:
         self._plan = plan
         self._policy = policy
         self._events = 0
-        self._exported = None if metrics is None else Exported(self.central, metrics)
 
-    @property
-    def port(self) -> int | None:
-        return None if self._exported is None else self._exported.port
+    def took(self, events: pa.RecordBatch) -> None:
+        """Events go into the engine."""
+        self._events += events.num_rows
 
-    def passed(self, events: int) -> None:
-        """So many events more went through the engine."""
-        self._events += events
+    def wrote(self, results: Results) -> None:
+        """What came of them is out."""
         if self._events >= EVENTS:
             self._events = 0
             self.turn()
@@ -58,5 +54,3 @@ class Advisor:
 
     def close(self) -> None:
         self._background.close()
-        if self._exported is not None:
-            self._exported.close()

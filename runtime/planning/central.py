@@ -6,12 +6,15 @@ for it, and without it engines go on as they are.
 
 from __future__ import annotations
 
+import time
+from collections import Counter, deque
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from runtime.compiled.graphlets.takes import takes
 from runtime.language.query import Query
+from runtime.metrics.facts import ModelFacts, Replan
 from runtime.planning.estimate import Estimate, Run, Work, runs_of, work_of
 from runtime.planning.planner import AUTO, Planned, plan
 from runtime.planning.prices import Prices
@@ -28,6 +31,7 @@ MIGRATION = 2.0
 # A plan is expected to last for as many events as there were since the last change, or more.
 LEAST_AHEAD = 100_000
 KEPT = 100  # outcomes
+LAST = 16  # of them are told
 
 
 @dataclass(frozen=True)
@@ -52,12 +56,15 @@ class Guidance:
     policy: Policy
     plan: Plan | None = None
     workload: int = 0
+    model: ModelFacts = field(default_factory=ModelFacts)
 
 
 @dataclass(frozen=True)
 class Request:
-    """All that planning needs, so that it can be done beside everything else."""
+    """All that planning needs, so that it can be done beside everything else. `why` is one of a
+    few words, `reason` a sentence."""
 
+    why: str
     reason: str
     running: Running
     planner: str
@@ -105,7 +112,8 @@ class Central:
         self._state_bytes: dict[str, int] = {}
         self._since_change = 0
         self._hasty = False
-        self.plannings = self.migrations = 0
+        self._counted: Counter[tuple[str, bool]] = Counter()
+        self._replans: deque[Replan] = deque(maxlen=LAST)
 
     # ---- what it hears ---------------------------------------------------------------------
 
@@ -144,7 +152,23 @@ class Central:
     def guidance(self) -> Guidance:
         running = self._running
         plan = running.plan if self._planner is not None else None
-        return Guidance(self.policy, plan, running.version)
+        return Guidance(self.policy, plan, running.version, self.facts)
+
+    @property
+    def facts(self) -> ModelFacts:
+        model = self.model
+        return ModelFacts(
+            model.correlation,
+            model.error,
+            model.timed,
+            model.predicted,
+            model.measured,
+            self.policy.version,
+            self.plan.version,
+            self._planner or "",
+            dict(self._counted),
+            tuple(self._replans),
+        )
 
     @property
     def plan(self) -> Plan:
@@ -156,10 +180,10 @@ class Central:
 
     def request(self) -> Request | None:
         """To plan the workload anew, if that is due."""
-        reason = self._due()
-        if reason is None or self._planner is None:
+        due = self._due()
+        if due is None or self._planner is None:
             return None
-        return Request(reason, self._running, self._planner, self._statistics(), self.prices)
+        return Request(*due, self._running, self._planner, self._statistics(), self.prices)
 
     def take(self, answer: Answer) -> Replanned | None:
         """Changes the plan where that saves more than moving the state costs. None where the
@@ -171,8 +195,17 @@ class Central:
         pays = saved > MIGRATION * sum(self._state_bytes.values())
         outcome = Replanned(answer.request.reason, found.planner, answer.before, found.cost, pays)
         self.replanned = [*self.replanned, outcome][-KEPT:]
-        self.plannings += 1
-        self.migrations += pays
+        self._counted[answer.request.why, pays] += 1
+        self._replans.append(
+            Replan(
+                time.time(),
+                outcome.reason,
+                outcome.planner,
+                outcome.before,
+                outcome.after,
+                pays,
+            )
+        )
         self._rates.planned(anew=pays)
         self._hasty = False
         self._works = {}
@@ -185,11 +218,12 @@ class Central:
         self._running = replace(self._running, plan=replace(plan, version=version))
         self._since_change = 0
 
-    def _due(self) -> str | None:
+    def _due(self) -> tuple[str, str] | None:
         if self._hasty:
-            return "queries came or went"
+            return "workload", "queries came or went"
         if self._rates.changed:
-            return f"{self._rates.distance:.0%} of the events are of another type than before"
+            changed = f"{self._rates.distance:.0%} of the events are of another type than before"
+            return "rates", changed
         return None
 
     def _statistics(self) -> Statistics:

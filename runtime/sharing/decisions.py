@@ -102,6 +102,22 @@ def merged(several: Iterable[Decisions]) -> list[Decisions]:
     return list(groups.values())
 
 
+def less(now: Decisions, before: Decisions | None) -> Decisions:
+    """What was decided since. Examples are those of types that were decided on since then."""
+    if before is None:
+        return now
+    known = {each.type: each for each in before.types}
+    types = [
+        _difference(each, known[each.type]) if each.type in known else each for each in now.types
+    ]
+    fresh = [
+        each
+        for each in now.examples
+        if each.type not in known or each.number > known[each.type].all
+    ]
+    return replace(now, types=tuple(e for e in types if e.all), examples=tuple(fresh))
+
+
 def _both(one: Decisions, other: Decisions) -> Decisions:
     types = {each.type: each for each in one.types}
     for each in other.types:
@@ -111,19 +127,27 @@ def _both(one: Decisions, other: Decisions) -> Decisions:
 
 
 def _sum(one: TypeDecisions, other: TypeDecisions) -> TypeDecisions:
+    return _added(one, other, 1)
+
+
+def _difference(one: TypeDecisions, other: TypeDecisions) -> TypeDecisions:
+    return _added(one, other, -1)
+
+
+def _added(one: TypeDecisions, other: TypeDecisions, sign: int) -> TypeDecisions:
     return TypeDecisions(
         one.type,
-        one.shared + other.shared,
-        one.split + other.split,
-        one.merged + other.merged,
-        one.continued + other.continued,
-        one.events + other.events,
-        one.snapshots + other.snapshots,
-        one.benefit + other.benefit,
-        _timed(one.time_shared, other.time_shared),
-        _timed(one.time_split, other.time_split),
+        one.shared + sign * other.shared,
+        one.split + sign * other.split,
+        one.merged + sign * other.merged,
+        one.continued + sign * other.continued,
+        one.events + sign * other.events,
+        one.snapshots + sign * other.snapshots,
+        one.benefit + sign * other.benefit,
+        _timed(one.time_shared, other.time_shared, sign),
+        _timed(one.time_split, other.time_split, sign),
     )
 
 
-def _timed(one: Timed, other: Timed) -> Timed:
-    return Timed(one.bursts + other.bursts, one.nanoseconds + other.nanoseconds)
+def _timed(one: Timed, other: Timed, sign: int) -> Timed:
+    return Timed(one.bursts + sign * other.bursts, one.nanoseconds + sign * other.nanoseconds)

@@ -51,6 +51,8 @@ class Learner:
         self._new = 0
         self._solutions = 0
         self._told: Floats = np.zeros((0, 2))  # predicted and measured
+        self.timed = 0  #: bursts so far; what they were predicted to take and took, in nanoseconds
+        self.predicted = self.measured = 0.0
 
     def learn(self, samples: Samples) -> Policy | None:
         """Takes what was timed since the last call. Gives another policy, with the version of the
@@ -102,6 +104,9 @@ class Learner:
         compared[samples.way != model.CLASSES] = 0.0
         told = np.column_stack([work + compared, samples.nanoseconds])
         self._told = np.concatenate([self._told, told])[-RECENT:]
+        self.timed += samples.size
+        self.predicted += float(told[:, 0].sum())
+        self.measured += float(told[:, 1].sum())
 
     # ---- what is kept ----------------------------------------------------------------------
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,7 @@ class File:
     path: str
     size: int
     changed: int
+    arrived: float = field(default=0.0, compare=False)
 
     @property
     def for_spark(self) -> str:
@@ -57,7 +59,8 @@ class File:
     @classmethod
     def of(cls, path: Path) -> File:
         known = os.stat(path)
-        return cls(str(path), known.st_size, known.st_mtime_ns)
+        # When it was written or got its name, which is what happens to a file that appears whole.
+        return cls(str(path), known.st_size, known.st_mtime_ns, known.st_ctime)
 
 
 class FileSource(Source):
@@ -104,7 +107,7 @@ class FileSource(Source):
             return None
         there = [name for name in self._names if name in seen]
         end = {"files": [*there, *list(waiting)[: len(chosen)]]}
-        return Range(position, end, chosen, sum(file.size for file in chosen))
+        return Range(position, end, chosen, *self._about(chosen))
 
     def between(self, start: Position, end: Position) -> Range:
         seen = set(start["files"])
@@ -119,7 +122,13 @@ class FileSource(Source):
                 "was damaged",
                 "put it back, or start anew without the checkpoint",
             ) from None
-        return Range(start, end, files, sum(file.size for file in files))
+        return Range(start, end, files, *self._about(files))
+
+    def _about(self, files: Sequence[File]) -> tuple[int, float]:
+        """How much it is, and when the last of it came: of what is all there, just now."""
+        now = time.time()
+        came = now if self.bounded else min(now, max(file.arrived for file in files))
+        return sum(file.size for file in files), came
 
     def backlog(self, position: Position) -> int:
         seen = set(position["files"])

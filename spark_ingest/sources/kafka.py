@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -35,6 +36,8 @@ SAMPLE_BYTES = 4 << 20
 # Of the next ones, from which sizes are taken.
 GLANCE_BYTES = 64 << 10
 PAUSE = 0.5
+# So often it is remembered how far the topic went, and when.
+KNOWN_LENGTHS = 10_000
 # Fixed, so that Spark finds the consumers of the last epoch again, with what they have fetched.
 GROUP = "hamlet"
 # Half as long for 180,000 records of 120 bytes as with 500 records and 1 MiB.
@@ -72,6 +75,7 @@ class KafkaSource(Source):
         self._lookup = Lookup(address, self._options, patience=patience, say=say)
         self._until = self._lookup.latest(self._lookup.partitions()) if bounded else None
         self._sizes = Sizes()
+        self._lengths: deque[tuple[float, Offsets]] = deque(maxlen=KNOWN_LENGTHS)
         self._values: Values = (
             JsonValues(needs, self.name) if avro is None else AvroValues(spark, avro)
         )
@@ -94,7 +98,14 @@ class KafkaSource(Source):
         taken = fair_shares(waiting, int(limit / self._sizes.bytes))
         reached = {each: starts[each] + taken.get(each, 0) for each in starts}
         about = int(sum(taken.values()) * self._sizes.bytes)
-        return Range(self._position(starts), self._position(reached), bytes=about)
+        came = self._arrived(reached)
+        return Range(self._position(starts), self._position(reached), bytes=about, arrived=came)
+
+    def _arrived(self, reached: Offsets) -> float:
+        """When the topic was first seen to go as far."""
+        while len(self._lengths) > 1 and not _as_far(self._lengths[0][1], reached):
+            self._lengths.popleft()
+        return self._lengths[0][0] if self._lengths else time.time()
 
     def between(self, start: Position, end: Position) -> Range:
         """A partition that was new began at its beginning."""
@@ -144,6 +155,8 @@ class KafkaSource(Source):
         if missing:
             raise self._made_anew(f"has no partition {missing[0]} any more")
         ends = self._lookup.latest(there) if self._until is None else self._until
+        if self._until is None and (not self._lengths or self._lengths[-1][1] != ends):
+            self._lengths.append((time.time(), ends))
         earliest = self._lookup.earliest(ends)
         self._refuse_lost(known, earliest)
         for each, start in known.items():
@@ -236,6 +249,10 @@ def _own(name: str) -> Column:
     found = F.filter("headers", lambda each: each["key"] == header)
     # The last one counts, as for Kafka's own clients; null if there is none.
     return F.try_element_at(found, F.lit(-1))["value"].alias(name)
+
+
+def _as_far(ends: Offsets, reached: Offsets) -> bool:
+    return all(ends.get(partition, 0) >= end for partition, end in reached.items())
 
 
 def _fixed(frame: DataFrame, spark: SparkSession) -> tuple[DataFrame, list[int]]:

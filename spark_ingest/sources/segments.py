@@ -87,7 +87,7 @@ class SegmentSource(FileSource):
         if not taken:
             return None
         end = {"segment": last + len(taken)}
-        return Range(position, end, taken, sum(file.size for file in taken))
+        return Range(position, end, taken, *self._about(taken))
 
     def between(self, start: Position, end: Position) -> Range:
         numbers = range(start["segment"] + 1, end["segment"] + 1)

@@ -7,6 +7,7 @@ a crash; here there is one, in the epoch's manifest.
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -29,6 +30,7 @@ class Range:
     end: Position
     work: Any = None
     bytes: int = 0  #: about how much; 0 if nobody knows
+    arrived: float = field(default_factory=time.time)  #: when the last of it came, as Unix time
 
 
 @dataclass(frozen=True)

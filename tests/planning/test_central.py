@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from runtime.planning.exported import Exported
 
 from runtime.engine import Engine
 from runtime.errors import HamletError
@@ -17,7 +18,6 @@ from runtime.language.parser import parse
 from runtime.planning.advisor import Advisor
 from runtime.planning.central import Central, Running
 from runtime.planning.estimate import Work
-from runtime.planning.exported import Exported
 from runtime.planning.planner import extended, plan
 from runtime.planning.prices import Prices
 from runtime.planning.pricing import Pricing

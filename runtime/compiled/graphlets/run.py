@@ -32,6 +32,7 @@ from runtime.sharing.policy import Policy
 STRATEGY = {"auto": 0, "vectors": k.VECTORS, "panes": k.PANES}
 FOREVER = 2**63 - 1
 EXAMPLES = 256
+LOOKED_AT = 65_536
 
 
 @dataclass(frozen=True)
@@ -185,6 +186,15 @@ class GraphletRun:
             tuple(by_type(types, counted)),
             tuple(examples(types, self._memory.logged(EXAMPLES))),
         )
+
+    def live_graphlets(self) -> int:
+        """Rows in which a burst runs, by some of them where they are many."""
+        each = 1 + self._memory.used // LOOKED_AT
+        rows = self._memory.rows[: self._memory.used : each]
+        running = rows[:, self._places.COUNT] > 0
+        if self._layout.shape["BUFFERS"]:
+            running |= rows[:, self._places.WAITING] > 0
+        return each * int(np.count_nonzero(running))
 
     def take_samples(self) -> Samples:
         """What was timed since the last call: the last of it, where that is much."""

@@ -59,7 +59,8 @@ from .words import (
 
 @inlined
 def decided(h, s, t, shared, events, snapshots, queries, benefit):
-    """Counts a decision. Gives the place of the log where this one is an example, else -1."""
+    """Counts a decision; snapshots are made where a burst is shared. Gives the place of the log
+    where this one is an example, else -1."""
     ri, wi = h.ri, h.wi
     flags = ri[s, FLAGS]
     if shared:
@@ -71,7 +72,7 @@ def decided(h, s, t, shared, events, snapshots, queries, benefit):
     at = wi[W_DECISIONS] + D_SIZE * t
     wi[at + kind] += 1
     wi[at + D_EVENTS] += events
-    wi[at + D_SNAPSHOTS] += snapshots
+    wi[at + D_SNAPSHOTS] += snapshots if shared else 0
     h.wf[at + D_BENEFIT] += benefit
     n = wi[at + D_ALL] + 1
     wi[at + D_ALL] = n

@@ -1,0 +1,129 @@
+"""What is recorded of a run in one process: the same facts as of a job on Ray."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from runtime.engine import Engine, Results
+from runtime.events import TYPE
+from runtime.events.order import times_of
+from runtime.metrics.arrivals import Arrivals, pane_of, panes_of, windows_of
+from runtime.metrics.facts import ActorFacts, Facts, ModelFacts
+from runtime.metrics.ledger import Ledger, Passed
+from runtime.sharing.decisions import Decisions
+
+# An epoch of a run in one process is what is done in so many seconds.
+EPOCH_SECONDS = 0.5
+
+
+class Shows(Protocol):
+    def tell(self, facts: Facts) -> None: ...
+
+
+class LocalRecord:
+    """Sees events as they are taken and results as they are written."""
+
+    def __init__(
+        self,
+        job: str,
+        engine: Engine,
+        model: Callable[[], ModelFacts],
+        shows: Sequence[Shows],
+    ) -> None:
+        self._engine = engine
+        self._model = model
+        self._shows = shows
+        self._queries = {query.name: query for query in engine.workload}
+        self._types = frozenset().union(*(query.types for query in engine.workload))
+        self._ledger = Ledger(job, "local", self._queries)
+        self._arrivals = Arrivals(pane_of(engine.workload))
+        self._events = self._epoch = 0
+        self._newest: int | None = None
+        self._arrived = time.time()
+        self._began = time.perf_counter()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._results: Counter[str] = Counter()
+        self._windows: Counter[str] = Counter()
+        self._latencies: dict[str, list[float]] = {}
+
+    def took(self, events: pa.RecordBatch) -> None:
+        """Events go into the engine, in order."""
+        times = times_of(events)
+        self._arrived = time.time()
+        types = events.column(TYPE)
+        self._arrivals.came(panes_of(times, types, self._types, self._arrivals.pane), self._arrived)
+        self._events += events.num_rows
+        self._newest = int(times[-1])
+
+    def wrote(self, results: Results) -> None:
+        """Results are out."""
+        now = time.time()
+        clock = self._engine.preparer.clock
+        for name, table in results.items():
+            if table.num_rows:
+                starts, ends = clock.windows(table)
+                self._results[name] += table.num_rows
+                self._windows[name] += len(starts)
+                query = self._queries[name]
+                if query.window.counted:
+                    arrived = np.full(len(starts), self._arrived)
+                else:
+                    arrived = self._arrivals.of_windows(query.types, starts, ends)
+                late = np.maximum(now - arrived[~np.isnan(arrived)], 0.0)
+                self._latencies.setdefault(name, []).extend(late.tolist())
+        if time.perf_counter() - self._began > EPOCH_SECONDS:
+            self._pass()
+
+    def finish(self) -> None:
+        self._pass(finished=True)
+
+    def _pass(self, finished: bool = False) -> None:
+        engine, now = self._engine, time.perf_counter()
+        seconds, self._began = now - self._began, now
+        dead = engine.preparer.dead
+        actor = ActorFacts(
+            self._events,
+            self._ledger.facts.actors.get("0", ActorFacts()).compute_seconds + seconds,
+            engine.state_bytes(),
+            engine.partitions(),
+            engine.live_graphlets(),
+            engine.open_windows(),
+            engine.waiting_rows,
+        )
+        self._ledger.learned(self._model())
+        self._ledger.passed(
+            Passed(
+                epoch=self._epoch,
+                rows=engine.preparer.rows,
+                events=self._events,
+                dead=dead,
+                stages={"compute": seconds},
+                results=self._results,
+                windows=self._windows,
+                latencies=self._latencies,
+                decided={"0": engine.take_decided()},
+                actors={"0": actor},
+                watermark=self._newest,
+                newest=self._newest,
+                finished=finished,
+            )
+        )
+        self._epoch += 1
+        self._forget()
+        if self._newest is not None:
+            self._arrivals.forget(self._newest - windows_of(self._queries))
+        facts = self._ledger.facts
+        for each in self._shows:
+            each.tell(facts)
+
+    @property
+    def decisions(self) -> list[Decisions]:
+        return self._ledger.decisions

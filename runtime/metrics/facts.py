@@ -1,0 +1,138 @@
+"""What is known of a job at one moment: totals since it began, and how things stand.
+
+All of it is small, whatever the workload: queries, share groups and reasons beyond a limit are
+counted as `other`. Pickles as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from runtime.metrics.histogram import Histogram
+from runtime.sharing.decisions import Example, TypeDecisions
+
+OTHER, FORMER = "other", "former"
+
+#: What an epoch's time goes into, in the order of its way.
+STAGES = ("spark", "hand-over", "compute", "merge", "sink", "checkpoint")
+
+
+@dataclass(frozen=True)
+class QueryFacts:
+    """`latency` is from the arrival of the last event of a window to its result."""
+
+    results: int = 0
+    windows: int = 0
+    latency: Histogram = field(default_factory=Histogram)
+
+
+@dataclass(frozen=True)
+class GroupFacts:
+    """Queries that share, and what was decided over bursts of each type. `over`: bursts, or single
+    events where conditions compare neighbours."""
+
+    name: str
+    queries: tuple[str, ...]
+    over: str
+    types: tuple[TypeDecisions, ...]
+
+
+@dataclass(frozen=True)
+class Noted:
+    """A decision of the log: where and when."""
+
+    group: str
+    epoch: int
+    time: float
+    actor: str
+    example: Example
+
+
+@dataclass(frozen=True)
+class ActorFacts:
+    """How things stand with an aggregator after its last epoch."""
+
+    events: int = 0
+    compute_seconds: float = 0.0
+    state_bytes: int = 0
+    partitions: int = 0
+    graphlets: int = 0
+    open_windows: int = 0
+    waiting: int = 0
+
+
+@dataclass(frozen=True)
+class Replan:
+    """A planning anew: when (Unix time), why, and whether another plan came of it."""
+
+    time: float
+    reason: str
+    planner: str
+    before: float
+    after: float
+    migrated: bool
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    """How good the cost model is. `predicted` and `measured` are nanoseconds of the timed bursts,
+    added up."""
+
+    correlation: float | None = None
+    error: float | None = None
+    timed: int = 0
+    predicted: float = 0.0
+    measured: float = 0.0
+    policy: int = 0
+    plan: int = 0
+    planner: str = ""
+    replans: Mapping[tuple[str, bool], int] = field(default_factory=dict)  #: by why and outcome
+    last_replans: tuple[Replan, ...] = ()
+
+
+@dataclass(frozen=True)
+class CheckpointFacts:
+    """`size` is what a restart would read, `written` all bytes so far, `time` of the last one."""
+
+    size: int = 0
+    written: int = 0
+    time: float | None = None
+
+
+@dataclass(frozen=True)
+class Facts:
+    job: str = "hamlet"
+    engine: str = "local"
+    began: float = 0.0
+    time: float = 0.0
+    epoch: int = -1
+    epochs: int = 0
+    rows: int = 0
+    events: int = 0
+    late: int = 0
+    dead: Mapping[str, int] = field(default_factory=dict)
+    stages: Mapping[str, Histogram] = field(default_factory=dict)
+    queries: Mapping[str, QueryFacts] = field(default_factory=dict)
+    workload: int = 0  #: how many queries there are
+    groups: tuple[GroupFacts, ...] = ()
+    log: tuple[Noted, ...] = ()
+    actors: Mapping[str, ActorFacts] = field(default_factory=dict)
+    model: ModelFacts = field(default_factory=ModelFacts)
+    checkpoint: CheckpointFacts = field(default_factory=CheckpointFacts)
+    watermark: int | None = None
+    newest: int | None = None
+    backlog: int = 0
+    backlog_in: str = "bytes"
+    restarts: Mapping[str, int] = field(default_factory=dict)
+    finished: bool = False
+    #: The merged template as SVG, by share group; only where it is new.
+    drawings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def results(self) -> int:
+        return sum(each.results for each in self.queries.values())
+
+    @property
+    def windows(self) -> int:
+        return sum(each.windows for each in self.queries.values())

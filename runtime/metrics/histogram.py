@@ -1,0 +1,53 @@
+"""Counts of measured values by size, as Prometheus keeps them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+#: Upper bounds in seconds, from a millisecond to five minutes.
+SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
+
+
+@dataclass
+class Histogram:
+    """`counts[i]` values lie above the bound before the i-th and not above it; the last count is
+    of those above all bounds."""
+
+    counts: list[int] = field(default_factory=lambda: [0] * (len(SECONDS) + 1))
+    sum: float = 0.0
+
+    def add(self, value: float) -> None:
+        self.counts[bisect_left(SECONDS, value)] += 1
+        self.sum += value
+
+    def add_all(self, values: Iterable[float]) -> None:
+        for value in values:
+            self.add(value)
+
+    def merge(self, other: Histogram) -> None:
+        self.counts = [a + b for a, b in zip(self.counts, other.counts, strict=True)]
+        self.sum += other.sum
+
+    @property
+    def count(self) -> int:
+        return sum(self.counts)
+
+    @property
+    def mean(self) -> float | None:
+        return self.sum / self.count if self.count else None
+
+    def quantile(self, share: float) -> float | None:
+        """About: within a bucket, values are taken to be spread evenly."""
+        wanted, below = share * self.count, 0
+        for place, count in enumerate(self.counts):
+            if count and below + count >= wanted:
+                low = SECONDS[place - 1] if place else 0.0
+                high = SECONDS[min(place, len(SECONDS) - 1)]
+                return low + (high - low) * (wanted - below) / count
+            below += count
+        return None
+
+    def copy(self) -> Histogram:
+        return Histogram(list(self.counts), self.sum)
