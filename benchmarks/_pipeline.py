@@ -22,9 +22,11 @@ from pyspark.sql import SparkSession
 
 from actors import cluster as clusters
 from actors.crew import Crew
+from actors.hub import Hub
 from benchmarks import _streams as streams
 from hamlet.job.driver import Driver
 from hamlet.job.reading import Reader
+from hamlet.job.record import Record
 from hamlet.job.run import fingerprints
 from hamlet.job.telling import Told
 from runtime.epochs.checkpoints import Checkpoints
@@ -35,6 +37,7 @@ from runtime.epochs.shard import Settings
 from runtime.files.reader import Needs
 from runtime.language.parser import parse
 from runtime.language.query import Workload
+from runtime.metrics.hub import LOOPBACK
 from spark_ingest import session
 from spark_ingest.handover import Handover
 from spark_ingest.sinks.parts import PartsSink
@@ -100,6 +103,7 @@ class Job:
 
     spark: SparkSession
     crew: Crew
+    hub: Hub
     pids: list[int] = field(default_factory=list)
 
     def run(
@@ -121,15 +125,17 @@ class Job:
         reading = Reading("time", "type", UNIT, source.schema)
         sink = PartsSink(scratch / "results", "parquet", Staging(checkpoints.folder))
         watcher = watcher or Quiet()
+        intake = Intake(workload, reading, "float")
         driver = Driver(
             source,
             sink,
             self.crew,
             Reader(source, Handover(self.spark), self.crew),
             checkpoints,
-            Intake(workload, reading, "float"),
+            intake,
             Settings(planner="auto"),
             watcher,
+            Record("bench", intake, [self.hub]),
             shards=2 * AGGREGATORS,
             lateness=0,
             given=fingerprints(workload),
@@ -145,7 +151,9 @@ def started() -> Iterator[Job]:
     with clusters.start(session.environment(embedded=True)) as cluster:
         crew = Crew(AGGREGATORS, AGGREGATORS)
         spark = session.start(cluster, session.Size(cores=os.cpu_count() or 2))
-        yield Job(spark, crew)
+        hub = Hub(0, LOOPBACK)
+        yield Job(spark, crew, hub)
+        hub.close()
         crew.close()
 
 

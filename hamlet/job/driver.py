@@ -91,7 +91,7 @@ class Driver:
         self._checkpoints, self._settings = checkpoints, settings
         self._intake = self._first = intake
         self._watcher = watcher
-        self._record = record
+        self.record = record
         self._shards = shards
         self._given = given
         self._again = again
@@ -276,7 +276,7 @@ class Driver:
         guidance = self._crew.guidance()
         if guidance is None:
             return self._policy
-        self._record.learned(guidance.model)
+        self.record.learned(guidance.model)
         plan, now = guidance.plan, self._plan_now or Plan()
         fits = guidance.workload == self._intake.version
         if plan is not None and fits and plan.version > now.version:
@@ -345,7 +345,7 @@ class Driver:
         since = None if newest is None else newest + 1
         self._change = replace(change, since=since)
         self._intake = self._intake.changed(change.added, change.removed)
-        self._record.running(self._intake)
+        self.record.running(self._intake)
         plan = self._extended(change)
         if plan is not None:
             self._plan_now = self._planned_anew = plan
@@ -428,8 +428,8 @@ class Driver:
 
     def _tell(self, epoch: Epoch, finished: Finished) -> None:
         backlog = self._source.backlog(self._planned)
-        self._record.published(epoch, finished, self._source, backlog)
-        told = told_of(epoch, finished, self._source, backlog, self._record.decisions)
+        self.record.published(epoch, finished, self._source, backlog)
+        told = told_of(epoch, finished, self._source, backlog, self.record.decisions)
         self._watcher.committed(told)
 
     def _pace(self, epoch: Epoch, stages: dict[str, float]) -> None:
@@ -476,8 +476,8 @@ class Driver:
         if self._repeats > REPEATS:
             raise GaveUp(f"gave up after {REPEATS} repeats: {_said(what)}") from error
         self._watcher.trouble(_said(what))
-        self._record.restarted(part)
-        self._record.show()
+        self.record.restarted(part)
+        self.record.show()
         time.sleep(min(5.0, 0.2 * self._repeats))
 
     def _repeat(self, lost: bool) -> None:

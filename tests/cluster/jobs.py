@@ -15,6 +15,7 @@ from actors.crew import Crew
 from hamlet.cli.source import open_source
 from hamlet.job.driver import Driver
 from hamlet.job.reading import Reader
+from hamlet.job.record import Record
 from hamlet.job.run import fingerprints
 from hamlet.job.telling import Told
 from hamlet.run import run as run_in_process
@@ -22,6 +23,7 @@ from runtime.engine import Engine
 from runtime.epochs.checkpoints import Checkpoints
 from runtime.epochs.folder import Folder
 from runtime.epochs.intake import Intake
+from runtime.epochs.manifest import Counts
 from runtime.epochs.routes import Reading
 from runtime.epochs.shard import Settings
 from runtime.events.dead import no_dead
@@ -225,15 +227,17 @@ def driver_of(
     columns = (asked.time_column, asked.type_column)
     reading = Reading(*columns, asked.unit, source.schema, source.clock())
     staging = Staging(kept)
+    intake = Intake(asked.workload, reading, asked.settings.numeric)
     driver = Driver(
         source,
         WholeSink(staging),
         crew,
         Reader(source, Handover(spark), crew),
         checkpoints,
-        Intake(asked.workload, reading, asked.settings.numeric),
+        intake,
         asked.settings,
         watcher,
+        Record("test", intake, []),
         shards=crew.size * SHARDS_EACH,
         lateness=lateness,
         given=fingerprints(asked.workload),
@@ -265,7 +269,19 @@ def outcome(driver: Driver, staging: Staging, source: FileSource, watcher: Watch
     assert counts.results == Counter({n: t.num_rows for n, t in found.tables.items() if len(t)})
     assert counts.late == found.late.num_rows
     assert counts.dead == Counter(found.dead["reason"].to_pylist())
+    check_facts(driver, counts)
     return found
+
+
+def check_facts(driver: Driver, counts: Counts) -> None:
+    """What is told to Prometheus is what was counted, and every window has its latency."""
+    facts = driver.record.facts
+    assert (facts.rows, facts.events, facts.late) == (counts.rows, counts.events, counts.late)
+    assert sum(facts.dead.values()) == counts.dead.total()
+    assert {n: q.results for n, q in facts.queries.items() if q.results} == counts.results
+    for name, query in facts.queries.items():
+        assert query.latency.count == query.windows, name
+        assert (query.windows > 0) == (query.results > 0), name
 
 
 def _refuse(what: str) -> None:

@@ -1,19 +1,13 @@
 """The optimizer without a cluster: it hears, fits prices, plans anew where that pays, and does not
 flap."""
 
-import math
-import socket
 from dataclasses import replace
-from urllib.request import urlopen
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
-from runtime.planning.exported import Exported
 
 from runtime.engine import Engine
-from runtime.errors import HamletError
 from runtime.language.parser import parse
 from runtime.planning.advisor import Advisor
 from runtime.planning.central import Central, Running
@@ -237,37 +231,15 @@ def test_an_engine_follows_its_advisor():
         assert counts == pytest.approx(wanted[name]["n"].to_pylist(), rel=1e-9)
 
 
-# ---- metrics -------------------------------------------------------------------------------
-
-
-def served(port: int) -> tuple[dict[str, float], dict[str, str]]:
-    """The value and the kind of each metric, as Prometheus reads them."""
-    with urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
-        families = list(text_string_to_metric_families(answer.read().decode()))
-    values = {each.name: each.value for family in families for each in family.samples}
-    return values, {each.name: family.type for family in families for each in family.samples}
-
-
-def _number(value: float | None) -> float:
-    return math.nan if value is None else value
-
-
-def metrics_of(found: Central) -> dict[str, float]:
-    exported = Exported(found, 0)
-    try:
-        return served(exported.port)[0]
-    finally:
-        exported.close()
+# ---- facts ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("by", "noise"), [(1.0, 0.05), (1.4, 0.05), (0.8, 0.05), (1.0, 0.6)])
-def test_metrics_tell_how_good_the_model_is(by: float, noise: float):
+def test_facts_tell_how_good_the_model_is(by: float, noise: float):
     """Bursts take as long as TRUE says, and are predicted to take `by` times that."""
     policy = replace(scaled(TRUE, by), version=1)
     found = Central(Running(parse(TEXT).queries, Plan()), policy, None)
-    nothing_yet = metrics_of(found)
-    assert math.isnan(nothing_yet["hamlet_model_correlation"])
-    assert math.isnan(nothing_yet["hamlet_model_error_ratio"])
+    assert (found.facts.correlation, found.facts.error, found.facts.timed) == (None, None, 0)
 
     bursts = drawn(TRUE, 1_000, noise=noise)
     found.hear("a", Seen(samples=bursts))
@@ -275,63 +247,29 @@ def test_metrics_tell_how_good_the_model_is(by: float, noise: float):
     predicted, measured = model.predicted(policy, bursts) + clock, bursts.nanoseconds
     cut = np.minimum(measured, np.percentile(measured, 98))
     correlation = np.corrcoef(predicted, cut)[0, 1]
-    error = np.median(np.abs(predicted / measured - 1))
 
-    metrics = metrics_of(found)
+    facts = found.facts
     assert (correlation > 0.95) == (noise < 0.1), "or the cases tell nothing"
-    assert metrics["hamlet_model_correlation"] == pytest.approx(correlation)
-    assert metrics["hamlet_model_error_ratio"] == pytest.approx(error)
-    assert metrics["hamlet_policy_version"] == (1 if by == 1.0 else 2)
+    assert facts.correlation == pytest.approx(correlation)
+    assert facts.error == pytest.approx(np.median(np.abs(predicted / measured - 1)))
+    assert facts.policy == (1 if by == 1.0 else 2)
+    assert facts.timed == bursts.size
+    assert facts.predicted == pytest.approx(predicted.sum())
+    assert facts.measured == measured.sum()
 
 
-def test_metrics_count_what_was_planned_anew():
+def test_facts_count_what_was_planned_anew():
     found = central()
-    exported = Exported(found, 0)
     told = []
     for seen in (Seen(), Seen(ROUNDS), Seen(OTHERS, state_bytes=10**15)):
         for _ in range(40):
             found.hear("a", seen)
             planned(found)
-        told.append(served(exported.port)[0])
-    kinds = served(exported.port)[1]
-    exported.close()
-    assert [each["hamlet_replans_migrated_total"] for each in told] == [0, 1, 1]
-    assert [each["hamlet_plan_version"] for each in told] == [0, 1, 1]
-    first, second, third = (each["hamlet_replans_total"] for each in told)
+        told.append(found.facts)
+    assert [each.replans.get(("rates", True), 0) for each in told] == [0, 1, 1]
+    assert [each.plan for each in told] == [0, 1, 1]
+    first, second, third = (sum(each.replans.values()) for each in told)
     assert first == 0 < second < third == len(found.replanned)
-    counters = {name for name, kind in kinds.items() if kind == "counter"}
-    assert counters == {name for name in kinds if name.endswith("_total")}
-
-
-def test_an_advisor_serves_the_metrics_of_its_engine():
-    table = rounds(20_000, 2)
-    engine = Engine(TEXT, time_unit="us", kernels="general")
-    engine.bind(table.schema)
-    advisor = Advisor(engine, Plan(), None, metrics=0)
-    for start in range(0, 20_000, 5_000):
-        engine.execute(engine.prepare(table.slice(start, 5_000).combine_chunks()))
-        advisor.turn()
-    assert advisor.port is not None
-    found = served(advisor.port)[0]
-    advisor.close()
-    known = advisor.central.model
-    assert found == pytest.approx(
-        {
-            "hamlet_model_correlation": _number(known.correlation),
-            "hamlet_model_error_ratio": _number(known.error),
-            "hamlet_policy_version": advisor.central.policy.version,
-            "hamlet_plan_version": 0,
-            "hamlet_replans_total": 0,
-            "hamlet_replans_migrated_total": 0,
-        },
-        nan_ok=True,
-    )
-
-
-def test_a_port_that_is_taken():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        with pytest.raises(HamletError, match=f"metrics on port {port}"):
-            Exported(central(), port)
+    assert [each.reason for each in told[2].last_replans] == [
+        each.reason for each in found.replanned
+    ]

@@ -1,0 +1,67 @@
+"""What is served, to whom, and what is refused."""
+
+import json
+import socket
+from dataclasses import replace
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+
+from runtime.errors import HamletError
+from runtime.metrics.hub import Hub
+from runtime.metrics.ledger import Ledger, Passed
+
+
+@pytest.fixture
+def hub():
+    found = Hub()
+    yield found
+    found.close()
+
+
+def test_nothing_is_known_yet(hub: Hub):
+    assert hub.url.startswith("http://127.0.0.1:")
+    assert json.load(urlopen(f"{hub.url}/facts")) is None
+    assert urlopen(f"{hub.url}/metrics").read() == b""
+
+
+def test_the_newest_facts(hub: Hub):
+    ledger = Ledger("j", "ray", ["q"])
+    for epoch in range(2):
+        ledger.passed(Passed(epoch, events=10 * epoch, results={"q": 1}, latencies={"q": [0.1]}))
+        hub.tell(ledger.facts)
+    facts = json.load(urlopen(f"{hub.url}/facts"))
+    assert (facts["job"], facts["epoch"], facts["events"]) == ("j", 1, 10)
+    assert facts["queries"]["q"]["latency"]["count"] == 2
+    text = urlopen(f"{hub.url}/metrics").read().decode()
+    assert 'hamlet_events_total{hamlet_job="j"} 10.0' in text
+
+
+def test_two_hubs_do_not_mix(hub: Hub):
+    other = Hub()
+    facts = Ledger("one", "ray", []).facts
+    hub.tell(facts)
+    other.tell(replace(facts, job="other"))
+    assert "one" not in urlopen(f"{other.url}/metrics").read().decode()
+    assert "other" not in urlopen(f"{hub.url}/metrics").read().decode()
+    other.close()
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
+def test_it_only_shows(hub: Hub, method: str):
+    with pytest.raises(HTTPError) as refused:
+        urlopen(Request(f"{hub.url}/facts", method=method, data=b"{}"))
+    assert refused.value.code == 405
+    with pytest.raises(HTTPError) as missing:
+        urlopen(f"{hub.url}/../etc/passwd")
+    assert missing.value.code == 404
+
+
+def test_a_port_that_is_taken():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(HamletError, match=f"cannot serve metrics on 127.0.0.1:{port}"):
+            Hub(port)

@@ -1,0 +1,144 @@
+"""What is added up, and how it stays small."""
+
+from collections import Counter
+
+import pytest
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+
+from runtime.metrics.facts import Facts, ModelFacts
+from runtime.metrics.families import Families
+from runtime.metrics.histogram import SECONDS, Histogram
+from runtime.metrics.ledger import NAMED_QUERIES, NAMED_REASONS, Ledger, Passed
+from runtime.sharing.decisions import Decisions, Example, Timed, TypeDecisions
+
+
+def decided(*queries: str, shared: int = 0, split: int = 0, type_: str = "B") -> Decisions:
+    counts = TypeDecisions(
+        type_, shared, split, 0, 0, 10 * (shared + split), 3 * shared, 5.0, Timed(1, 100)
+    )
+    example = Example(type_, "shared", 10, 3, 2, len(queries), 5.0, shared + split)
+    return Decisions(queries, (counts,), (example,))
+
+
+def series(facts: Facts) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
+    """All that is scraped, by name and labels without that of the job."""
+    registry = CollectorRegistry()
+    registry.register(Families(lambda: facts))
+    found = {}
+    for family in text_string_to_metric_families(generate_latest(registry).decode()):
+        for sample in family.samples:
+            assert sample.labels.pop("hamlet_job") == facts.job
+            found[sample.name, frozenset(sample.labels.items())] = sample.value
+    return found
+
+
+def value(facts: Facts, name: str, **labels: str) -> float:
+    return series(facts)[name, frozenset(labels.items())]
+
+
+def total(facts: Facts, name: str) -> float:
+    return sum(v for (each, _), v in series(facts).items() if each == name)
+
+
+def test_totals_of_epochs():
+    ledger = Ledger("j", "ray", ["q", "r"])
+    for epoch in range(3):
+        ledger.passed(
+            Passed(
+                epoch,
+                rows=100 * (epoch + 1),
+                events=90 * (epoch + 1),
+                late=2 * epoch,
+                dead=Counter({"no time": epoch}),
+                stages={"spark": 0.2, "compute": 0.004},
+                results={"q": 5},
+                windows={"q": 2},
+                latencies={"q": [0.3, 0.002]},
+                decided={"0": [decided("q", "r", shared=4)], "1": [decided("q", "r", split=1)]},
+                saved_bytes=10,
+                checkpoint_bytes=7,
+            )
+        )
+    facts = ledger.facts
+    assert value(facts, "hamlet_rows_total") == 300
+    assert value(facts, "hamlet_events_total") == 270
+    assert value(facts, "hamlet_late_rows_total") == 4
+    assert value(facts, "hamlet_dead_letter_rows_total", reason="no time") == 2
+    assert value(facts, "hamlet_results_total", query="q") == 15
+    assert value(facts, "hamlet_windows_closed_total", query="q") == 6
+    group = {"share_group": "q +1", "kleene_type": "B"}
+    assert value(facts, "hamlet_bursts_total", decision="shared", **group) == 12
+    assert value(facts, "hamlet_bursts_total", decision="split", **group) == 3
+    assert value(facts, "hamlet_snapshots_created_total", level="event", **group) == 36
+    assert value(facts, "hamlet_snapshots_propagated_total", level="graphlet", **group) == 24
+    assert value(facts, "hamlet_query_latency_seconds_count", query="q") == 6
+    assert value(facts, "hamlet_query_latency_seconds_sum", query="q") == pytest.approx(0.906)
+    assert value(facts, "hamlet_query_latency_seconds_bucket", query="q", le="0.0025") == 3
+    assert value(facts, "hamlet_query_latency_seconds_bucket", query="q", le="0.5") == 6
+    assert value(facts, "hamlet_epoch_stage_seconds_count", stage="spark") == 3
+    assert value(facts, "hamlet_checkpoint_written_bytes_total") == 30
+    assert value(facts, "hamlet_checkpoint_size_bytes") == 7
+    assert value(facts, "hamlet_epochs_total") == 3
+
+
+def test_a_group_that_is_over_is_counted_on_as_former():
+    ledger = Ledger("j", "ray", ["q", "r", "s"])
+    ledger.passed(Passed(0, decided={"0": [decided("q", "r", shared=4), decided("s", shared=2)]}))
+    ledger.passed(Passed(1, decided={"0": [decided("q", "s", shared=8)]}))
+    facts = ledger.facts
+    assert {group.name: group.types[0].shared for group in facts.groups} == {"q +1": 8, "former": 6}
+    assert total(facts, "hamlet_bursts_total") == 14
+    assert sum(each.all for group in ledger.decisions for each in group.types) == 14
+
+
+def test_series_of_a_removed_query_disappear():
+    ledger = Ledger("j", "ray", ["q", "r"])
+    ledger.passed(Passed(0, results={"q": 1, "r": 1}, decided={"0": [decided("q", "r", shared=1)]}))
+    ledger.running(["q"])
+    facts = ledger.facts
+    assert not any("r" in dict(labels).values() for _, labels in series(facts))
+    assert {group.name for group in facts.groups} == {"former"}
+
+
+def test_many_queries_have_few_series():
+    names = [f"q{n}" for n in range(10_000)]
+    ledger = Ledger("j", "ray", names)
+    every = dict.fromkeys(names, 1)
+    ledger.passed(
+        Passed(
+            0,
+            results=every,
+            windows=every,
+            latencies={name: [0.1] for name in names},
+            dead={f"row {n} is odd": 1 for n in range(10_000)},
+            decided={"0": [decided(name, shared=1) for name in names]},
+        )
+    )
+    facts = ledger.facts
+    assert len(facts.queries) == NAMED_QUERIES + 1
+    assert len(facts.dead) == NAMED_REASONS + 1
+    assert len(series(facts)) < 10_000
+    for counter in ("results", "windows_closed", "dead_letter_rows", "bursts"):
+        assert total(facts, f"hamlet_{counter}_total") == 10_000
+    assert value(facts, "hamlet_query_latency_seconds_count", query="other") == 9_800
+
+
+def test_what_is_not_known_has_no_series():
+    names = {name for name, _ in series(Ledger("j", "local", ["q"]).facts)}
+    assert "hamlet_model_correlation" not in names
+    assert "hamlet_watermark_timestamp_seconds" not in names
+    ledger = Ledger("j", "local", ["q"])
+    ledger.learned(ModelFacts(correlation=0.5, replans={("rates", True): 2}))
+    assert value(ledger.facts, "hamlet_model_correlation") == 0.5
+    assert value(ledger.facts, "hamlet_replans_total", reason="rates", migrated="yes") == 2
+
+
+def test_quantiles():
+    found = Histogram()
+    found.add_all([0.02] * 50 + [0.3] * 49 + [1_000.0])
+    assert found.count == 100
+    assert 0.01 <= found.quantile(0.5) <= 0.025
+    assert 0.25 < found.quantile(0.95) <= 0.5
+    assert found.quantile(1.0) == SECONDS[-1]
+    assert Histogram().quantile(0.5) is None
