@@ -31,7 +31,7 @@ from runtime.files.reader import Needs
 from runtime.language.query import Workload
 from spark_ingest.handover import Handover
 from spark_ingest.sinks.parts import WholeSink
-from spark_ingest.sinks.sink import DEAD_LETTER, LATE
+from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Sink
 from spark_ingest.sinks.staging import Staging
 from spark_ingest.sources.files import FileSource
 from spark_ingest.sources.source import Source
@@ -219,6 +219,7 @@ def driver_of(
     watcher: Watcher,
     lateness: int = 0,
     stopping: Callable[[], bool] = lambda: False,
+    make_sink: Callable[[Staging], Sink] = WholeSink,
 ) -> tuple[Driver, Staging]:
     shutil.rmtree(folder, ignore_errors=True)
     kept = Folder(str(folder), lasting=False)
@@ -230,7 +231,7 @@ def driver_of(
     intake = Intake(asked.workload, reading, asked.settings.numeric)
     driver = Driver(
         source,
-        WholeSink(staging),
+        make_sink(staging),
         crew,
         Reader(source, Handover(spark), crew),
         checkpoints,

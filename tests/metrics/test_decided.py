@@ -9,8 +9,7 @@ from runtime.sharing.decisions import merged
 from runtime.sharing.plan import Plan
 
 TEXT = "\n".join(
-    f"QUERY q{n} RETURN COUNT(*), SUM(B.x) PATTERN SEQ(A, B+) WHERE [key] AND B.x < {n + 3} "
-    "WITHIN 1 s"
+    f"QUERY q{n} RETURN COUNT(*), SUM(B.x) PATTERN SEQ(A, B+) WHERE [key] AND B.x != {n} WITHIN 1 s"
     for n in range(4)
 )
 ORDERED = "QUERY o RETURN COUNT(*) PATTERN SEQ(A, B+) WHERE [key] AND B.x < NEXT(B).x WITHIN 1 s"

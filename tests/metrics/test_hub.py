@@ -40,11 +40,11 @@ def test_the_newest_facts(hub: Hub):
 
 def test_two_hubs_do_not_mix(hub: Hub):
     other = Hub()
-    facts = Ledger("one", "ray", []).facts
+    facts = Ledger("first job", "ray", []).facts
     hub.tell(facts)
-    other.tell(replace(facts, job="other"))
-    assert "one" not in urlopen(f"{other.url}/metrics").read().decode()
-    assert "other" not in urlopen(f"{hub.url}/metrics").read().decode()
+    other.tell(replace(facts, job="second job"))
+    assert "first job" not in urlopen(f"{other.url}/metrics").read().decode()
+    assert "second job" not in urlopen(f"{hub.url}/metrics").read().decode()
     other.close()
 
 
