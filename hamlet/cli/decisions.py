@@ -6,14 +6,16 @@ from collections.abc import Iterable
 
 from hamlet.cli.grid import Grid
 from hamlet.cli.notices import Notices
+from runtime.metrics.facts import ModelFacts
 from runtime.sharing.decisions import KINDS, Decisions, Timed
 
 EXAMPLES = 3
 NAMES = ("type", *KINDS, "events", "snapshots", "benefit", "a shared burst", "a split burst")
 
 
-def show_decisions(notices: Notices, decided: Iterable[Decisions]) -> None:
-    """A table for each share group, and a few decisions in words."""
+def show_decisions(notices: Notices, decided: Iterable[Decisions], model: ModelFacts) -> None:
+    """By which plan, a table for each share group, and a few decisions in words."""
+    notices.say(_plan(model))
     told = [group for group in decided if group.types]
     if not told:
         notices.say("nothing to decide: no burst could be shared")
@@ -25,6 +27,22 @@ def show_decisions(notices: Notices, decided: Iterable[Decisions]) -> None:
                 notices.say(line)
         for example in group.examples[:EXAMPLES]:
             notices.say(f"  {example.told()}")
+
+
+def _plan(model: ModelFacts) -> str:
+    if not model.planner:
+        return "plan: as given" if model.policy else "plan: none, every query runs by itself"
+    again, moved = sum(model.replans.values()), model.replans_migrated
+    found = f"plan: by {model.planner}, version {model.plan}"
+    if again:
+        found += f"; planned anew {_times(again)}, changed {_times(moved)}"
+    if model.correlation is not None:
+        found += f"; predicted and measured times of bursts correlate by {model.correlation:.2f}"
+    return found
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"
 
 
 def _rows(group: Decisions) -> list[tuple[str, ...]]:

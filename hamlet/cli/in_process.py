@@ -89,7 +89,7 @@ def run_in_process(
         summary.compiling = compiler.seconds
     tell(notices, workload, summary, results.rows, output)
     if explain_sharing:
-        show_decisions(notices, record.decisions)
+        show_decisions(notices, record.decisions, _model(advisor)())
 
 
 def _advisor(

@@ -71,7 +71,7 @@ def run_on_ray(
     if not outcome.finished:
         _tell_stopped(notices, asked)
     if explain_sharing:
-        show_decisions(notices, outcome.decisions)
+        show_decisions(notices, outcome.decisions, outcome.model)
     if stop.interrupted and not outcome.finished:
         raise typer.Exit(INTERRUPTED)
 

@@ -33,6 +33,7 @@ from runtime.epochs.routes import Reading
 from runtime.epochs.shard import Settings
 from runtime.errors import HamletError
 from runtime.language.query import Workload
+from runtime.metrics.facts import ModelFacts
 from runtime.metrics.hub import LOOPBACK
 from runtime.sharing.decisions import Decisions
 from spark_ingest import session
@@ -85,6 +86,7 @@ class Outcome:
     finished: bool  #: the input has ended; else the job was told to stop
     skipped: list[str] = field(default_factory=list)
     earlier: int = 0  #: events that were counted before this run
+    model: ModelFacts = field(default_factory=ModelFacts)
 
 
 def run(
@@ -168,6 +170,7 @@ def run(
             driver.finished,
             list(getattr(source, "skipped", ())),
             0 if manifest is None else manifest.counts.events,
+            record.facts.model,
         )
         done(outcome)
         return outcome

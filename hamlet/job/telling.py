@@ -33,6 +33,7 @@ class Told:
     state_bytes: int
     saved_bytes: int
     policy: int
+    plan: int
     stages: dict[str, float]
     decisions: list[Decisions]
     results: dict[str, pa.Table]
@@ -84,6 +85,7 @@ def told_of(
         state_bytes=sum(answer.state_bytes for answer in answers),
         saved_bytes=sum(answer.saved_bytes for answer in answers),
         policy=max(answer.policy for answer in answers),
+        plan=min(answer.plan for answer in answers),
         stages=finished.stages,
         decisions=decisions,
         results=finished.tables,

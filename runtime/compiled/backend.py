@@ -105,6 +105,9 @@ class CompiledBackend:
     def take_decided(self) -> list[Decisions]:
         return [each for executor in self.executors for each in executor.take_decided()]
 
+    def plan_version(self) -> int:
+        return min((executor.plan.version for executor in self.executors), default=0)
+
     def partitions(self) -> int:
         return sum(executor.partitions for executor in self.executors)
 

@@ -326,6 +326,10 @@ class CompiledExecutor:
         return self._watch.take_decided(self.sharing())
 
     @property
+    def plan(self) -> Plan:
+        return self._plan
+
+    @property
     def partitions(self) -> int:
         return self._keys.count
 

@@ -38,9 +38,10 @@ class Watch:
             self._of_code[code] += each * count
 
     def timed(self, run: GraphletRun, events: int, nanoseconds: int) -> None:
-        spent = self._times.setdefault(run, [0, 0])
+        spent = self._times.setdefault(run, [0, 0, 0])
         spent[0] += events
         spent[1] += nanoseconds
+        spent[2] += 1
 
     def gone(self, run: Sharing) -> None:
         """A run makes room for others; what it decided is not forgotten."""

@@ -78,6 +78,7 @@ class Answer:
     state_bytes: int = 0
     saved_bytes: int = 0
     policy: int = 0
+    plan: int = 0
     compute_seconds: float = 0.0
     save_seconds: float = 0.0
     partitions: int = 0
@@ -272,6 +273,7 @@ class Aggregation:
             waiting=sum(shard.waiting() for shard in shards),
             state_bytes=sum(shard.state_bytes() for shard in shards),
             policy=0 if self._policy is None else self._policy.version,
+            plan=min((shard.plan_version() for shard in shards), default=0),
             partitions=sum(shard.partitions() for shard in shards),
             graphlets=sum(shard.live_graphlets() for shard in shards),
             decided=merged(each for shard in shards for each in shard.take_decided()),

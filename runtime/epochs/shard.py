@@ -148,6 +148,9 @@ class Shard:
     def waiting(self) -> int:
         return self._engine.waiting_rows + (0 if self._spool is None else self._spool.rows)
 
+    def plan_version(self) -> int:
+        return self._engine.plan_version()
+
     def partitions(self) -> int:
         return self._engine.partitions()
 

@@ -46,6 +46,8 @@ def as_text(explanation: Explanation) -> str:
     blocks.append([SHARING, *_sharing(explanation)])
     if explanation.plan.runs:
         blocks.append([PLAN, *_plan(explanation.plan)])
+    else:
+        blocks.append([PLAN, "  nothing to plan: no query is evaluated burst by burst"])
     blocks.append(["TEMPLATE", *_types(explanation), "", *_steps(explanation)])
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
@@ -197,7 +199,7 @@ def _labelled(lines: list[tuple[str, str]]) -> list[str]:
 
 
 def _set(shared: SetPlan) -> str:
-    by = f"{shortened(shared.queries)} share it"
+    by = f"{shortened(shared.queries, SHOWN)} share it"
     return f"{by}: {shared.why}" if shared.why else by
 
 

@@ -90,6 +90,10 @@ class ModelFacts:
     replans: Mapping[tuple[str, bool], int] = field(default_factory=dict)  #: by why and outcome
     last_replans: tuple[Replan, ...] = ()
 
+    @property
+    def replans_migrated(self) -> int:
+        return sum(count for (_, migrated), count in self.replans.items() if migrated)
+
 
 @dataclass(frozen=True)
 class CheckpointFacts:

@@ -85,6 +85,9 @@ class PlainBackend:
     def take_decided(self) -> list[Decisions]:
         return []
 
+    def plan_version(self) -> int:
+        return 0
+
     def partitions(self) -> int:
         """Not counted."""
         return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import pyarrow as pa
@@ -12,7 +13,7 @@ from runtime.planning.background import Background
 from runtime.planning.central import Central, Running
 from runtime.sharing.plan import Plan
 
-EVENTS = 1_048_576  # between two looks at what the engine saw
+SECONDS = 0.25  # between two looks at what the engine saw
 
 
 class Advisor:
@@ -25,19 +26,18 @@ class Advisor:
         self._background = Background(self.central)
         self._plan = plan
         self._policy = policy
-        self._events = 0
+        self._looked = time.monotonic()
 
     def took(self, events: pa.RecordBatch) -> None:
         """Events go into the engine."""
-        self._events += events.num_rows
 
     def wrote(self, results: Results) -> None:
         """What came of them is out."""
-        if self._events >= EVENTS:
-            self._events = 0
+        if time.monotonic() - self._looked >= SECONDS:
             self.turn()
 
     def turn(self) -> None:
+        self._looked = time.monotonic()
         self.central.hear("engine", self._engine.take_seen())
         self._background.turn()
         guidance = self.central.guidance

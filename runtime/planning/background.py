@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 from runtime.planning.central import Answer, Central, Replanned
+
+logger = logging.getLogger(__name__)
 
 
 class Background:
@@ -19,12 +22,21 @@ class Background:
         if self._answer is not None:
             if not self._answer.done():
                 return None
-            outcome = self._central.take(self._answer.result())
-            self._answer = None
+            answer, self._answer = self._answer, None
+            outcome = self._taken(answer)
         request = self._central.request()
         if request is not None:
             self._answer = self._thread.submit(request.answer)
         return outcome
+
+    def _taken(self, answer: Future[Answer]) -> Replanned | None:
+        """Where planning went wrong, the plan stays, and what runs goes on."""
+        try:
+            return self._central.take(answer.result())
+        except Exception:
+            logger.exception("planning anew has failed; the plan stays as it is")
+            self._central.failed()
+            return None
 
     def settle(self) -> None:
         """Waits for the plan that is being made, if any."""

@@ -6,25 +6,30 @@ for it, and without it engines go on as they are.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+import numpy as np
+
 from runtime.compiled.graphlets.takes import takes
 from runtime.language.query import Query
 from runtime.metrics.facts import ModelFacts, Replan
 from runtime.planning.estimate import Estimate, Run, Work, runs_of, work_of
-from runtime.planning.planner import AUTO, Planned, plan
+from runtime.planning.planner import AUTO, Planned, choose, plan
 from runtime.planning.prices import Prices
-from runtime.planning.pricing import Pricing
+from runtime.planning.pricing import Pricing, Report
 from runtime.planning.rates import Rates
 from runtime.planning.statistics import Statistics
 from runtime.sharing.learning import Learner
 from runtime.sharing.plan import Plan
 from runtime.sharing.policy import Policy
 from runtime.sharing.seen import Seen
+
+logger = logging.getLogger(__name__)
 
 # To move a byte of state to another run, in nanoseconds.
 MIGRATION = 2.0
@@ -46,6 +51,11 @@ class Running:
     def sharing(self) -> tuple[Query, ...]:
         """The queries that a plan is about."""
         return tuple(query for query in self.queries if takes(query))
+
+    @cached_property
+    def chosen(self) -> str:
+        """The planner that fits."""
+        return choose(self.sharing)[0]
 
 
 @dataclass(frozen=True)
@@ -128,12 +138,19 @@ class Central:
         self._rates.hear(seen)
         self._state_bytes[who] = seen.state_bytes
         self._since_change += sum(seen.counts.values()) + seen.others
+        try:
+            self._learn(seen)
+        except (RuntimeError, np.linalg.LinAlgError):
+            # Least squares may find no solution: nothing is learned from this report.
+            logger.warning("nothing was learned from a report", exc_info=True)
+
+    def _learn(self, seen: Seen) -> None:
         better = self.model.learn(seen.samples)
         if better is not None:
             self.policy = replace(better, version=self.policy.version + 1)
         works = self._known_works()
         self._pricing.hear(
-            (works[run.queries], run.nanoseconds / run.events)
+            Report(works[run.queries], run.batches / run.events, run.nanoseconds / run.events)
             for run in seen.runs
             if run.queries in works and run.events
         )
@@ -165,7 +182,7 @@ class Central:
             model.measured,
             self.policy.version,
             self.plan.version,
-            self._planner or "",
+            self._running.chosen if self._planner == AUTO else self._planner or "",
             dict(self._counted),
             tuple(self._replans),
         )
@@ -212,6 +229,12 @@ class Central:
         if pays:
             self._migrate(found.plan)
         return outcome
+
+    def failed(self) -> None:
+        """Planning anew went wrong. It is not tried again before the stream changes once more."""
+        self._counted["failed", False] += 1
+        self._rates.planned(anew=False)
+        self._hasty = False
 
     def _migrate(self, plan: Plan) -> None:
         version = self._running.plan.version + 1

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from runtime.compiled.graphlets.takes import takes
 from runtime.errors import HamletError, did_you_mean
+from runtime.language.parser import parse
 from runtime.language.query import Query
 from runtime.planning.estimate import Estimate
 from runtime.planning.families import Family, families
@@ -48,20 +49,22 @@ class Planned:
 
 
 def plan(
-    queries: Iterable[Query],
+    queries: Iterable[Query] | str,
     planner: str = AUTO,
-    statistics: Statistics | None = None,
+    statistics: Statistics | Mapping[str, float] | None = None,
     prices: Prices | None = None,
     *,
     compare: bool = False,
     version: int = 0,
 ) -> Planned:
-    """`compare`: what the other planners would come to is worked out, too."""
+    """Queries may be the text of a workload, statistics the events of each type. `compare`: what
+    the other planners would come to is worked out, too."""
     if planner not in NAMES:
         raise HamletError(f"there is no planner `{planner}`", did_you_mean(planner, NAMES))
-    given = tuple(query for query in queries if takes(query))
+    workload = parse(queries) if isinstance(queries, str) else queries
+    given = tuple(query for query in workload if takes(query))
     types = sorted({type_ for query in given for type_ in query.types})
-    known = (statistics or Statistics()).including(types)
+    known = Statistics.read(statistics).including(types)
     estimate = Estimate(known, prices or Prices())
     name, why = choose(given) if planner == AUTO else (planner, "it was asked for")
     found = replace(_planned(given, name, estimate), why=why)
@@ -83,7 +86,9 @@ def choose(queries: Sequence[Query]) -> tuple[str, str]:
         return "sharon", "its patterns are sequences"
     if all(len(loop.types) == 1 for loop in loops) and not any(f.sequences for f in found):
         return "greedy", "its Kleene parts have one type each, and bursts of them are shared anyway"
-    return "gloria", "its patterns repeat parts, and are of several kinds"
+    if any(family.sequences for family in found):
+        return "gloria", "some of its patterns repeat parts, others are sequences"
+    return "gloria", "its patterns repeat parts of several types"
 
 
 def extended(

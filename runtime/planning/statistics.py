@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from math import inf
+
+from runtime.errors import HamletError
 
 
 @dataclass(frozen=True)
@@ -14,14 +17,43 @@ class Statistics:
     counts: Mapping[str, float] = field(default_factory=dict)
     bursts: Mapping[str, float] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        for what, given in (("counts", self.counts), ("bursts", self.bursts)):
+            for type_, number in given.items():
+                if isinstance(number, bool) or not isinstance(number, int | float):
+                    raise HamletError(
+                        f"the {what} of `{type_}` are {number!r}, but must be numbers"
+                    )
+                if not 0 <= number < inf:
+                    raise HamletError(
+                        f"the {what} of `{type_}` are {number}", "a number that is 0 or more"
+                    )
+
+    @classmethod
+    def read(cls, given: Statistics | Mapping[str, float] | None) -> Statistics:
+        """As it is, or of the events by type."""
+        if given is None:
+            return cls()
+        if isinstance(given, Statistics):
+            return given
+        if isinstance(given, Mapping):
+            return cls(given)
+        raise HamletError(
+            f"statistics are counts of events by type, but this is {given!r}",
+            'such as {"Travel": 9_000, "Request": 1_000}',
+        )
+
     def including(self, types: Iterable[str]) -> Statistics:
         """With all these types: one that was not seen yet is taken to come once."""
         return replace(self, counts={**dict.fromkeys(types, 1.0), **self.counts})
 
     def shares(self, types: Iterable[str]) -> dict[str, float]:
         """The part of all events that are of each of these types."""
+        wanted = tuple(types)
         total = sum(self.counts.values())
-        return {type_: self.counts[type_] / total for type_ in types}
+        if total == 0:  # nothing came, so nothing came more often
+            return dict.fromkeys(wanted, 1 / len(wanted)) if wanted else {}
+        return {type_: self.counts[type_] / total for type_ in wanted}
 
     def burst(self, type_: str) -> float:
         return max(1.0, self.bursts.get(type_, 1.0))

@@ -14,11 +14,13 @@ from runtime.sharing.model import Samples
 
 @dataclass(frozen=True)
 class RunTime:
-    """The queries of a run, the events that went through it, and how long that took."""
+    """The queries of a run, the events that went through it, how long that took, and in how many
+    batches they came."""
 
     queries: tuple[str, ...]
     events: int
     nanoseconds: int
+    batches: int = 1
 
 
 @dataclass(frozen=True)

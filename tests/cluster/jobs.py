@@ -74,6 +74,7 @@ class Found:
     other_types: set[str]
     skipped: list[str]
     epochs: int = 0
+    plan: int = 0  #: the version by which all aggregators shared in the end
 
     def letters(self) -> list[dict[str, Any]]:
         """Dead letters, in an order of their own: files that cannot be read are told first in
@@ -266,6 +267,7 @@ def outcome(driver: Driver, staging: Staging, source: FileSource, watcher: Watch
         other_types=counts.other_types,
         skipped=source.skipped,
         epochs=len(watcher.told),
+        plan=watcher.told[-1].plan if watcher.told else 0,
     )
     assert counts.results == Counter({n: t.num_rows for n, t in found.tables.items() if len(t)})
     assert counts.late == found.late.num_rows

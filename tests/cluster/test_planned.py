@@ -69,6 +69,7 @@ def test_plans_follow_the_stream(spark, crew, tmp_path: Path, actors: int):
     outcomes = ray.get(actors.optimizer.replanned.remote())
     assert outcomes, "the optimizer has planned nothing"
     assert outcomes[0].migrated
+    assert found.plan > 0, "no aggregator has taken up another plan"
 
 
 def test_nobody_waits_for_an_optimizer_that_is_away(spark, crew, tmp_path: Path):

@@ -10,11 +10,11 @@ import pytest
 from runtime.engine import Engine
 from runtime.language.parser import parse
 from runtime.planning.advisor import Advisor
-from runtime.planning.central import Central, Running
+from runtime.planning.central import Central, Request, Running
 from runtime.planning.estimate import Work
 from runtime.planning.planner import extended, plan
 from runtime.planning.prices import Prices
-from runtime.planning.pricing import Pricing
+from runtime.planning.pricing import Pricing, Report
 from runtime.planning.rates import PATIENCE, Rates
 from runtime.sharing import model
 from runtime.sharing.plan import Plan
@@ -86,29 +86,49 @@ def test_plans_that_come_to_the_same_make_patient():
 # ---- prices --------------------------------------------------------------------------------
 
 
-def test_prices_are_fitted():
+@pytest.mark.parametrize("by", [0.001, 0.01, 0.04, 1.0, 100.0, 1_000.0])
+def test_prices_are_fitted(by: float):
+    """From wherever they start."""
     true = Prices(event=20.0, enter=40.0, state=1.5, repeat=2.0, settling=60.0, settle=9.0)
     draw = np.random.default_rng(1)
-    pricing = Pricing(Prices())
+    pricing = Pricing(Prices(*(by * getattr(Prices(), name) for name in Work._fields)))
     for _ in range(200):
         works = [Work(1.0, *draw.uniform(0, 3, 5)) for _ in range(4)]
-        pricing.hear((work, work.price(true) * draw.normal(1, 0.02)) for work in works)
+        pricing.hear(reported(work, work.price(true) * draw.normal(1, 0.02)) for work in works)
     for name in Work._fields:
         assert getattr(pricing.prices, name) == pytest.approx(getattr(true, name), rel=0.2)
+
+
+def reported(work: Work, nanoseconds: float, batches: float = 1e-6) -> Report:
+    return Report(work, batches, nanoseconds)
+
+
+def test_small_batches_do_not_make_events_dear():
+    true, draw = Prices(), np.random.default_rng(2)
+    pricing = Pricing(Prices(event=100.0, enter=1.0))
+    for _ in range(300):
+        work = Work(1.0, *draw.uniform(0, 3, 5))
+        batches = 1 / draw.choice([20, 200, 2_000])
+        taken = work.price(true) + 20_000 * batches
+        pricing.hear([reported(work, taken * draw.normal(1, 0.02), batches)])
+    work = Work(1.0, 1.0, 10.0, 1.0)
+    assert work.price(pricing.prices) == pytest.approx(work.price(true), rel=0.2)
 
 
 def test_what_runs_say_nothing_about_stays():
     pricing = Pricing(Prices(settle=7.0))
     for _ in range(50):
-        pricing.hear([(Work(1.0, 1.0, 1.0), 100.0)])
+        pricing.hear([reported(Work(1.0, 1.0, 1.0), 100.0)])
     assert pricing.prices.settle == pytest.approx(7.0)
     assert Work(1.0, 1.0, 1.0).price(pricing.prices) == pytest.approx(100.0, rel=0.05)
 
 
 def test_a_run_that_was_interrupted_is_not_believed():
     pricing = Pricing(Prices())
+    for _ in range(20):
+        pricing.hear([reported(Work(1.0, 1.0, 1.0), 30.0)])
     before = pricing.prices
-    pricing.hear([(Work(1.0, 1.0, 1.0), 1e9)])
+    pricing.hear([reported(Work(1.0, 1.0, 1.0), 1e9)])
     assert pricing.prices == before
 
 
@@ -229,6 +249,40 @@ def test_an_engine_follows_its_advisor():
     for name, tables in got.items():
         counts = [n for each in tables for n in each.to_pylist()]
         assert counts == pytest.approx(wanted[name]["n"].to_pylist(), rel=1e-9)
+
+
+# ---- what goes wrong -----------------------------------------------------------------------
+
+
+def test_a_planner_that_fails_stops_nothing(monkeypatch, caplog):
+    """The plan stays; the next change of the stream is planned for again."""
+    table = rounds(40_000, 3)
+    engine = Engine(TEXT, time_unit="us", kernels="general")
+    engine.bind(table.schema)
+    advisor = Advisor(engine, Plan(), "gloria")
+    with monkeypatch.context() as broken:
+        broken.setattr(Request, "answer", lambda request: 1 / 0)
+        for start in range(0, 40_000, 2_000):
+            engine.execute(engine.prepare(table.slice(start, 2_000).combine_chunks()))
+            advisor.turn()
+            advisor.settle()
+    advisor.turn()
+    assert advisor.central.facts.replans["failed", False] > 0
+    assert advisor.central.plan == Plan()
+    assert "planning anew has failed" in caplog.text
+    advisor.close()
+
+
+def test_what_cannot_be_learned_from_stops_nothing(monkeypatch):
+    found = central()
+    monkeypatch.setattr(type(found.model), "learn", no_solution)
+    for _ in range(40):
+        found.hear("a", Seen(ROUNDS))
+    assert planned(found), "it goes on planning"
+
+
+def no_solution(learner: object, samples: object) -> None:
+    raise RuntimeError("Maximum number of iterations reached.")
 
 
 # ---- facts ---------------------------------------------------------------------------------

@@ -159,3 +159,27 @@ def test_bursts_enter_once():
     assert one == pytest.approx(1.0)
     long = Estimate(Statistics(counts, {"B": 9.0}), prices).plan(Plan(), given)
     assert long == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"A": -5}, "the counts of `A` are -5"),
+        ({"A": float("nan")}, "the counts of `A` are nan"),
+        ({"A": "many"}, "the counts of `A` are 'many'"),
+        (7, "statistics are counts of events by type"),
+    ],
+)
+def test_statistics_that_are_none(given, said):
+    with pytest.raises(HamletError, match=said):
+        plan("QUERY q RETURN COUNT(*) PATTERN A+ WITHIN 1 s", "gloria", given)
+
+
+def test_text_and_counts_will_do():
+    text = """
+    QUERY q RETURN COUNT(*) PATTERN SEQ(A, B+) WITHIN 1 s
+    QUERY r RETURN COUNT(*) PATTERN SEQ(C, B+) WITHIN 1 s
+    """
+    found = plan(text, "gloria", {"A": 1, "B": 100})
+    assert found == plan(parse(text), "gloria", Statistics({"A": 1, "B": 100}))
+    assert plan(text, "gloria", {"A": 0, "B": 0, "C": 0}).cost > 0
