@@ -37,6 +37,7 @@ class LocalRecord:
         shows: Sequence[Shows],
     ) -> None:
         self._engine = engine
+        self._counts_bytes = engine.numeric == "float"
         self._model = model
         self._shows = shows
         self._queries = {query.name: query for query in engine.workload}
@@ -92,7 +93,7 @@ class LocalRecord:
         actor = ActorFacts(
             self._events,
             self._ledger.facts.actors.get("0", ActorFacts()).compute_seconds + seconds,
-            engine.state_bytes(),
+            engine.state_bytes() if self._counts_bytes else 0,
             engine.partitions(),
             engine.live_graphlets(),
             engine.open_windows(),

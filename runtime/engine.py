@@ -329,6 +329,10 @@ class Engine:
         """What was decided since the last call, also by share groups that are gone by now."""
         return self._backend.take_decided()
 
+    @property
+    def numeric(self) -> str:
+        return self._numeric
+
     def plan_version(self) -> int:
         """Of the plan by which queries share; another one may come with the next pane."""
         return self._backend.plan_version()

@@ -20,13 +20,9 @@ class Statistics:
     def __post_init__(self) -> None:
         for what, given in (("counts", self.counts), ("bursts", self.bursts)):
             for type_, number in given.items():
-                if isinstance(number, bool) or not isinstance(number, int | float):
+                if not isinstance(number, int | float) or not 0 <= number < inf:
                     raise HamletError(
-                        f"the {what} of `{type_}` are {number!r}, but must be numbers"
-                    )
-                if not 0 <= number < inf:
-                    raise HamletError(
-                        f"the {what} of `{type_}` are {number}", "a number that is 0 or more"
+                        f"the {what} of `{type_}` are {number!r}", "a number that is 0 or more"
                     )
 
     @classmethod
