@@ -38,6 +38,11 @@ class TimeUnit(StrEnum):
     US = "us"
 
 
+class LogFormat(StrEnum):
+    TEXT = "text"
+    JSON = "json"
+
+
 class OutputFormat(StrEnum):
     TABLE = "table"
     JSON = "json"

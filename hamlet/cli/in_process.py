@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,6 +50,7 @@ def run_in_process(
     explain_sharing: bool,
     job: str = "hamlet",
     metrics: Metrics | None = None,
+    shows: Sequence[Shows] = (),
 ) -> None:
     """`columns` are those of time and type, and the unit of times."""
     time_column, type_column, time_unit = columns
@@ -81,7 +82,7 @@ def run_in_process(
         dead = open_dead(stack, output, chosen)
         total = source.events if isinstance(source, Generated) else None
         advisor = _advisor(stack, engine, plan, settings)
-        record = LocalRecord(job, engine, _model(advisor), _shows(stack, metrics, notices))
+        record = LocalRecord(job, engine, _model(advisor), [*shows, *_hub(stack, metrics, notices)])
         observers = [each for each in (advisor, record) if each is not None]
         with bars(notices, total) as watcher, watch_compiler(watcher.compiling) as compiler:
             summary = run(engine, source, results, dead, watcher, observers)
@@ -107,7 +108,7 @@ def _model(advisor: Advisor | None) -> Callable[[], ModelFacts]:
     return ModelFacts if advisor is None else lambda: advisor.central.facts
 
 
-def _shows(stack: ExitStack, metrics: Metrics | None, notices: Notices) -> list[Shows]:
+def _hub(stack: ExitStack, metrics: Metrics | None, notices: Notices) -> list[Shows]:
     if metrics is None:
         return []
     hub = Hub(metrics.port, metrics.host)

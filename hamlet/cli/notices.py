@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sys
+from logging import WARNING
 
 from rich.console import Console
 from rich.text import Text
+
+from hamlet.logs import log
 
 
 class Notices:
@@ -29,6 +32,22 @@ class Notices:
     def _print(self, text: Text) -> None:
         if not self.quiet:
             self.console.print(text)
+
+
+class LoggedNotices(Notices):
+    """The same as lines of a log, of which each has a time."""
+
+    def say(self, line: str = "") -> None:
+        if line and not self.quiet:
+            log("notice", text=line)
+
+    def warn(self, line: str) -> None:
+        if not self.quiet:
+            log("warning", WARNING, text=line)
+
+    @property
+    def live(self) -> bool:
+        return False
 
 
 def many(count: int, one: str, more: str | None = None) -> str:

@@ -12,6 +12,7 @@ from hamlet.cli import options
 from hamlet.cli.choices import (
     DataFormat,
     EngineName,
+    LogFormat,
     Numeric,
     OutputFormat,
     Planner,
@@ -22,7 +23,8 @@ from hamlet.cli.choices import (
 from hamlet.cli.durations import duration
 from hamlet.cli.help import examples, prose
 from hamlet.cli.job import ADDRESS
-from hamlet.cli.notices import Notices
+from hamlet.cli.notices import LoggedNotices, Notices
+from hamlet.logs import Logged, configure
 from runtime.errors import HamletError, InputError
 
 INPUT, RESULTS, RUNTIME = "Input", "Results", "Runtime"
@@ -229,6 +231,14 @@ def command(
             rich_help_panel=RUNTIME,
         ),
     ] = "127.0.0.1",
+    log: Annotated[
+        LogFormat | None,
+        typer.Option(
+            help="Write what happens to standard error as lines of a log: epochs, decisions, "
+            "re-plans, restarts; as text or JSON.",
+            rich_help_panel=RUNTIME,
+        ),
+    ] = None,
     address: Annotated[
         str | None,
         typer.Option(
@@ -285,6 +295,10 @@ def command(
         planner=planning,
     )
     notices = Notices(quiet)
+    shows: tuple[Logged, ...] = ()
+    if log is not None:
+        configure(log.value)
+        notices, shows = LoggedNotices(quiet), (Logged(),)
     if engine is EngineName.LOCAL:
         _check_local(
             {
@@ -312,6 +326,7 @@ def command(
             explain_sharing,
             name or workload.stem,
             None if metrics_port is None else Metrics(metrics_port, metrics_host),
+            shows,
         )
         return
     from hamlet.cli.on_ray import Output, run_on_ray
@@ -332,6 +347,7 @@ def command(
             settings=settings,
             metrics_port=metrics_port,
             metrics_host=metrics_host,
+            shows=shows,
         ),
         inputs.Asked(
             input,

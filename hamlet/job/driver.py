@@ -26,7 +26,7 @@ from hamlet.job.changes import Changes
 from hamlet.job.epoch import Epoch, Finished
 from hamlet.job.reading import Read, Reader, nothing
 from hamlet.job.record import Record
-from hamlet.job.telling import Watcher, counted, told_of
+from hamlet.job.telling import Watcher, counted, spans_of, told_of
 from runtime.epochs.aggregation import Answer, Change, Order
 from runtime.epochs.checkpoints import Checkpoints
 from runtime.epochs.intake import Intake
@@ -395,7 +395,9 @@ class Driver:
             "merge": merged - began,
             "sink": staged - merged + published - committed,
         }
-        return Finished(manifest, answers, tables, stages, time.time())
+        times = (began, merged, staged, committed, published)
+        spans = spans_of(epoch, answers, [_as_day(each) for each in times])
+        return Finished(manifest, answers, tables, stages, time.time(), spans)
 
     def _take_finished(self, epoch: Epoch, finished: Finished) -> None:
         self._committed = finished.manifest
@@ -505,6 +507,11 @@ class Driver:
                 return self._reader.read(epoch.read.range, epoch.intake.columns, epoch.read.bound)
             except Exception as error:
                 self._outlast(error, _can_be_read_again(error), "spark")
+
+
+def _as_day(moment: float) -> float:
+    """A time of the performance counter as Unix time."""
+    return time.time() - (time.perf_counter() - moment)
 
 
 def _turn(epoch: Epoch) -> Turn | None:

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from hamlet.job.reading import Read
+from hamlet.job.tracing import Span
 from runtime.epochs.aggregation import Answer, Order
 from runtime.epochs.intake import Intake
 from runtime.epochs.manifest import Manifest
@@ -43,3 +44,4 @@ class Finished:
     tables: dict[str, pa.Table]
     stages: dict[str, float]
     published: float  #: when, as Unix time
+    spans: tuple[Span, ...] = ()

@@ -34,6 +34,7 @@ class Read:
     late: list[pa.Table] = field(default_factory=list)
     floor: int | None = None
     lost: int = 0
+    began: float = field(default_factory=time.time)  #: as Unix time
     spark_seconds: float = 0.0
     route_seconds: float = 0.0
 
@@ -58,9 +59,10 @@ class Reader:
             raise
 
     def _read(self, wanted: Range, columns: Sequence[str], watermark: int | None) -> Read:
-        began = time.perf_counter()
+        day, began = time.time(), time.perf_counter()
         reading = self._source.read(wanted, columns)
         found = Read(wanted, watermark, dead=list(reading.lost), floor=reading.floor)
+        found.began = day
         found.lost = sum(table.num_rows for table in reading.lost)
         if reading.frame is None:
             return found

@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from hamlet.job.epoch import Epoch, Finished
+from hamlet.job.tracing import Tracing
 from runtime.epochs.aggregation import Answer
 from runtime.epochs.intake import Intake
 from runtime.epochs.manifest import Manifest
@@ -26,8 +27,11 @@ class Shows(Protocol):
 
 
 class Record:
-    def __init__(self, job: str, intake: Intake, shows: list[Shows]) -> None:
+    def __init__(
+        self, job: str, intake: Intake, shows: list[Shows], tracing: Tracing | None = None
+    ) -> None:
         self._shows = shows
+        self._tracing = tracing
         self._queries: dict[str, Query] = {}
         self._ledger = Ledger(job, "ray", ())
         self._arrivals = Arrivals(0)
@@ -83,6 +87,8 @@ class Record:
         )
         if epoch.order.watermark is not None:
             self._arrivals.forget(epoch.order.watermark - windows_of(self._queries))
+        if self._tracing is not None:
+            self._tracing.published(epoch, finished)
         self.show()
 
     def show(self) -> None:

@@ -15,14 +15,15 @@ import pyarrow as pa
 from actors import cluster as clusters
 from actors.crew import Crew
 from actors.hub import Hub
-from hamlet.job import jobs
+from hamlet.job import jobs, tracing
 from hamlet.job.desk import Desk
 from hamlet.job.driver import Driver, GaveUp
 from hamlet.job.inputs import Input
 from hamlet.job.jobs import Job
 from hamlet.job.reading import Reader
-from hamlet.job.record import Record
+from hamlet.job.record import Record, Shows
 from hamlet.job.telling import Watcher
+from hamlet.job.tracing import Tracing
 from runtime import checkpoint
 from runtime.epochs.aggregation import Change
 from runtime.epochs.checkpoints import Checkpoints
@@ -59,6 +60,7 @@ class Asked:
     blocks: bool = True
     metrics_port: int | None = None  #: of the hub; None: none, or any where the job goes on
     metrics_host: str = LOOPBACK
+    shows: tuple[Shows, ...] = ()  #: who else hears of the newest facts
     size: session.Size = field(default_factory=session.Size)
     settings: Settings = field(default_factory=Settings)
 
@@ -132,7 +134,8 @@ def run(
         stack.callback(sink.close)
         again = sink.recover(-1 if manifest is None else manifest.epoch)
         hub = _hub(stack, asked, input.asked.follow)
-        record = Record(asked.name, first, [] if hub is None else [hub])
+        shows = [*asked.shows, *([] if hub is None else [hub])]
+        record = Record(asked.name, first, shows, _tracing(stack, asked.name))
         if hub is not None:
             screen.serves(hub.url)
         desk = _desk(stack, asked, cluster, hub) if input.asked.follow else None
@@ -197,6 +200,14 @@ def _hub(stack: ExitStack, asked: Asked, follow: bool) -> Hub | None:
     hub = Hub(asked.metrics_port or 0, asked.metrics_host)
     stack.callback(hub.close)
     return hub
+
+
+def _tracing(stack: ExitStack, job: str) -> Tracing | None:
+    if not tracing.is_wanted():
+        return None
+    found = Tracing(job)
+    stack.callback(found.close)
+    return found
 
 
 def _desk(stack: ExitStack, asked: Asked, cluster: clusters.Cluster, hub: Hub | None) -> Desk:

@@ -10,6 +10,8 @@ import pyarrow as pa
 
 from hamlet.job.epoch import Epoch, Finished
 from hamlet.job.reading import Read
+from hamlet.job.tracing import Span
+from runtime.epochs.aggregation import Answer
 from runtime.epochs.manifest import Counts
 from runtime.epochs.split import OTHER_TYPES
 from runtime.sharing.decisions import Decisions
@@ -64,6 +66,30 @@ def counted(before: Counts, read: Read, tables: dict[str, pa.Table]) -> Counts:
     counts.lost += read.lost
     counts.results.update({name: table.num_rows for name, table in tables.items()})
     return counts
+
+
+def spans_of(epoch: Epoch, answers: list[Answer], times: list[float]) -> tuple[Span, ...]:
+    """The way of an epoch. `times` are those at which its results began to be merged, were merged,
+    staged, committed and published."""
+    read, (began, merged, staged, committed, published) = epoch.read, times
+    parked = read.began + read.spark_seconds
+    return (
+        Span("spark", read.began, parked, {"rows": read.rows}),
+        Span("hand-over", parked, parked + read.route_seconds),
+        *(
+            Span(
+                "compute",
+                answer.began,
+                answer.began + answer.compute_seconds,
+                {"actor": str(number), "events": answer.events},
+            )
+            for number, answer in enumerate(answers)
+        ),
+        Span("merge", began, merged),
+        Span("sink", merged, staged),
+        Span("checkpoint", staged, committed),
+        Span("publish", committed, published),
+    )
 
 
 def told_of(

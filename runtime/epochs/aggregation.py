@@ -79,6 +79,7 @@ class Answer:
     saved_bytes: int = 0
     policy: int = 0
     plan: int = 0
+    began: float = 0.0  #: as Unix time
     compute_seconds: float = 0.0
     save_seconds: float = 0.0
     partitions: int = 0
@@ -225,6 +226,7 @@ class Aggregation:
         saved_bytes = logging.result() + self._snapshot(order, events)
         answer = self._told(order, partials, events)
         answer.saved_bytes = saved_bytes
+        answer.began = time.time() - (time.perf_counter() - began)
         answer.compute_seconds = computed - began
         answer.save_seconds = time.perf_counter() - computed
         self._taken = order.epoch

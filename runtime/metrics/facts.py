@@ -40,13 +40,14 @@ class GroupFacts:
 
 @dataclass(frozen=True)
 class Noted:
-    """A decision of the log: where and when."""
+    """A decision of the log: where and when, and how many there were before it."""
 
     group: str
     epoch: int
     time: float
     actor: str
     example: Example
+    number: int = 0
 
 
 @dataclass(frozen=True)

@@ -73,6 +73,7 @@ class Ledger:
         self._groups: dict[tuple[tuple[str, ...], str], Decisions] = {}
         self._former: dict[str, Decisions] = {}
         self._log: deque[Noted] = deque(maxlen=LOGGED)
+        self._noted = 0
         self._restarts: Counter[str] = Counter()
         self._drawings: dict[str, str] = {}
 
@@ -156,7 +157,9 @@ class Ledger:
     def _note(self, decided: Decisions, actor: str, epoch: int, now: float) -> None:
         name = group_name(decided.queries)
         newest = sorted(decided.examples, key=lambda each: each.number)[-EXAMPLES_EACH:]
-        self._log.extend(Noted(name, epoch, now, actor, example) for example in newest)
+        for example in newest:
+            self._log.append(Noted(name, epoch, now, actor, example, self._noted))
+            self._noted += 1
 
     @property
     def decisions(self) -> list[Decisions]:

@@ -1,0 +1,99 @@
+"""Traces of epochs for OpenTelemetry, where an exporter is configured in its own variables.
+
+    OTEL_EXPORTER_OTLP_ENDPOINT=http://collector:4318 hamlet run ...
+
+An epoch is a trace: reading, hand-over, each aggregator's work, merging, the sink, the checkpoint.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from runtime.errors import HamletError
+
+if TYPE_CHECKING:
+    from hamlet.job.epoch import Epoch, Finished
+
+ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+EXPORTER = "OTEL_TRACES_EXPORTER"
+SERVICE = "hamlet"
+NANOSECONDS = 10**9
+
+
+@dataclass(frozen=True)
+class Span:
+    """Work of an epoch, from when to when as Unix time."""
+
+    name: str
+    began: float
+    ended: float
+    attributes: Mapping[str, str | int] = field(default_factory=dict)
+
+
+def is_wanted() -> bool:
+    chosen = os.environ.get(EXPORTER)
+    return chosen in ("otlp", "console") or (chosen is None and any(map(os.environ.get, ENDPOINTS)))
+
+
+class Tracing:
+    """Sends spans in the background, and the last ones when it is closed."""
+
+    def __init__(self, job: str) -> None:
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+        name = os.environ.get("OTEL_SERVICE_NAME", SERVICE)
+        resource = Resource.create({"service.name": name, "hamlet.job": job})
+        self._provider = TracerProvider(resource=resource)
+        self._provider.add_span_processor(BatchSpanProcessor(_exporter()))
+        self._tracer = self._provider.get_tracer("hamlet")
+
+    def published(self, epoch: Epoch, finished: Finished) -> None:
+        from opentelemetry import trace
+
+        spans = finished.spans
+        whole = self._tracer.start_span(
+            "epoch",
+            attributes={
+                "hamlet.epoch": epoch.order.epoch,
+                "hamlet.rows": epoch.read.rows,
+                "hamlet.results": sum(table.num_rows for table in finished.tables.values()),
+            },
+            start_time=_time(min(span.began for span in spans)),
+        )
+        inside = trace.set_span_in_context(whole)
+        for span in spans:
+            part = self._tracer.start_span(
+                span.name,
+                inside,
+                attributes={f"hamlet.{name}": value for name, value in span.attributes.items()},
+                start_time=_time(span.began),
+            )
+            part.end(_time(span.ended))
+        whole.end(_time(finished.published))
+
+    def close(self) -> None:
+        self._provider.shutdown()
+
+
+def _exporter() -> Any:
+    if os.environ.get(EXPORTER) == "console":
+        from opentelemetry.sdk.trace.export import ConsoleSpanExporter
+
+        return ConsoleSpanExporter()
+    try:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    except ImportError:
+        raise HamletError(
+            "traces are wanted, but what sends them is not installed",
+            "pip install 'hamlet-runtime[traces]', or unset OTEL_EXPORTER_OTLP_ENDPOINT",
+        ) from None
+    return OTLPSpanExporter()
+
+
+def _time(seconds: float) -> int:
+    return int(seconds * NANOSECONDS)

@@ -1,0 +1,94 @@
+"""Lines of a log: what is new in the facts, as text or JSON."""
+
+import io
+import json
+import logging
+
+import pytest
+
+from hamlet.logs import Logged, configure, log
+from metrics.test_ledger import decided
+from runtime.metrics.facts import ModelFacts, Replan
+from runtime.metrics.ledger import Ledger, Passed
+
+
+@pytest.fixture
+def lines():
+    stream = io.StringIO()
+    names = ("hamlet", "runtime", "actors", "spark_ingest")
+    before = {
+        name: (logging.getLogger(name).handlers, logging.getLogger(name).propagate)
+        for name in names
+    }
+
+    def begin(format: str):
+        configure(format, stream)
+        return lambda: stream.getvalue().splitlines()
+
+    yield begin
+    for logger, handlers, propagate in before:
+        logger.handlers = handlers
+        logger.propagate = propagate
+
+
+def test_each_epoch_and_decision_once(lines):
+    read = lines("json")
+    ledger, logged = Ledger("j", "ray", ["q", "r"]), Logged()
+    for epoch in range(3):
+        ledger.passed(
+            Passed(
+                epoch,
+                rows=10 * (epoch + 1),
+                events=9 * (epoch + 1),
+                dead={"no time": epoch},
+                stages={"spark": 0.25},
+                results={"q": 2},
+                decided={"1": [decided("q", "r", shared=epoch + 1)]},
+                watermark=1_700_000_000_000_000,
+            )
+        )
+        logged.tell(ledger.facts)
+        logged.tell(ledger.facts)  # nothing is new
+    found = [json.loads(line) for line in read()]
+    epochs = [each for each in found if each["event"] == "epoch"]
+    assert [each["epoch"] for each in epochs] == [0, 1, 2]
+    assert [(each["rows"], each["events"], each["dead"]) for each in epochs] == [
+        (10, 9, 0),
+        (10, 9, 1),
+        (10, 9, 1),
+    ]
+    assert epochs[2]["seconds"] == {"spark": 0.25}
+    assert epochs[2]["watermark"] == "2023-11-14T22:13:20.000+00:00"
+    decisions = [each for each in found if each["event"] == "decision"]
+    assert [(d["epoch"], d["share_group"], d["actor"]) for d in decisions] == [
+        (0, "q +1", "1"),
+        (1, "q +1", "1"),
+        (2, "q +1", "1"),
+    ]
+    assert "sharing by 2 queries" in decisions[0]["why"]
+
+
+def test_restarts_and_plans(lines):
+    read = lines("json")
+    ledger, logged = Ledger("j", "ray", []), Logged()
+    for _ in range(2):
+        ledger.restarted("spark")
+        ledger.learned(ModelFacts(last_replans=(Replan(1.0, "why", "gloria", 9.0, 5.0, True),)))
+        logged.tell(ledger.facts)
+    found = [json.loads(line) for line in read()]
+    assert [each["event"] for each in found] == ["replan", "restart", "restart"]
+    assert found[0]["reason"] == "why"
+    assert found[1]["level"] == "warning"
+
+
+def test_text(lines):
+    read = lines("text")
+    log("epoch", job="a b", epoch=3, text='x="y"\n', seconds={"spark": 0.1})
+    try:
+        raise ValueError("odd")
+    except ValueError:
+        logging.getLogger("runtime.planning").exception("planning has failed")
+    first, second, *traceback = read()
+    assert first.endswith('info epoch job="a b" epoch=3 text="x=\\"y\\"\\n" seconds={"spark": 0.1}')
+    assert "error planning has failed" in second
+    assert traceback[-1] == "ValueError: odd"
