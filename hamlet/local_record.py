@@ -11,9 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from runtime.engine import Engine, Results
-from runtime.events import TYPE
 from runtime.events.order import times_of
-from runtime.metrics.arrivals import Arrivals, pane_of, panes_of, windows_of
+from runtime.metrics.arrivals import ANY, Arrivals, pane_of, panes_in_order, windows_of
 from runtime.metrics.facts import ActorFacts, Facts, ModelFacts
 from runtime.metrics.ledger import Ledger, Passed
 from runtime.sharing.decisions import Decisions
@@ -41,7 +40,6 @@ class LocalRecord:
         self._model = model
         self._shows = shows
         self._queries = {query.name: query for query in engine.workload}
-        self._types = frozenset().union(*(query.types for query in engine.workload))
         self._ledger = Ledger(job, "local", self._queries)
         self._arrivals = Arrivals(pane_of(engine.workload))
         self._events = self._epoch = 0
@@ -59,8 +57,7 @@ class LocalRecord:
         """Events go into the engine, in order."""
         times = times_of(events)
         self._arrived = time.time()
-        types = events.column(TYPE)
-        self._arrivals.came(panes_of(times, types, self._types, self._arrivals.pane), self._arrived)
+        self._arrivals.came(panes_in_order(times, self._arrivals.pane), self._arrived)
         self._events += events.num_rows
         self._newest = int(times[-1])
 
@@ -77,7 +74,7 @@ class LocalRecord:
                 if query.window.counted:
                     arrived = np.full(len(starts), self._arrived)
                 else:
-                    arrived = self._arrivals.of_windows(query.types, starts, ends)
+                    arrived = self._arrivals.of_windows((ANY,), starts, ends)
                 late = np.maximum(now - arrived[~np.isnan(arrived)], 0.0)
                 self._latencies.setdefault(name, []).extend(late.tolist())
         if time.perf_counter() - self._began > EPOCH_SECONDS:

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from runtime.language.parser import parse
-from runtime.metrics.arrivals import Arrivals, joined, pane_of, panes_of
+from runtime.metrics.arrivals import Arrivals, joined, pane_of, panes_in_order, panes_of
 
 TYPES = ["A", "B", "C", "D"]
 
@@ -38,6 +38,18 @@ def test_against_every_event(seed: int):
         for start, end, arrived in zip(starts, ends, found, strict=True):
             came = [e for n, t, e in seen if n in wanted and start <= t < end]
             assert arrived == max(came, default=np.nan) or (np.isnan(arrived) and not came)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_events_in_order(seed: int):
+    """Where there are fewer panes than events, those between them count as well."""
+    draw = np.random.default_rng(seed)
+    times = np.sort(draw.integers(-10_000, 10_000, int(draw.choice([0, 1, 300, 20_000]))))
+    for pane in (0, 1, 700, 50_000):
+        found = panes_in_order(times, pane).get("", np.zeros(0)).tolist()
+        wanted = sorted(set((times // pane).tolist())) if pane and len(times) else []
+        assert set(wanted) <= set(found)
+        assert found[:1] + found[-1:] == wanted[:1] + wanted[-1:]
 
 
 def test_what_no_window_asks_for_is_forgotten():

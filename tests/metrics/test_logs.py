@@ -16,10 +16,8 @@ from runtime.metrics.ledger import Ledger, Passed
 def lines():
     stream = io.StringIO()
     names = ("hamlet", "runtime", "actors", "spark_ingest")
-    before = {
-        name: (logging.getLogger(name).handlers, logging.getLogger(name).propagate)
-        for name in names
-    }
+    loggers = [logging.getLogger(name) for name in names]
+    before = [(each, each.handlers, each.propagate) for each in loggers]
 
     def begin(format: str):
         configure(format, stream)

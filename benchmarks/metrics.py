@@ -1,0 +1,94 @@
+"""What it costs to be seen: the engine with and without all that tells of it.
+
+The streams of one and of 50 queries of `hamlet bench engine`. With metrics, every batch is recorded
+as in a run: arrivals, results, latencies, decisions with their examples, a hub that is scraped once
+a second. The two take turns; figures are how much longer it takes with them, as a part.
+
+HAMLET_BENCH_EVENTS (10 million) shrinks it, HAMLET_BENCH_REPEATS (5) says how often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from threading import Event, Thread
+from typing import Any
+from urllib.request import urlopen
+
+from benchmarks import _run
+from benchmarks import _streams as streams
+from benchmarks._environment import whole
+from benchmarks._streams import Stream
+from hamlet.local_record import LocalRecord
+from runtime.metrics.facts import ModelFacts
+from runtime.metrics.hub import Hub
+
+EVENTS = whole("EVENTS", 10_000_000)
+REPEATS = whole("REPEATS", 5)
+SCRAPE_SECONDS = 1.0
+MOST = 0.01
+STREAMS: dict[str, Callable[[], Stream]] = {
+    "one_query": lambda: streams.trends(EVENTS),
+    "queries_50": lambda: streams.sharing(50, EVENTS),
+}
+
+
+def run(progress: Callable[[str], None]) -> dict[str, Any]:
+    result: dict[str, Any] = {"events": EVENTS}
+    for name, made in STREAMS.items():
+        progress(f"{name}: with and without metrics, in turns")
+        stream = made()
+        _run.warm(*stream)
+        works = {"without": partial(_run.seconds, *stream), "with": partial(recorded, stream)}
+        best = _run.best(works, REPEATS)
+        result[f"{name}_ns_per_event"] = best["without"] / EVENTS * 1e9
+        result[f"{name}_metrics_share"] = best["with"] / best["without"] - 1
+    return result
+
+
+def table(result: dict[str, Any]) -> list[dict[str, Any]]:
+    return [_row(name, value) for name, value in result.items()]
+
+
+def _row(measure: str, value: float) -> dict[str, Any]:
+    if not measure.endswith("_metrics_share"):
+        return {"measure": measure, "value": value, "target": "", "met": ""}
+    met = "yes" if value <= MOST else "no"
+    return {"measure": measure, "value": value, "target": f"at most {MOST:g}", "met": met}
+
+
+def recorded(stream: Stream) -> float:
+    """Seconds for all events, with everything told."""
+    engine = _run.engine(stream.workload)
+    engine.bind(stream.table.schema)
+    batches = [engine.prepare(b) for b in stream.table.to_batches(max_chunksize=_run.BATCH_ROWS)]
+    with scraped() as hub:
+        record = LocalRecord("bench", engine, ModelFacts, [hub])
+
+        def work() -> None:
+            for batch in batches:
+                record.took(batch)
+                record.wrote(engine.execute(batch))
+            record.wrote(engine.finish())
+            record.finish()
+
+        return _run.clock(work)
+
+
+@contextmanager
+def scraped() -> Iterator[Hub]:
+    hub, stop = Hub(), Event()
+
+    def scrape() -> None:
+        while not stop.wait(SCRAPE_SECONDS):
+            urlopen(f"{hub.url}/metrics").read()
+
+    thread = Thread(target=scrape, daemon=True)
+    thread.start()
+    try:
+        yield hub
+    finally:
+        stop.set()
+        thread.join()
+        hub.close()
