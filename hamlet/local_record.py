@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from runtime.engine import Engine, Results
 from runtime.events.order import times_of
-from runtime.metrics.arrivals import ANY, Arrivals, pane_of, panes_in_order, windows_of
+from runtime.metrics.arrivals import ANY, Arrivals, Ints, pane_of, panes_in_order, windows_of
 from runtime.metrics.facts import ActorFacts, Facts, ModelFacts
 from runtime.metrics.ledger import Ledger, Passed
 from runtime.sharing.decisions import Decisions
@@ -44,6 +44,7 @@ class LocalRecord:
         self._arrivals = Arrivals(pane_of(engine.workload))
         self._events = self._epoch = 0
         self._newest: int | None = None
+        self._computed = 0.0
         self._arrived = time.time()
         self._began = time.perf_counter()
         self._forget()
@@ -64,21 +65,25 @@ class LocalRecord:
     def wrote(self, results: Results) -> None:
         """Results are out."""
         now = time.time()
-        clock = self._engine.preparer.clock
+        known: dict[bytes, list[float]] = {}  # most queries have the same windows
         for name, table in results.items():
             if table.num_rows:
-                starts, ends = clock.windows(table)
+                starts, ends = self._engine.preparer.clock.windows(table)
+                key = starts.tobytes() + ends.tobytes()
+                if key not in known or self._queries[name].window.counted:
+                    known[key] = self._latencies_of(name, starts, ends, now)
                 self._results[name] += table.num_rows
                 self._windows[name] += len(starts)
-                query = self._queries[name]
-                if query.window.counted:
-                    arrived = np.full(len(starts), self._arrived)
-                else:
-                    arrived = self._arrivals.of_windows((ANY,), starts, ends)
-                late = np.maximum(now - arrived[~np.isnan(arrived)], 0.0)
-                self._latencies.setdefault(name, []).extend(late.tolist())
+                self._latencies.setdefault(name, []).extend(known[key])
         if time.perf_counter() - self._began > EPOCH_SECONDS:
             self._pass()
+
+    def _latencies_of(self, name: str, starts: Ints, ends: Ints, now: float) -> list[float]:
+        if self._queries[name].window.counted:
+            return [now - self._arrived] * len(starts)
+        arrived = self._arrivals.of_windows((ANY,), starts, ends)
+        found: list[float] = np.maximum(now - arrived[~np.isnan(arrived)], 0.0).tolist()
+        return found
 
     def finish(self) -> None:
         self._pass(finished=True)
@@ -86,10 +91,10 @@ class LocalRecord:
     def _pass(self, finished: bool = False) -> None:
         engine, now = self._engine, time.perf_counter()
         seconds, self._began = now - self._began, now
-        dead = engine.preparer.dead
+        self._computed += seconds
         actor = ActorFacts(
             self._events,
-            self._ledger.facts.actors.get("0", ActorFacts()).compute_seconds + seconds,
+            self._computed,
             engine.state_bytes() if self._counts_bytes else 0,
             engine.partitions(),
             engine.live_graphlets(),
@@ -102,7 +107,7 @@ class LocalRecord:
                 epoch=self._epoch,
                 rows=engine.preparer.rows,
                 events=self._events,
-                dead=dead,
+                dead=engine.preparer.dead,
                 stages={"compute": seconds},
                 results=self._results,
                 windows=self._windows,
@@ -118,9 +123,10 @@ class LocalRecord:
         self._forget()
         if self._newest is not None:
             self._arrivals.forget(self._newest - windows_of(self._queries))
-        facts = self._ledger.facts
-        for each in self._shows:
-            each.tell(facts)
+        if self._shows:
+            facts = self._ledger.facts
+            for each in self._shows:
+                each.tell(facts)
 
     @property
     def decisions(self) -> list[Decisions]:
