@@ -53,6 +53,8 @@ QUICK_SECONDS, SLOW_SECONDS = 1.0, 4.0
 POLL_SECONDS = 0.02
 # Spark waits in silence for what does not answer: after so long the source is asked.
 LONG_SECONDS = 5.0
+# A job that has published nothing for so long tells how things stand.
+QUIET_SECONDS = 2.0
 # What is read when the job fails is waited for, so that Spark is not stopped in the middle of it.
 LEAVE_SECONDS = 10.0
 
@@ -120,6 +122,7 @@ class Driver:
         self._limit = LEAST_BYTES
         self._ended = False
         self._repeats = 0
+        self._told = time.monotonic()
         self._threads = ThreadPoolExecutor(2 + AHEAD, "epoch")
 
     # ---- the loop --------------------------------------------------------------------------
@@ -132,6 +135,7 @@ class Driver:
         self._crew.begin(self._begin)
         settings = self._settings
         self._crew.optimize(self._running(), settings.planner)
+        self._tell_standing()
         try:
             while not self._done():
                 self._step()
@@ -162,6 +166,8 @@ class Driver:
         if self._pending and self._pending[0].busy.done():
             self._go_on(self._pending[0])
         self._plan()
+        if time.monotonic() - self._told > QUIET_SECONDS:
+            self._tell_standing()
         self._wait()
 
     def _done(self) -> bool:
@@ -430,9 +436,17 @@ class Driver:
 
     def _tell(self, epoch: Epoch, finished: Finished) -> None:
         backlog = self._source.backlog(self._planned)
-        self.record.published(epoch, finished, self._source, backlog)
+        self.record.published(epoch, finished, self._source, self._in_flight() - 1, backlog)
+        self._told = time.monotonic()
         told = told_of(epoch, finished, self._source, backlog, self.record.decisions)
         self._watcher.committed(told)
+
+    def _tell_standing(self) -> None:
+        self.record.stands(self._in_flight(), self._source.backlog(self._planned))
+        self._told = time.monotonic()
+
+    def _in_flight(self) -> int:
+        return len(self._pending) + (self._reading is not None)
 
     def _pace(self, epoch: Epoch, stages: dict[str, float]) -> None:
         """Larger epochs where there is more to read, smaller ones where they take long."""

@@ -41,7 +41,19 @@ class Record:
     # ---- what happens ----------------------------------------------------------------------
 
     def resumed(self, manifest: Manifest) -> None:
-        self._ledger.resumed(manifest.epoch, manifest.counts.results)
+        counts = manifest.counts
+        self._ledger.resumed(
+            Passed(
+                epoch=manifest.epoch,
+                rows=counts.rows,
+                events=counts.events,
+                late=counts.late,
+                dead=counts.dead,
+                results=counts.results,
+                watermark=manifest.watermark,
+                newest=manifest.newest,
+            )
+        )
 
     def running(self, intake: Intake) -> None:
         """The workload, at the start and whenever it changes."""
@@ -57,7 +69,14 @@ class Record:
     def learned(self, model: ModelFacts) -> None:
         self._ledger.learned(model)
 
-    def published(self, epoch: Epoch, finished: Finished, source: Source, backlog: int) -> None:
+    def stands(self, in_flight: int, backlog: int) -> None:
+        """Nothing was published for a while."""
+        self._ledger.stands(in_flight, backlog)
+        self.show()
+
+    def published(
+        self, epoch: Epoch, finished: Finished, source: Source, in_flight: int, backlog: int
+    ) -> None:
         """The results of an epoch are out."""
         panes = joined(each for told in epoch.read.told for each in told.panes)
         self._arrivals.came(panes, epoch.read.range.arrived)
@@ -78,6 +97,7 @@ class Record:
                 actors=self._actors(finished.answers),
                 watermark=epoch.order.watermark,
                 newest=epoch.newest,
+                in_flight=in_flight,
                 backlog=backlog,
                 backlog_in=source.counts_in,
                 saved_bytes=sum(answer.saved_bytes for answer in finished.answers),

@@ -17,6 +17,10 @@ OTHER, FORMER = "other", "former"
 #: What an epoch's time goes into, in the order of its way.
 STAGES = ("spark", "hand-over", "compute", "merge", "sink", "checkpoint")
 
+#: What can die and begin again, and why a workload can be planned anew.
+PARTS = ("aggregator", "spark", "rows")
+REASONS = ("rates", "workload")
+
 
 @dataclass(frozen=True)
 class QueryFacts:
@@ -98,7 +102,8 @@ class ModelFacts:
 
 @dataclass(frozen=True)
 class CheckpointFacts:
-    """`size` is what a restart would read, `written` all bytes so far, `time` of the last one."""
+    """`size` is what a restart would read, `written` all bytes so far, `time` of the last one.
+    Without a time there are no checkpoints, or none yet."""
 
     size: int = 0
     written: int = 0
@@ -113,6 +118,7 @@ class Facts:
     time: float = 0.0
     epoch: int = -1
     epochs: int = 0
+    in_flight: int = 0  #: epochs that are read or computed
     rows: int = 0
     events: int = 0
     late: int = 0

@@ -14,7 +14,7 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
-from runtime.metrics.facts import STAGES, Facts
+from runtime.metrics.facts import OTHER, PARTS, REASONS, STAGES, Facts
 from runtime.metrics.histogram import SECONDS, Histogram
 from runtime.sharing.decisions import KINDS
 
@@ -145,6 +145,20 @@ def _sharing(facts: Facts) -> Iterator[Metric]:
     for name, number in {each.name: len(each.queries) for each in facts.groups}.items():
         members.add(number, name)
     yield members.metric
+    yield _members(facts)
+
+
+def _members(facts: Facts) -> Metric:
+    """Queries have names of their own here as far as they have them elsewhere."""
+    family = _Gauge(facts, "share_group_info", "Who shares: always 1", "share_group", "query")
+    pairs = {
+        (group.name, query if query in facts.queries else OTHER): None
+        for group in facts.groups
+        for query in group.queries
+    }
+    for pair in pairs:
+        family.add(1, *pair)
+    return family.metric
 
 
 def _model(facts: Facts) -> Iterator[Metric]:
@@ -178,10 +192,10 @@ def _model(facts: Facts) -> Iterator[Metric]:
         "reason",
         "migrated",
     )
-    for (reason, migrated), count in model.replans.items():
+    # From zero on: a series that begins with one would hide the first of them from `increase`.
+    never = {(reason, migrated): 0 for reason in REASONS for migrated in (False, True)}
+    for (reason, migrated), count in (never | dict(model.replans)).items():
         replans.add(count, reason, "yes" if migrated else "no")
-    if not model.replans:
-        replans.add(0, "none", "no")
     yield replans.metric
 
 
@@ -214,16 +228,23 @@ def _epochs(facts: Facts) -> Iterator[Metric]:
         if stage in facts.stages:
             stages.add(facts.stages[stage], stage)
     yield stages.metric
+    yield _gauge(facts, "epochs_in_flight", "Epochs that are read or computed", facts.in_flight)
+    yield from _checkpoint(facts)
+    restarts = _Counter(facts, "restarts", "Parts that died and began again", "part")
+    for part in PARTS:
+        restarts.add(facts.restarts.get(part, 0), part)
+    yield restarts.metric
+
+
+def _checkpoint(facts: Facts) -> Iterator[Metric]:
     kept = facts.checkpoint
+    if kept.time is None:
+        return
     yield _gauge(facts, "checkpoint_size_bytes", "What a restart would read", kept.size)
     yield _counter(facts, "checkpoint_written_bytes", "State that was written", kept.written)
     yield _gauge(
         facts, "checkpoint_timestamp_seconds", "When the last one was made, as Unix time", kept.time
     )
-    restarts = _Counter(facts, "restarts", "Parts that died and began again", "part")
-    for part in ("aggregator", "spark", "rows"):
-        restarts.add(facts.restarts.get(part, 0), part)
-    yield restarts.metric
 
 
 _OF_ACTORS = (

@@ -48,8 +48,9 @@ class Passed:
     newest: int | None = None
     backlog: int = 0
     backlog_in: str = "bytes"
+    in_flight: int = 0
     saved_bytes: int = 0
-    checkpoint_bytes: int = 0
+    checkpoint_bytes: int | None = None  #: None: there are no checkpoints
     finished: bool = False
 
 
@@ -79,10 +80,19 @@ class Ledger:
 
     # ---- what happens ----------------------------------------------------------------------
 
-    def resumed(self, epoch: int, results: Mapping[str, int]) -> None:
-        """The job goes on from a checkpoint, after an epoch in which results were so many."""
-        self._facts = replace(self._facts, epoch=epoch)
-        for name, number in results.items():
+    def resumed(self, last: Passed) -> None:
+        """The job goes on from a checkpoint, after an epoch with these totals."""
+        self._facts = replace(
+            self._facts,
+            epoch=last.epoch,
+            rows=last.rows,
+            events=last.events,
+            late=last.late,
+            dead=_bounded(last.dead, NAMED_REASONS),
+            watermark=last.watermark,
+            newest=last.newest,
+        )
+        for name, number in last.results.items():
             if name in self._queries:
                 self._queries[name].results = number
 
@@ -120,11 +130,21 @@ class Ledger:
             newest=passed.newest,
             backlog=passed.backlog,
             backlog_in=passed.backlog_in,
+            in_flight=passed.in_flight,
             finished=passed.finished,
-            checkpoint=CheckpointFacts(
-                passed.checkpoint_bytes, self._facts.checkpoint.written + passed.saved_bytes, now
-            ),
+            checkpoint=self._checkpoint(passed, now),
         )
+
+    def _checkpoint(self, passed: Passed, now: float) -> CheckpointFacts:
+        known = self._facts.checkpoint
+        if passed.checkpoint_bytes is None:
+            return known
+        return CheckpointFacts(passed.checkpoint_bytes, known.written + passed.saved_bytes, now)
+
+    def stands(self, in_flight: int, backlog: int) -> None:
+        """How things stand between two commits, so that a job that hangs can be told from one
+        that has nothing to do."""
+        self._facts = replace(self._facts, in_flight=in_flight, backlog=backlog)
 
     def learned(self, model: ModelFacts) -> None:
         self._facts = replace(self._facts, model=model)
