@@ -1,0 +1,1 @@
+"""Dashboards, and what Grafana and Prometheus need to show them."""
