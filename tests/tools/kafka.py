@@ -83,7 +83,7 @@ class Broker:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        *ports, controller = _free_ports(4)
+        *ports, controller = free_ports(4)
         #: Without a password, with one, and with one and certificates on both sides.
         self.address, self.secured, self.encrypted = (f"127.0.0.1:{port}" for port in ports)
         self.certificates = folder / "certificates"
@@ -160,7 +160,7 @@ class Broker:
         return {"PATH": os.environ["PATH"], "HOME": str(self.folder)}
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     held = [socket.socket() for _ in range(count)]
     try:
         for each in held:

@@ -1,0 +1,111 @@
+"""A real Prometheus that scrapes real jobs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from cluster.faults import processes
+from cluster.monitoring import job as jobs
+from cluster.monitoring import rides
+from cluster.monitoring.job import Job
+from runtime.epochs.manifest import Counts
+from tools.prometheus import NotToBeHad, Prometheus, programs
+
+#: `rate` looks back for so long; Grafana has it from the interval of scrapes.
+RATE_S = 20
+#: How long the job is watched after all that was done to it.
+STEADY_S = 10.0
+PACE_S = 0.7
+FILES = 120
+
+
+@pytest.fixture(scope="session")
+def prometheus(tmp_path_factory) -> Iterator[Prometheus]:
+    try:
+        programs()
+    except NotToBeHad as error:
+        pytest.skip(f"tool: {error}")
+    server = Prometheus(tmp_path_factory.mktemp("prometheus"))
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def job(cluster, spark, tmp_path) -> Iterator[type[Job]]:
+    """`job(name, workload)` is one that has not been started."""
+    with ExitStack() as stack:
+        for each in jobs.on(cluster, spark):
+            stack.enter_context(each)
+        yield lambda name, workload, **given: Job(
+            cluster, spark, tmp_path / name, workload, name, **given
+        )
+
+
+@dataclass
+class Watched:
+    """A job from its start to its end, as Prometheus saw it."""
+
+    prometheus: Prometheus
+    job: Job
+    counts: Counts
+    start: float
+    end: float
+
+    def substituted(self, expr: str) -> str:
+        """As Grafana does it before it asks, with everything chosen."""
+        for name, value in (
+            ("$__rate_interval", f"{RATE_S}s"),
+            ("$__range", f"{self.end - self.start:.0f}s"),
+            ("$job", self.job.name),
+            ("$group", ".*"),
+            ("$query", ".*"),
+        ):
+            expr = expr.replace(name, value)
+        assert "$" not in expr, expr
+        return expr
+
+
+@pytest.fixture(scope="session")
+def watched(prometheus, cluster, spark, tmp_path_factory) -> Iterator[Watched]:
+    """Rows are late, rows are bad, a query is added, and an aggregator is killed."""
+    folder = tmp_path_factory.mktemp("watched")
+    job = Job(cluster, spark, folder, rides.SHARING + rides.APART, f"watched-{os.getpid()}")
+    feeder = rides.Feeder(job.input, rides.files(FILES), PACE_S)
+    others = set(processes.of("aggregator"))
+    with ExitStack() as stack:
+        for each in jobs.on(cluster, spark):
+            stack.enter_context(each)
+        feeder.start()
+        start = time.time()
+        job.start()
+        job.wait(lambda: job.url)
+        prometheus.watch(job.url)
+        job.wait(lambda: len(job.told) >= 3)
+        add(job, folder)
+        mine = sorted(set(processes.of("aggregator")) - others)
+        processes.kill(mine[0])
+        job.wait(lambda: job.troubles)
+        epochs = len(job.told)
+        job.wait(lambda: len(job.told) >= epochs + 2)
+        time.sleep(STEADY_S)
+        end = time.time()
+        feeder.stop()
+        yield Watched(prometheus, job, job.stop(), start, end)
+
+
+def add(job: Job, folder: Path) -> None:
+    """A query, as a user does it."""
+    (folder / "more.sase").write_text(rides.MORE)
+    code = "from hamlet.cli import main; main()"
+    command = [sys.executable, "-c", code, "query", "add", "more.sase", "--job", job.name]
+    env = {**os.environ, "PYTHONPATH": str(rides.ROOT)}
+    subprocess.run(command, cwd=folder, env=env, check=True, timeout=120)

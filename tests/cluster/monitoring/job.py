@@ -1,0 +1,194 @@
+"""Jobs on the Ray and Spark that all tests share, watched from outside through their hub."""
+
+from __future__ import annotations
+
+import threading
+import time
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from hamlet.job import inputs
+from hamlet.job import run as jobs
+from hamlet.job.telling import Told
+from runtime.epochs.checkpoints import Checkpoints
+from runtime.epochs.intake import Intake
+from runtime.epochs.manifest import Counts
+from runtime.epochs.shard import Settings
+from runtime.events import Schema
+from runtime.files.reader import Needs
+from runtime.language.parser import parse
+from spark_ingest import session
+from spark_ingest.sinks.parts import PartsSink
+from spark_ingest.sinks.sink import Sink
+from spark_ingest.sinks.staging import Staging
+
+LIMIT_S = 180.0
+
+
+@dataclass
+class Job:
+    """Runs in a thread, from `start` to `stop`, or to the end of its input. `last` is called with
+    the job when all is done, while its hub is still there."""
+
+    cluster: Any
+    spark: Any
+    folder: Path
+    workload: str
+    name: str
+    follow: bool = True
+    last: Callable[[Job], None] = lambda job: None
+    url: str = ""
+    told: list[Told] = field(default_factory=list)
+    troubles: list[str] = field(default_factory=list)
+    outcome: jobs.Outcome | None = None
+    scraped: str = ""  #: all metrics, when all was done
+    _failed: BaseException | None = None
+
+    def __post_init__(self) -> None:
+        self.input, self.output = self.folder / "input", self.folder / "output"
+        self.input.mkdir(parents=True, exist_ok=True)
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=self.name, daemon=True)
+
+    # ---- what a test does with it ----------------------------------------------------------
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> Counts:
+        """After the epochs under way."""
+        self._stop.set()
+        return self.end()
+
+    def end(self) -> Counts:
+        self._thread.join(LIMIT_S)
+        if self._failed is not None:
+            raise self._failed
+        assert self.outcome is not None
+        return self.outcome.counts
+
+    def wait(self, done: Callable[[], object], limit: float = LIMIT_S) -> None:
+        until = time.monotonic() + limit
+        while not done():
+            if self._failed is not None:
+                raise self._failed
+            assert time.monotonic() < until, self.troubles
+            time.sleep(0.05)
+
+    @property
+    def rows(self) -> int:
+        return self.told[-1].counts.rows if self.told else 0
+
+    # ---- what it hears as the screen of a job ----------------------------------------------
+
+    def stage(self, what: str) -> None: ...
+
+    def warn(self, what: str) -> None: ...
+
+    def serves(self, url: str) -> None:
+        self.url = url
+
+    def trouble(self, what: str) -> None:
+        self.troubles.append(what)
+
+    def committed(self, told: Told) -> None:
+        self.told.append(told)
+
+    # ---- the run ---------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        try:
+            self.outcome = self._ran()
+        except BaseException as error:
+            self._failed = error
+
+    def _ran(self) -> jobs.Outcome:
+        queries = parse(self.workload, f"{self.name}.sase")
+        needs = Needs("time", "type", queries.uses, Schema({}))
+        asked = inputs.Asked(str(self.input), needs, follow=self.follow, unit="ms")
+        return jobs.run(
+            queries,
+            jobs.Asked(
+                name=self.name,
+                checkpoint=str(self.folder / "checkpoint"),
+                lateness=2_000_000,
+                metrics_port=0,
+                settings=Settings(planner="auto"),
+            ),
+            inputs.input_of(asked),
+            self._sink,
+            self,
+            self._stop.is_set,
+            self._done,
+        )
+
+    def _sink(self, checkpoints: Checkpoints, intake: Intake) -> Sink:
+        names = [query.name for query in intake.workload]
+        return PartsSink(self.output, "parquet", Staging(checkpoints.folder), names)
+
+    def _done(self, outcome: jobs.Outcome) -> None:
+        """The hub hears of the last epoch a moment later."""
+        self.wait(lambda: values(scrape(self.url))["hamlet_epochs_total"] == len(self.told))
+        self.scraped = scrape(self.url)
+        self.last(self)
+
+
+def on(cluster: Any, spark: Any) -> Any:
+    """Jobs run there, and start nothing."""
+    stack = [
+        patch.object(jobs, "_cluster", lambda *_: cluster),
+        patch.object(session, "start", lambda *_, **__: spark),
+    ]
+    return stack
+
+
+def scrape(url: str) -> str:
+    with urllib.request.urlopen(f"{url}/metrics", timeout=10) as answer:
+        return answer.read().decode()
+
+
+def values(text: str) -> dict[str, float]:
+    """By name, all series of it added up."""
+    found: dict[str, float] = {}
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            found[sample.name] = found.get(sample.name, 0.0) + sample.value
+    return found
+
+
+def by(text: str, name: str, label: str) -> dict[str, float]:
+    """The series of a metric, by the value of a label."""
+    return {
+        sample.labels[label]: sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+        if sample.name == name
+    }
+
+
+def assert_agrees(job: Job, counts: Counts) -> None:
+    """What was scraped last is what was counted and what was written."""
+    from cluster.faults.stream import written
+
+    text, all_ = job.scraped, values(job.scraped)
+    assert all_["hamlet_rows_total"] == counts.rows
+    assert all_["hamlet_events_total"] == counts.events
+    assert all_["hamlet_late_rows_total"] == counts.late
+    dead = by(text, "hamlet_dead_letter_rows_total", "reason")
+    assert {reason: n for reason, n in dead.items() if n} == counts.dead
+    results = by(text, "hamlet_results_total", "query")
+    assert results == {name: counts.results[name] for name in results}
+    rows = {name.removesuffix(".parquet"): n.total() for name, n in written(job.output).items()}
+    assert rows.pop("_late", 0) == counts.late
+    assert rows.pop("_dead_letter", 0) == counts.dead.total()
+    assert {name: n for name, n in results.items() if n} == rows
+    windows = by(text, "hamlet_windows_closed_total", "query")
+    assert by(text, "hamlet_query_latency_seconds_count", "query") == windows
+    assert all_["hamlet_epochs_total"] == len(job.told)
+    assert set(by(text, "hamlet_build_info", "hamlet_job")) == {job.name}
