@@ -179,10 +179,15 @@ def _model(facts: Facts) -> Iterator[Metric]:
     yield _counter(
         facts,
         "model_predicted_seconds",
-        "What these bursts were predicted to take",
+        "Predicted time of the bursts that the model was held to",
         model.predicted * NANO,
     )
-    yield _counter(facts, "model_measured_seconds", "What these bursts took", model.measured * NANO)
+    yield _counter(
+        facts,
+        "model_measured_seconds",
+        "Measured time of the bursts that the model was held to",
+        model.measured * NANO,
+    )
     yield _gauge(facts, "policy_version", "Version of the newest policy", model.policy)
     yield _gauge(facts, "plan_version", "Version of the newest plan", model.plan)
     replans = _Counter(
@@ -220,7 +225,12 @@ def _queries(facts: Facts) -> Iterator[Metric]:
 def _epochs(facts: Facts) -> Iterator[Metric]:
     yield _counter(facts, "epochs", "Epochs that this run has committed", facts.epochs)
     yield _gauge(facts, "epoch", "Number of the last committed epoch", facts.epoch)
-    yield _gauge(facts, "commit_timestamp_seconds", "When that was, as Unix time", facts.time)
+    yield _gauge(
+        facts,
+        "commit_timestamp_seconds",
+        "When the last epoch was committed, as Unix time",
+        facts.time,
+    )
     stages = _Histogram(
         facts, "epoch_stage_seconds", "How long epochs took, by the stages of their way", "stage"
     )
@@ -240,10 +250,17 @@ def _checkpoint(facts: Facts) -> Iterator[Metric]:
     kept = facts.checkpoint
     if kept.time is None:
         return
-    yield _gauge(facts, "checkpoint_size_bytes", "What a restart would read", kept.size)
-    yield _counter(facts, "checkpoint_written_bytes", "State that was written", kept.written)
     yield _gauge(
-        facts, "checkpoint_timestamp_seconds", "When the last one was made, as Unix time", kept.time
+        facts, "checkpoint_size_bytes", "What a restart would read of the checkpoint", kept.size
+    )
+    yield _counter(
+        facts, "checkpoint_written_bytes", "Bytes written to the checkpoint", kept.written
+    )
+    yield _gauge(
+        facts,
+        "checkpoint_timestamp_seconds",
+        "When the last checkpoint was made, as Unix time",
+        kept.time,
     )
 
 
@@ -263,7 +280,9 @@ def _actors(facts: Facts) -> Iterator[Metric]:
             family.add(getattr(each, attribute), actor)
         yield family.metric
     events = _Counter(facts, "actor_events", "Events that an aggregator has taken", "actor")
-    compute = _Counter(facts, "actor_compute_seconds", "What it has computed for", "actor")
+    compute = _Counter(
+        facts, "actor_compute_seconds", "How long an aggregator has computed", "actor"
+    )
     for actor, each in facts.actors.items():
         events.add(each.events, actor)
         compute.add(each.compute_seconds, actor)
