@@ -11,7 +11,7 @@ from typing import Any
 
 Json = dict[str, Any]
 
-#: Of Grafana 12.1 and newer.
+#: Of Grafana 13.2; a newer one makes of it what it needs.
 SCHEMA_VERSION = 42
 COLUMNS = 24
 SOURCE = {"type": "prometheus", "uid": "${datasource}"}

@@ -1,0 +1,27 @@
+"""Prometheus' own tool."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+
+import pytest
+
+from tools.prometheus import NotToBeHad, programs
+
+
+@pytest.fixture(scope="session")
+def promtool() -> Callable[..., str]:
+    """`promtool("check", "rules", path)` is what it says; it must like what it sees."""
+    try:
+        tool = programs()[1]
+    except NotToBeHad as error:
+        pytest.skip(f"tool: {error}")
+
+    def run(*arguments: object) -> str:
+        command = [str(tool), *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    return run
