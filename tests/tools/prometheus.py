@@ -49,13 +49,27 @@ def _unpack(folder: Path) -> None:
     with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
         there = Path(temporary)
         try:
-            _run(["apt-get", "download", "--quiet", PACKAGE], there)
+            _download(there)
             (package,) = there.glob("*.deb")
             _run(["dpkg", "-x", str(package), "unpacked"], there)
         except (OSError, subprocess.SubprocessError) as error:
             raise NotToBeHad(f"Debian's package {PACKAGE} cannot be fetched: {error}") from error
-        if not folder.exists():
+        try:
             (there / "unpacked").rename(folder)
+        except OSError:  # the other one was first
+            assert folder.exists()
+
+
+def _download(folder: Path) -> None:
+    """A machine may have no lists of packages yet; then they are fetched to a folder of our own."""
+    try:
+        _run(["apt-get", "download", "--quiet", PACKAGE], folder)
+    except subprocess.CalledProcessError:
+        (folder / "lists" / "partial").mkdir(parents=True)
+        (folder / "cache").mkdir()
+        own = ["-o", f"Dir::State::Lists={folder}/lists", "-o", f"Dir::Cache={folder}/cache"]
+        _run(["apt-get", *own, "--quiet", "update"], folder)
+        _run(["apt-get", *own, "--quiet", "download", PACKAGE], folder)
 
 
 def _run(command: list[str], folder: Path) -> None:

@@ -6,8 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,11 +39,9 @@ def prometheus(tmp_path_factory) -> Iterator[Prometheus]:
 
 
 @pytest.fixture
-def job(cluster, spark, tmp_path) -> Iterator[type[Job]]:
+def job(cluster, spark, tmp_path) -> Iterator[Callable[..., Job]]:
     """`job(name, workload)` is one that has not been started."""
-    with ExitStack() as stack:
-        for each in jobs.on(cluster, spark):
-            stack.enter_context(each)
+    with jobs.running_on(cluster, spark):
         yield lambda name, workload, **given: Job(
             cluster, spark, tmp_path / name, workload, name, **given
         )
@@ -81,9 +78,7 @@ def watched(prometheus, cluster, spark, tmp_path_factory) -> Iterator[Watched]:
     job = Job(cluster, spark, folder, rides.SHARING + rides.APART, f"watched-{os.getpid()}")
     feeder = rides.Feeder(job.input, rides.files(FILES), PACE_S)
     others = set(processes.of("aggregator"))
-    with ExitStack() as stack:
-        for each in jobs.on(cluster, spark):
-            stack.enter_context(each)
+    with jobs.running_on(cluster, spark):
         feeder.start()
         start = time.time()
         job.start()
@@ -96,6 +91,7 @@ def watched(prometheus, cluster, spark, tmp_path_factory) -> Iterator[Watched]:
         job.wait(lambda: job.troubles)
         epochs = len(job.told)
         job.wait(lambda: len(job.told) >= epochs + 2)
+        job.wait(lambda: jobs.values(jobs.scrape(job.url))["hamlet_replans_total"])
         time.sleep(STEADY_S)
         end = time.time()
         feeder.stop()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 import time
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from unittest.mock import patch
 
 from prometheus_client.parser import text_string_to_metric_families
 
+from cluster.faults.stream import written
 from hamlet.job import inputs
 from hamlet.job import run as jobs
 from hamlet.job.telling import Told
@@ -139,13 +141,14 @@ class Job:
         self.last(self)
 
 
-def on(cluster: Any, spark: Any) -> Any:
+@contextmanager
+def running_on(cluster: Any, spark: Any) -> Iterator[None]:
     """Jobs run there, and start nothing."""
-    stack = [
+    with (
         patch.object(jobs, "_cluster", lambda *_: cluster),
         patch.object(session, "start", lambda *_, **__: spark),
-    ]
-    return stack
+    ):
+        yield
 
 
 def scrape(url: str) -> str:
@@ -174,8 +177,6 @@ def by(text: str, name: str, label: str) -> dict[str, float]:
 
 def assert_agrees(job: Job, counts: Counts) -> None:
     """What was scraped last is what was counted and what was written."""
-    from cluster.faults.stream import written
-
     text, all_ = job.scraped, values(job.scraped)
     assert all_["hamlet_rows_total"] == counts.rows
     assert all_["hamlet_events_total"] == counts.events

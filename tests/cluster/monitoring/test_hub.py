@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+
+from cluster import proc
 from cluster.faults import processes
 from cluster.monitoring import rides
 from cluster.monitoring.job import assert_agrees, scrape, values
@@ -31,9 +34,7 @@ def test_killed(job):
 
 
 def hubs() -> set[int]:
-    from cluster import proc
-
-    return {pid for pid in proc.tree(processes.os.getpid()) if KIND in processes.command(pid)}
+    return {pid for pid in proc.tree(os.getpid()) if KIND in processes.command(pid)}
 
 
 def counted(url: str) -> float | None:
