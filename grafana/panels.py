@@ -216,7 +216,6 @@ def _placed(panels: list[Json]) -> list[Json]:
 
 
 DATA_SOURCE: Json = {
-    "current": {},
     "hide": 0,
     "includeAll": False,
     "label": "Data source",
@@ -234,7 +233,6 @@ def variable(name: str, label: str, told: str, query: str, *, several: bool = Tr
     everything = {"allValue": ".*", "current": {"text": ["All"], "value": ["$__all"]}}
     return {
         "datasource": SOURCE,
-        "definition": query,
         "description": told,
         "hide": 0,
         "includeAll": several,
@@ -246,7 +244,7 @@ def variable(name: str, label: str, told: str, query: str, *, several: bool = Tr
         "refresh": 2,
         "sort": 1,
         "type": "query",
-        **(everything if several else {"current": {}}),
+        **(everything if several else {}),
     }
 
 
@@ -316,5 +314,7 @@ _OTHERS = {
     "tags": ["hamlet"],
     "targetBlank": False,
     "title": "Hamlet",
+    "tooltip": "",
     "type": "dashboards",
+    "url": "",
 }
