@@ -177,19 +177,30 @@ def by(text: str, name: str, label: str) -> dict[str, float]:
 
 def assert_agrees(job: Job, counts: Counts) -> None:
     """What was scraped last is what was counted and what was written."""
-    text, all_ = job.scraped, values(job.scraped)
-    assert all_["hamlet_rows_total"] == counts.rows
-    assert all_["hamlet_events_total"] == counts.events
-    assert all_["hamlet_late_rows_total"] == counts.late
+    text = job.scraped
+    assert_counted(text, counts)
+    assert_written(text, job.output)
+    windows = by(text, "hamlet_windows_closed_total", "query")
+    assert by(text, "hamlet_query_latency_seconds_count", "query") == windows
+    assert values(text)["hamlet_epochs_total"] == len(job.told)
+    assert set(by(text, "hamlet_build_info", "hamlet_job")) == {job.name}
+
+
+def assert_counted(text: str, counts: Counts) -> None:
+    totals = values(text)
+    assert totals["hamlet_rows_total"] == counts.rows
+    assert totals["hamlet_events_total"] == counts.events
+    assert totals["hamlet_late_rows_total"] == counts.late
     dead = by(text, "hamlet_dead_letter_rows_total", "reason")
     assert {reason: n for reason, n in dead.items() if n} == counts.dead
     results = by(text, "hamlet_results_total", "query")
     assert results == {name: counts.results[name] for name in results}
-    rows = {name.removesuffix(".parquet"): n.total() for name, n in written(job.output).items()}
-    assert rows.pop("_late", 0) == counts.late
-    assert rows.pop("_dead_letter", 0) == counts.dead.total()
+
+
+def assert_written(text: str, output: Path) -> None:
+    rows = {name.removesuffix(".parquet"): n.total() for name, n in written(output).items()}
+    totals = values(text)
+    assert rows.pop("_late", 0) == totals["hamlet_late_rows_total"]
+    assert rows.pop("_dead_letter", 0) == totals["hamlet_dead_letter_rows_total"]
+    results = by(text, "hamlet_results_total", "query")
     assert {name: n for name, n in results.items() if n} == rows
-    windows = by(text, "hamlet_windows_closed_total", "query")
-    assert by(text, "hamlet_query_latency_seconds_count", "query") == windows
-    assert all_["hamlet_epochs_total"] == len(job.told)
-    assert set(by(text, "hamlet_build_info", "hamlet_job")) == {job.name}

@@ -5,7 +5,15 @@ from __future__ import annotations
 import subprocess
 
 from cluster.monitoring import rides
-from cluster.monitoring.job import Job, assert_agrees, by, values
+from cluster.monitoring.job import (
+    Job,
+    assert_agrees,
+    assert_counted,
+    assert_written,
+    by,
+    scrape,
+    values,
+)
 from tools.prometheus import programs
 
 
@@ -53,3 +61,27 @@ def test_two_jobs_that_end(prometheus, job):
     assert counts["first"].rows == 4 * rides.ROWS
     assert counts["second"].rows == 3 * rides.ROWS
     assert set(by(second.scraped, "hamlet_results_total", "query")) == {"added"}
+
+
+def test_a_job_that_goes_on(job):
+    """From a checkpoint: totals are those of all runs, before it has read anything."""
+    tables = rides.files(4)
+    one = job("goes-on", rides.SHARING)
+    for number, table in enumerate(tables[:2]):
+        rides.put(one.input, number, table)
+    one.start()
+    one.wait(lambda: one.rows == 2 * rides.ROWS)
+    before = one.stop()
+    again = job("goes-on", rides.SHARING)
+    again.start()
+    again.wait(lambda: again.url and scrape(again.url))
+    text = scrape(again.url)
+    assert values(text)["hamlet_epochs_total"] == 0
+    assert_counted(text, before)
+    for number, table in enumerate(tables[2:], 2):
+        rides.put(again.input, number, table)
+    again.wait(lambda: again.rows == 4 * rides.ROWS)
+    after = again.stop()
+    assert after.rows == 4 * rides.ROWS
+    assert_counted(again.scraped, after)
+    assert_written(again.scraped, again.output)
