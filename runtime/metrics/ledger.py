@@ -6,6 +6,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from runtime.metrics.facts import (
     FORMER,
@@ -26,6 +27,9 @@ NAMED_QUERIES, NAMED_GROUPS, NAMED_REASONS = 200, 200, 20
 # Decisions that are kept to be looked at.
 LOGGED = 256
 EXAMPLES_EACH = 4
+
+#: The names of its queries, and what is decided on.
+GroupKey: TypeAlias = tuple[tuple[str, ...], str]
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,8 @@ class Ledger:
         self._facts = Facts(job=job, engine=engine, began=now, time=now)
         self._queries: dict[str, _OfQuery] = {name: _OfQuery() for name in queries}
         self._stages: dict[str, Histogram] = {}
-        self._groups: dict[tuple[tuple[str, ...], str], Decisions] = {}
+        self._groups: dict[GroupKey, Decisions] = {}
+        self._group_of: dict[str, GroupKey] = {}
         self._former: dict[str, Decisions] = {}
         self._log: deque[Noted] = deque(maxlen=LOGGED)
         self._noted = 0
@@ -162,14 +167,17 @@ class Ledger:
         """A query shares in one group at a time: where it turns up in another, that one is over."""
         key = (decided.queries, decided.over)
         if key not in self._groups:
-            mine = set(decided.queries)
-            for other in [other for other in self._groups if mine & set(other[0])]:
+            over = [self._group_of[name] for name in decided.queries if name in self._group_of]
+            for other in dict.fromkeys(over):
                 self._retire(other)
+            self._group_of.update(dict.fromkeys(decided.queries, key))
         known = self._groups.get(key)
         both = [replace(decided, examples=())] if known is None else [known, decided]
         self._groups[key] = replace(merged(both)[0], examples=())
 
-    def _retire(self, key: tuple[tuple[str, ...], str]) -> None:
+    def _retire(self, key: GroupKey) -> None:
+        for name in key[0]:
+            del self._group_of[name]
         gone = replace(self._groups.pop(key), queries=())
         known = self._former.get(gone.over)
         self._former[gone.over] = gone if known is None else merged([known, gone])[0]
