@@ -7,7 +7,8 @@ where windows overlap also one that always crosses panes and one that never does
 stream take turns, pane by pane, so that a slow spell of the machine hits all. Times are of the
 processor, so that nobody else's work counts; a ratio is the median of the repeats. `correlation` is
 of the predicted and the measured time of a burst, predicted before it was learned from: the least
-of all starts, over the last bursts of a stream.
+of all starts, over the last bursts of a stream; `means_correlation` the same of the means of bursts
+that were predicted to take about as long, 0 where all bursts of a stream are of one kind.
 
 HAMLET_BENCH_EVENTS (4 million) are those of a stream, HAMLET_BENCH_REPEATS (3) says how often.
 """
@@ -51,6 +52,7 @@ class Times(NamedTuple):
     fixed: dict[str, float]
     learned: dict[str, float]
     correlations: list[float]
+    of_kinds: list[float]
 
 
 def run(progress: Callable[[str], None]) -> dict[str, Any]:
@@ -82,6 +84,7 @@ def figures(repeats: list[Times]) -> dict[str, float]:
         "best_fixed_ns_per_event": min(best) / after * 1e9,
         **ratios,
         "correlation": median(min(each.correlations, default=0.0) for each in repeats),
+        "means_correlation": median(min(each.of_kinds, default=0.0) for each in repeats),
     }
 
 
@@ -165,11 +168,14 @@ def measure(stream: Stream, overlaps: bool) -> Times:
                 runner.take(pane)
     finally:
         gc.enable()
-    correlations = [each.learner.correlation for each in learned.values() if each.learner]
+    learners = [each.learner for each in learned.values() if each.learner]
+    correlations = [each.correlation for each in learners]
+    of_kinds = [each.kinds_correlation for each in learners]
     return Times(
         {name: sum(each.seconds[LEARNING:]) for name, each in settings.items()},
         {name: sum(each.seconds[LEARNING:]) for name, each in learned.items()},
         [each for each in correlations if each is not None],
+        [each for each in of_kinds if each is not None],
     )
 
 

@@ -81,8 +81,9 @@ class Replan:
 
 @dataclass(frozen=True)
 class ModelFacts:
-    """How good the cost model is. `predicted` and `measured` are nanoseconds of the timed bursts,
-    added up."""
+    """How good the cost model is: `correlation` is over single bursts, `kinds_correlation` over
+    the means of those that are alike. `predicted` and `measured` are nanoseconds of the timed
+    bursts, added up."""
 
     correlation: float | None = None
     error: float | None = None
@@ -92,6 +93,7 @@ class ModelFacts:
     policy: int = 0
     plan: int = 0
     planner: str = ""
+    kinds_correlation: float | None = None
     replans: Mapping[tuple[str, bool], int] = field(default_factory=dict)  #: by why and outcome
     last_replans: tuple[Replan, ...] = ()
 

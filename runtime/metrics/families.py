@@ -171,6 +171,12 @@ def _model(facts: Facts) -> Iterator[Metric]:
     )
     yield _gauge(
         facts,
+        "model_kinds_correlation",
+        "The same of the means of bursts that were predicted to take about as long",
+        model.kinds_correlation,
+    )
+    yield _gauge(
+        facts,
         "model_error_ratio",
         "By what part of the measured time half of the predictions are off, at the most",
         model.error,

@@ -183,6 +183,7 @@ class Central:
             self.policy.version,
             self.plan.version,
             self._running.chosen if self._planner == AUTO else self._planner or "",
+            model.kinds_correlation,
             dict(self._counted),
             tuple(self._replans),
         )

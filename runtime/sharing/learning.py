@@ -34,6 +34,10 @@ FEW = 32
 # a thousand times as long, and would be all that counts.
 CUT = 98
 
+# Bursts are of one kind whose predictions are within so much of each other; of kinds that are seen
+# often there must be some.
+ALIKE, OFTEN, KINDS = 0.1, 8, 3
+
 # Reading the clock takes time, and finding a row in memory: once for work, once for comparing.
 _WORK, _COMPARED = len(TERMS), len(TERMS) + 1
 _SIZE = len(TERMS) + 2
@@ -88,6 +92,24 @@ class Learner:
         if not predicted.std() > 0 or not measured.std() > 0:
             return None
         return float(np.corrcoef(predicted, measured)[0, 1])
+
+    @property
+    def kinds_correlation(self) -> float | None:
+        """The same of the means of bursts that were predicted to take about as long. A single
+        burst's time is half noise: of the clock, and of where its partition lay in memory. None
+        where bursts are of too few kinds."""
+        predicted, measured = self._told.T
+        if len(measured) < FEW:
+            return None
+        measured = np.minimum(measured, np.percentile(measured, CUT))
+        kinds = np.round(np.log(np.maximum(predicted, 1.0)) / ALIKE).astype(np.int64)
+        _, places, counts = np.unique(kinds, return_inverse=True, return_counts=True)
+        often = counts >= OFTEN
+        if np.count_nonzero(often) < KINDS:
+            return None
+        means = [np.bincount(places, each)[often] / counts[often] for each in (predicted, measured)]
+        weights = counts[often] / counts[often].sum()
+        return _weighted_correlation(*means, weights)
 
     @property
     def error(self) -> float | None:
@@ -185,6 +207,12 @@ def _least_squares(rows: Floats, times: Floats, unit: Floats, anchor: Floats) ->
     right = np.linalg.solve(root, scaled.T @ times + anchor / unit)
     values: Floats = nnls(root.T, right)[0] * unit
     return values
+
+
+def _weighted_correlation(one: Floats, other: Floats, weights: Floats) -> float | None:
+    one, other = one - weights @ one, other - weights @ other
+    spread = np.sqrt((weights @ one**2) * (weights @ other**2))
+    return float(weights @ (one * other) / spread) if spread > 0 else None
 
 
 def _difference(before: Floats, after: Floats) -> float:

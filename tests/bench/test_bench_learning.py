@@ -29,14 +29,15 @@ def test_a_row_says_whether_the_target_is_met() -> None:
 
 def test_ratios_are_to_the_best_fixed_policy_of_the_same_repeat() -> None:
     repeats = [
-        Times({"sharing": 2.0, "splitting": 4.0}, {"dear": 2.2}, [0.95, 0.91]),
-        Times({"sharing": 6.0, "splitting": 5.0}, {"dear": 5.0}, [0.92]),
-        Times({"sharing": 1.0, "splitting": 2.0}, {"dear": 1.5}, [0.99]),
+        Times({"sharing": 2.0, "splitting": 4.0}, {"dear": 2.2}, [0.95, 0.91], [0.99]),
+        Times({"sharing": 6.0, "splitting": 5.0}, {"dear": 5.0}, [0.92], [0.98, 0.97]),
+        Times({"sharing": 1.0, "splitting": 2.0}, {"dear": 1.5}, [0.99], []),
     ]
     found = learning.figures(repeats)
     assert found["from_dear_over_best"] == pytest.approx(1.1)
     assert found["fixed_splitting_over_best"] == pytest.approx(2.0)
     assert found["correlation"] == 0.92
+    assert found["means_correlation"] == 0.97
 
 
 @pytest.mark.slow

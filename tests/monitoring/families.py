@@ -23,7 +23,7 @@ FACTS = Facts(
     queries={"q": QueryFacts()},
     groups=(GroupFacts("q", ("q",), "bursts", (TypeDecisions("A", 1, 1, 1, 1, 9, 2, 3.0),)),),
     actors={"0": ActorFacts()},
-    model=ModelFacts(correlation=0.9, error=0.1),
+    model=ModelFacts(correlation=0.9, kinds_correlation=0.97, error=0.1),
     checkpoint=CheckpointFacts(1, 1, 1.0),
     watermark=1,
     newest=2,

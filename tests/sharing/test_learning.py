@@ -180,3 +180,23 @@ def test_an_engine_learns_to_share_and_its_results_stay() -> None:
     assert counts == fixed
     assert split[-1] < 0.5 * always_split[-1], "from some pane on bursts are shared"
     assert learner.policy.pick + learner.policy.compare < 0.5 * (dear.pick + dear.compare)
+
+
+def test_means_of_alike_bursts_correlate_where_single_ones_are_noise():
+    """The clock is off by half either way: what is left of the correlation is noise."""
+    learner = Learner(TRUE)
+    assert learner.kinds_correlation is None
+    learner.learn(drawn(TRUE, 2_000, noise=0.5))
+    single, of_kinds = learner.correlation, learner.kinds_correlation
+    assert single is not None
+    assert of_kinds is not None
+    assert single < of_kinds
+    assert of_kinds > 0.95
+
+
+def test_a_model_that_is_wrong_does_not_correlate_by_means_either():
+    learner = Learner(TRUE)
+    bursts = drawn(TRUE, 1_000, noise=0.05)
+    shuffled = np.random.default_rng(1).permutation(bursts.nanoseconds)
+    learner._tell(bursts._replace(nanoseconds=shuffled))
+    assert abs(learner.kinds_correlation) < 0.5
