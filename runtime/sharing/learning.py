@@ -107,9 +107,9 @@ class Learner:
         often = counts >= OFTEN
         if np.count_nonzero(often) < KINDS:
             return None
-        means = [np.bincount(places, each)[often] / counts[often] for each in (predicted, measured)]
-        weights = counts[often] / counts[often].sum()
-        return _weighted_correlation(*means, weights)
+        expected = np.bincount(places, predicted)[often] / counts[often]
+        taken = np.bincount(places, measured)[often] / counts[often]
+        return _weighted_correlation(expected, taken, counts[often] / counts[often].sum())
 
     @property
     def error(self) -> float | None:
