@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from runtime.metrics.histogram import Histogram
 from runtime.sharing.decisions import Example, TypeDecisions
+from runtime.sharing.policy import Policy
 
 OTHER, FORMER = "other", "former"
 
@@ -96,6 +97,7 @@ class ModelFacts:
     kinds_correlation: float | None = None
     replans: Mapping[tuple[str, bool], int] = field(default_factory=dict)  #: by why and outcome
     last_replans: tuple[Replan, ...] = ()
+    policies: tuple[Policy, ...] = ()  #: the last ones, so that decisions by them can be told
 
     @property
     def replans_migrated(self) -> int:
@@ -139,7 +141,7 @@ class Facts:
     backlog_in: str = "bytes"
     restarts: Mapping[str, int] = field(default_factory=dict)
     finished: bool = False
-    #: The merged template as SVG, by share group; only where it is new.
+    #: The merged template as SVG, by share group.
     drawings: Mapping[str, str] = field(default_factory=dict)
 
     @property

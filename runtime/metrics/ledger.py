@@ -20,7 +20,7 @@ from runtime.metrics.facts import (
     QueryFacts,
 )
 from runtime.metrics.histogram import Histogram
-from runtime.sharing.decisions import Decisions, TypeDecisions, merged
+from runtime.sharing.decisions import Decisions, TypeDecisions, group_name, merged
 
 # So many queries, share groups with a type, and reasons have names of their own.
 NAMED_QUERIES, NAMED_GROUPS, NAMED_REASONS = 200, 200, 20
@@ -230,14 +230,6 @@ class Ledger:
             yield GroupFacts(OTHER, (), each.over, (_one_type(each.types, OTHER),))
         for each in self._former.values():
             yield GroupFacts(FORMER, (), each.over, (_one_type(each.types, OTHER),))
-
-
-def group_name(queries: tuple[str, ...]) -> str:
-    """A query is in one group, so that its name tells groups apart."""
-    if not queries:
-        return FORMER
-    more = f" +{len(queries) - 1}" if len(queries) > 1 else ""
-    return f"{queries[0]}{more}"
 
 
 def _together(several: Iterable[_OfQuery]) -> QueryFacts:

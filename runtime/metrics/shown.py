@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import zlib
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from runtime.metrics.facts import Facts, Noted
 from runtime.metrics.histogram import Histogram
+from runtime.sharing.policy import Policy
+from runtime.sharing.why import why
 
 
 def shown(facts: Facts | None) -> str:
@@ -15,7 +19,8 @@ def shown(facts: Facts | None) -> str:
 
 
 def as_json(facts: Facts) -> dict[str, Any]:
-    """Histograms come with their quantiles, decisions with their reasons in words."""
+    """Histograms come with their quantiles, decisions with their reasons in words. Of pictures
+    there is a mark, which is another one when they change; they are large, and seldom change."""
     found = {name: getattr(facts, name) for name in facts.__dataclass_fields__}
     found["dead"], found["restarts"] = dict(facts.dead), dict(facts.restarts)
     found["stages"] = {name: _histogram(each) for name, each in facts.stages.items()}
@@ -28,7 +33,7 @@ def as_json(facts: Facts) -> dict[str, Any]:
         for name, each in facts.queries.items()
     }
     found["groups"] = [asdict(group) for group in facts.groups]
-    found["log"] = [_noted(each) for each in facts.log]
+    found["log"] = [_noted(each, facts.model.policies) for each in facts.log]
     found["actors"] = {name: asdict(each) for name, each in facts.actors.items()}
     model = asdict(facts.model)
     model["replans"] = [
@@ -37,7 +42,7 @@ def as_json(facts: Facts) -> dict[str, Any]:
     ]
     found["model"] = model
     found["checkpoint"] = asdict(facts.checkpoint)
-    found["drawings"] = dict(facts.drawings)
+    found["drawings"] = _mark(facts.drawings)
     return found
 
 
@@ -53,12 +58,20 @@ def _histogram(each: Histogram) -> dict[str, Any]:
     }
 
 
-def _noted(noted: Noted) -> dict[str, Any]:
+def _mark(drawings: Mapping[str, str]) -> str:
+    found = zlib.crc32("".join(f"{name}{svg}" for name, svg in drawings.items()).encode())
+    return f"{found:08x}"
+
+
+def _noted(noted: Noted, policies: Iterable[Policy]) -> dict[str, Any]:
+    found = why(noted.example, policies)
     return {
         "group": noted.group,
         "epoch": noted.epoch,
         "time": noted.time,
         "actor": noted.actor,
+        "noted": noted.number,
         **asdict(noted.example),
-        "why": noted.example.told(),
+        "told": noted.example.told(),
+        "why": {**asdict(found), "split": found.split, "shared": found.shared},
     }

@@ -124,6 +124,9 @@ class Central:
         self._hasty = False
         self._counted: Counter[tuple[str, bool]] = Counter()
         self._replans: deque[Replan] = deque(maxlen=LAST)
+        # Engines begin with what was measured on the machine, as version 0; so does this.
+        first = [replace(policy, version=0)] if policy.version == 1 else []
+        self._policies = deque([*first, policy], maxlen=LAST)
 
     # ---- what it hears ---------------------------------------------------------------------
 
@@ -148,6 +151,7 @@ class Central:
         better = self.model.learn(seen.samples)
         if better is not None:
             self.policy = replace(better, version=self.policy.version + 1)
+            self._policies.append(self.policy)
         works = self._known_works()
         self._pricing.hear(
             Report(works[run.queries], run.batches / run.events, run.nanoseconds / run.events)
@@ -186,6 +190,7 @@ class Central:
             model.kinds_correlation,
             dict(self._counted),
             tuple(self._replans),
+            tuple(self._policies),
         )
 
     @property

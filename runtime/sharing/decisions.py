@@ -44,7 +44,9 @@ class TypeDecisions:
 @dataclass(frozen=True)
 class Example:
     """One decision: the n-th over bursts of its type, by which policy, and how long the work took
-    that was decided on."""
+    that was decided on. `snapshots` are the events that queries differed on; `expected` are the
+    classes and `vectors` those of a query that the benefit was predicted with, `classes` what was
+    found where the burst was shared."""
 
     type: str
     kind: str
@@ -56,6 +58,9 @@ class Example:
     number: int
     nanoseconds: int = 0
     policy: int = 0
+    conditions: int = 0
+    expected: float = 1.0
+    vectors: int = 0
 
     def told(self) -> str:
         size = f"a burst of {self.events:,} {self.type}"
@@ -87,6 +92,12 @@ class Decisions:
     types: tuple[TypeDecisions, ...]
     examples: tuple[Example, ...]
     over: str = "bursts"
+
+
+def group_name(queries: tuple[str, ...]) -> str:
+    """A query is in one group, so that its name tells groups apart."""
+    more = f" +{len(queries) - 1}" if len(queries) > 1 else ""
+    return f"{queries[0]}{more}"
 
 
 # Of several engines, as many as of one are enough.

@@ -45,6 +45,9 @@ def examples(types: list[str], log: Ints) -> list[Example]:
             number=int(row[k.L_NUMBER]),
             nanoseconds=int(row[k.L_NS]),
             policy=int(row[k.L_VERSION]),
+            conditions=int(row[k.L_CONDITIONS]),
+            expected=_double(row[k.L_EXPECTED]),
+            vectors=int(row[k.L_EACH]),
         )
         for row in log
         if row[k.L_WAY] != k.CROSSED

@@ -29,7 +29,9 @@ from .words import (
     L_CLASSES,
     L_COMPARED,
     L_CONDITIONS,
+    L_EACH,
     L_EVENTS,
+    L_EXPECTED,
     L_JOINED,
     L_KIND,
     L_NS,
@@ -113,6 +115,8 @@ def example(h, t, kind, events, snapshots, queries, benefit, n):
     wi[place + L_WAY] = SINGLE
     wi[place + L_CONDITIONS] = 0
     wi[place + L_COMPARED] = 0
+    h.wf[place + L_EXPECTED] = 1.0
+    wi[place + L_EACH] = 0
     wi[place + L_NS] = nanoseconds()
     return place
 

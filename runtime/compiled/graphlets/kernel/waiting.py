@@ -49,6 +49,8 @@ from .words import (
     L_CLASSES,
     L_COMPARED,
     L_CONDITIONS,
+    L_EACH,
+    L_EXPECTED,
     L_NS,
     LOOK_AGAIN,
     LOOK_APART,
@@ -115,21 +117,25 @@ def flush_waiting(h, s, t):
     shared, benefit, classes, place = False, 0.0, queries, -1
     conditions = bits(tab[tab[T_FULL] + t])
     counts, began, applied, joined = decides(h, t), 0, 0, 0
+    expected, each = 0.0, 0
     if wi[W_SHARING] == DYNAMIC:
         at = wi[W_DECISIONS] + D_SIZE * t
         each = vectors_of(h, s, tab[begin + E_FORM])
-        benefit = benefit_of_classes(h, n, queries, conditions, wf[at + D_CLASSES], each)
+        expected = wf[at + D_CLASSES]
+        benefit = benefit_of_classes(h, n, queries, conditions, expected, each)
         number = wi[at + D_ALL] + 1
         shared = number & LOOK_AGAIN == 0 or (benefit > 0.0 and number & LOOK_APART != APART_AT)
         if shared:
             began = nanoseconds() if counts and sampled(h, number) else 0
             classes = classify(h, n, block, conditions)
-            wf[at + D_CLASSES] += 0.25 * (classes - wf[at + D_CLASSES])
+            wf[at + D_CLASSES] += 0.25 * (classes - expected)
     if counts:
         place = decided(h, s, t, shared, n + agreed, n, queries, benefit)
     if place >= 0:
         wi[place + L_CLASSES] = classes
         wi[place + L_CONDITIONS] = conditions
+        wf[place + L_EXPECTED] = expected
+        wi[place + L_EACH] = each
         if shared:
             wi[place + L_COMPARED] = wi[place + L_NS] - began
     if shared:

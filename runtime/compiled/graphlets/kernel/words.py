@@ -82,11 +82,12 @@ FIRST_CROSSINGS, CROSSINGS = 16, 63
 # A sample: L_COMPARED are the nanoseconds that comparing conditions took, of all L_NS; L_APPLIED
 # to how many vectors operators were applied, several queries side by side being one; L_JOINED how
 # many of these were of several queries of a class, L_STEPPED how many vectors of single queries
-# there are in all. Of a crossing, L_APPLIED are the numbers carried.
+# there are in all. Of a crossing, L_APPLIED are the numbers carried. L_EXPECTED are the classes and
+# L_EACH the vectors of a query that the benefit was predicted with.
 (L_TYPE, L_KIND, L_EVENTS, L_SNAPSHOTS, L_CLASSES, L_QUERIES, L_BENEFIT, L_NUMBER, L_NS,
  L_VERSION, L_WAY, L_CONDITIONS, L_COMPARED, L_APPLIED, L_JOINED,
- L_STEPPED) = range(16)  # fmt: skip
-L_SIZE = 16
+ L_STEPPED, L_EXPECTED, L_EACH) = range(18)  # fmt: skip
+L_SIZE = 18
 # What was done: an event of `always`, agreed and shared, shared by classes, split, a pane crossed.
 SINGLE, AGREED, CLASSES, APART, CROSSED = range(5)
 
