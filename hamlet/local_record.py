@@ -12,10 +12,12 @@ import pyarrow as pa
 
 from runtime.engine import Engine, Results
 from runtime.events.order import times_of
+from runtime.explain.live import drawings
 from runtime.metrics.arrivals import ANY, Arrivals, Ints, pane_of, panes_in_order, windows_of
 from runtime.metrics.facts import ActorFacts, Facts, ModelFacts
 from runtime.metrics.ledger import Ledger, Passed
 from runtime.sharing.decisions import Decisions
+from runtime.sharing.plan import Plan
 
 # An epoch of a run in one process is what is done in so many seconds.
 EPOCH_SECONDS = 0.5
@@ -33,11 +35,13 @@ class LocalRecord:
         job: str,
         engine: Engine,
         model: Callable[[], ModelFacts],
+        plan: Callable[[], Plan | None],
         shows: Sequence[Shows],
     ) -> None:
         self._engine = engine
         self._counts_bytes = engine.numeric == "float"
         self._model = model
+        self._plan = plan
         self._shows = shows
         self._queries = {query.name: query for query in engine.workload}
         self._ledger = Ledger(job, "local", self._queries)
@@ -48,6 +52,8 @@ class LocalRecord:
         self._arrived = time.time()
         self._began = time.perf_counter()
         self._forget()
+        self._draw()
+        self._show()  # while all is read and put in order, nothing else is to be seen
 
     def _forget(self) -> None:
         self._results: Counter[str] = Counter()
@@ -123,6 +129,16 @@ class LocalRecord:
         self._forget()
         if self._newest is not None:
             self._arrivals.forget(self._newest - windows_of(self._queries))
+        if self._plan() is not self._drawn:
+            self._draw()
+        self._show()
+
+    def _draw(self) -> None:
+        self._drawn = self._plan()
+        if self._shows:
+            self._ledger.drawn(drawings(self._engine.workload, self._drawn))
+
+    def _show(self) -> None:
         if self._shows:
             facts = self._ledger.facts
             for each in self._shows:

@@ -82,7 +82,8 @@ def run_in_process(
         dead = open_dead(stack, output, chosen)
         total = source.events if isinstance(source, Generated) else None
         advisor = _advisor(stack, engine, plan, settings)
-        record = LocalRecord(job, engine, _model(advisor), [*shows, *_hub(stack, metrics, notices)])
+        shows = [*shows, *_shows(stack, metrics, notices)]
+        record = LocalRecord(job, engine, _model(advisor), _plan(advisor, plan), shows)
         observers = [each for each in (advisor, record) if each is not None]
         with bars(notices, total) as watcher, watch_compiler(watcher.compiling) as compiler:
             summary = run(engine, source, results, dead, watcher, observers)
@@ -108,10 +109,15 @@ def _model(advisor: Advisor | None) -> Callable[[], ModelFacts]:
     return ModelFacts if advisor is None else lambda: advisor.central.facts
 
 
-def _hub(stack: ExitStack, metrics: Metrics | None, notices: Notices) -> list[Shows]:
-    if metrics is None:
-        return []
-    hub = Hub(metrics.port, metrics.host)
-    stack.callback(hub.close)
-    notices.say(f"live page and metrics: {hub.url}")
-    return [hub]
+def _plan(advisor: Advisor | None, plan: Plan | None) -> Callable[[], Plan | None]:
+    return (lambda: plan) if advisor is None else lambda: advisor.central.plan
+
+
+def _shows(stack: ExitStack, metrics: Metrics | None, notices: Notices) -> list[Shows]:
+    shows: list[Shows] = []
+    if metrics is not None:
+        hub = Hub(metrics.port, metrics.host)
+        stack.callback(hub.close)
+        notices.say(f"live page and metrics: {hub.url}")
+        shows.append(hub)
+    return shows

@@ -115,6 +115,7 @@ class Driver:
         )
         self._policy: Policy | None = None
         self._plan_now = self._first_plan(settings)
+        record.planned(intake, self._plan_now)
         self._planned_anew: Plan | None = None
         self._pending: deque[Epoch] = deque()
         self._wanted: Range | None = None
@@ -287,6 +288,7 @@ class Driver:
         fits = guidance.workload == self._intake.version
         if plan is not None and fits and plan.version > now.version:
             self._plan_now = self._planned_anew = plan
+            self.record.planned(self._intake, plan)
             self._crew.remember(self._running())
         return guidance.policy
 
@@ -356,6 +358,7 @@ class Driver:
         if plan is not None:
             self._plan_now = self._planned_anew = plan
             self._crew.changed(self._running())
+        self.record.planned(self._intake, self._plan_now)
         for name in change.removed:
             self._since.pop(name, None)
         if since is not None:

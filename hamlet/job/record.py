@@ -12,11 +12,13 @@ from hamlet.job.tracing import Tracing
 from runtime.epochs.aggregation import Answer
 from runtime.epochs.intake import Intake
 from runtime.epochs.manifest import Manifest
+from runtime.explain.live import drawings
 from runtime.language.query import Query
 from runtime.metrics.arrivals import Arrivals, Ints, joined, pane_of, windows_of
 from runtime.metrics.facts import ActorFacts, Facts, ModelFacts
 from runtime.metrics.ledger import Ledger, Passed
 from runtime.sharing.decisions import Decisions
+from runtime.sharing.plan import Plan
 from spark_ingest.sources.source import Source
 
 
@@ -62,6 +64,11 @@ class Record:
         pane = pane_of(self._queries.values())
         if pane != self._arrivals.pane:
             self._arrivals = Arrivals(pane)
+
+    def planned(self, intake: Intake, plan: Plan | None) -> None:
+        """The plan, at the start and whenever it changes."""
+        if self._shows:
+            self._ledger.drawn(drawings(intake.workload, plan))
 
     def restarted(self, part: str) -> None:
         self._ledger.restarted(part)

@@ -45,7 +45,7 @@ def explain(workload: Workload, ties: str = "strict", planner: str = AUTO) -> Ex
         ),
         sharing=tuple(_share(group, chosen) for group in sharing),
         plan=workload_plan(planned, workload),
-        template=_template(workload, sharing),
+        template=template_of(workload, sharing),
     )
 
 
@@ -109,7 +109,7 @@ def _share(group: ShareGroup, chosen: Mapping[str, Chosen]) -> SharePlan:
     )
 
 
-def _template(workload: Workload, sharing: list[ShareGroup]) -> TemplatePlan:
+def template_of(workload: Workload, sharing: list[ShareGroup]) -> TemplatePlan:
     merged = merge(workload)
     inside = {query.name: kleene_steps(query) for query in workload}
     back = {(query.name, *step) for query in workload for step in repeating_steps(query)}

@@ -29,7 +29,11 @@ STYLE = f"""
 
 def escape(text: str) -> str:
     """Text for XML, which has no place at all for most control characters."""
-    return saxutils.escape("".join("\ufffd" if _unwritable(c) else c for c in text))
+    return saxutils.escape(_writable(text))
+
+
+def _writable(text: str) -> str:
+    return "".join("\ufffd" if _unwritable(c) else c for c in text)
 
 
 def _unwritable(character: str) -> bool:
@@ -37,8 +41,10 @@ def _unwritable(character: str) -> bool:
 
 
 def arrow_path(arrow: Arrow, d: str) -> str:
+    """`data-into` and `data-queries` tell a page what to light when bursts of a type are shared."""
+    into = f'data-into={saxutils.quoteattr(_writable(arrow.target))} data-queries="{arrow.sharers}"'
     return (
-        f'<path class="arrow {arrow.look}" marker-end="url(#head-{arrow.look})" d="{d}">'
+        f'<path class="arrow {arrow.look}" {into} marker-end="url(#head-{arrow.look})" d="{d}">'
         f"<title>{escape(arrow.title)}</title></path>"
     )
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runtime.explain.words import shortened
 
 if TYPE_CHECKING:
-    from runtime.explain.explanation import Explanation, StepPlan
+    from runtime.explain.explanation import Explanation, NegationPlan, StepPlan, TemplatePlan
 
 PLAIN, KLEENE, SHARED, NOT = "plain", "kleene", "shared", "not"
 
@@ -35,6 +36,7 @@ class Arrow:
     title: str
     look: str
     ahead: int
+    sharers: int = 0  #: how many queries it holds for
 
     @property
     def loop(self) -> bool:
@@ -61,22 +63,27 @@ class Sketch:
 
 
 def sketch(explanation: Explanation) -> Sketch:
-    steps = [_arrow(step) for step in explanation.template.steps]
-    inner, bans = _negations(explanation)
-    queries, types = len(explanation.queries), len(explanation.template.types)
+    negations = {query.name: query.negations for query in explanation.queries}
+    return sketch_of(explanation.template, negations)
+
+
+def sketch_of(template: TemplatePlan, negations: Mapping[str, tuple[NegationPlan, ...]]) -> Sketch:
+    """`negations` by query; a query without any has none."""
+    steps = [_arrow(step) for step in template.steps]
+    inner, bans = _negations(negations)
+    queries, types = len(negations), len(template.types)
     return Sketch(
         heading=f"Merged template of {_many(queries, 'query', 'queries')}"
         f" over {_many(types, 'event type', 'event types')}",
-        boxes=_boxes(explanation),
+        boxes=_boxes(template, queries > 1),
         arrows=(*steps, *inner),
         bans=bans,
     )
 
 
-def _boxes(explanation: Explanation) -> dict[str, Box]:
-    several = len(explanation.queries) > 1
+def _boxes(template: TemplatePlan, several: bool) -> dict[str, Box]:
     boxes = {}
-    for type_ in explanation.template.types:
+    for type_ in template.types:
         roles = (("starts", type_.starts), ("ends", type_.ends), ("forbidden in", type_.negated))
         said = tuple(f"{role} {shortened(names)}" for role, names in roles if names and several)
         boxes[type_.type] = Box(
@@ -89,20 +96,23 @@ def _arrow(step: StepPlan) -> Arrow:
     look = SHARED if step.shared else KLEENE if step.kleene else PLAIN
     title = f"{step.source} -> {step.target}: {', '.join(step.queries)}"
     ahead = len(step.queries) - len(step.repeats)
-    return Arrow(step.source, step.target, shortened(step.queries), title, look, ahead)
+    label, sharers = shortened(step.queries), len(step.queries)
+    return Arrow(step.source, step.target, label, title, look, ahead, sharers)
 
 
-def _negations(explanation: Explanation) -> tuple[list[Arrow], tuple[Ban, ...]]:
+def _negations(
+    negations: Mapping[str, tuple[NegationPlan, ...]],
+) -> tuple[list[Arrow], tuple[Ban, ...]]:
     """Steps inside NOTs as arrows, and the bans, each once with all the queries that have it."""
     inner: dict[tuple[str, str], list[str]] = {}
     bans: dict[tuple[str, str | None, str | None], list[str]] = {}
-    for query in explanation.queries:
-        for negation in query.negations:
+    for name, plans in negations.items():
+        for negation in plans:
             for step in negation.steps:
-                inner.setdefault(step, []).append(query.name)
+                inner.setdefault(step, []).append(name)
             for gap in negation.gaps:
                 for end in negation.ends:
-                    bans.setdefault((end, gap.after, gap.before), []).append(query.name)
+                    bans.setdefault((end, gap.after, gap.before), []).append(name)
     arrows = [
         Arrow(source, target, "", f"under NOT: {source} -> {target}: {_unique(names)}", NOT, 0)
         for (source, target), names in inner.items()

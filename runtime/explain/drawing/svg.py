@@ -31,12 +31,16 @@ GAP = 26
 
 
 def as_svg(explanation: Explanation) -> str:
-    what = sketch(explanation)
+    return drawn(sketch(explanation))
+
+
+def drawn(what: Sketch, bare: bool = False) -> str:
+    """`bare`: without a background and without looks, which the page has that it is part of."""
     layers = layered(what)
     untangle(layers)
     measured = sizes(what, layers)
     place(layers, measured)
-    return _Picture(what, layers, measured).write()
+    return _Picture(what, layers, measured).write(bare)
 
 
 class _Picture:
@@ -51,24 +55,25 @@ class _Picture:
         starts = {name for name, box in what.boxes.items() if box.start}
         self._ports: Ports = ports(layers, starts)
 
-    def write(self) -> str:
+    def write(self, bare: bool) -> str:
         heading = escape(self._what.heading)
         body = [f'<text class="heading" x="{MARGIN}" y="{MARGIN + 6}">{heading}</text>']
         glows, lines, labels = self._arrows()
         boxes = [line for vertex in self._layers.boxes.values() for line in self._box(vertex)]
         body += glows + lines + boxes + labels + self._legend()
         width, height = self._extent()
+        ground = f'<rect width="{width:.0f}" height="{height:.0f}" fill="#ffffff"/>'
         return "\n".join(
             [
                 f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" '
                 f'height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}">',
                 f"<title>{escape(self._what.heading)}</title>",
-                f"<style>{STYLE}</style>",
+                *([] if bare else [f"<style>{STYLE}</style>"]),
                 "<defs>",
                 *(arrowhead(look, colour) for look, colour in COLOURS.items()),
                 TEE,
                 "</defs>",
-                f'<rect width="{width:.0f}" height="{height:.0f}" fill="#ffffff"/>',
+                *([] if bare else [ground]),
                 *body,
                 "</svg>",
                 "",
