@@ -1,4 +1,4 @@
-"""The wheel owns four names, holds the grammar, and works outside the checkout."""
+"""The wheel owns four names, holds grammar and live page, and works outside the checkout."""
 
 import json
 import subprocess
@@ -37,6 +37,9 @@ def test_wheel_owns_exactly_the_four_packages(wheel: Path, version: str):
     top_level = {name.split("/")[0] for name in names}
     assert top_level == PACKAGES | {f"hamlet_runtime-{version}.dist-info"}
     assert "runtime/language/grammar.lark" in names
+    assert {f"runtime/metrics/web/{name}" for name in ("live.html", "live.js", "style.css")} <= {
+        *names
+    }
 
 
 def test_wheel_runs_outside_the_checkout(

@@ -2,11 +2,13 @@
 
 /metrics     for Prometheus
 /            a page for people, which asks for
-/facts       the facts as JSON
+/facts       the facts as JSON, and for
+/drawings    the merged template as SVG, by share group
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from socketserver import ThreadingMixIn
 from threading import Thread
@@ -19,9 +21,11 @@ from runtime.errors import HamletError
 from runtime.metrics.facts import Facts
 from runtime.metrics.families import Families
 from runtime.metrics.shown import shown
+from runtime.metrics.web.page import NOTHING, live_page
 
 LOOPBACK = "127.0.0.1"
 JSON, TEXT = "application/json; charset=utf-8", "text/plain; charset=utf-8"
+HTML = "text/html; charset=utf-8"
 
 Start = Callable[..., Any]
 
@@ -71,16 +75,27 @@ class Hub:
             return cast("Iterable[bytes]", self._metrics(environ, start))
         if path == "/facts":
             return _answer(start, "200 OK", JSON, shown(self.facts))
-        return _answer(start, "404 Not Found", TEXT, "there are /, /facts and /metrics")
+        if path == "/drawings":
+            drawn = {} if self.facts is None else dict(self.facts.drawings)
+            return _answer(start, "200 OK", JSON, json.dumps(drawn))
+        if path == "/":
+            page = live_page()
+            return _answer(start, "200 OK", HTML, page.text, page.policy)
+        return _answer(start, "404 Not Found", TEXT, "there are /, /facts, /drawings and /metrics")
 
 
-def _answer(start: Start, status: str, kind: str, text: str) -> Iterable[bytes]:
+def _answer(
+    start: Start, status: str, kind: str, text: str, policy: str = NOTHING
+) -> Iterable[bytes]:
+    """`policy` is what a browser may do with it."""
     body = text.encode()
     headers = [
         ("Content-Type", kind),
         ("Content-Length", str(len(body))),
         ("Cache-Control", "no-store"),
         ("X-Content-Type-Options", "nosniff"),
+        ("Content-Security-Policy", policy),
+        ("Referrer-Policy", "no-referrer"),
     ]
     start(status, headers)
     return [body]
