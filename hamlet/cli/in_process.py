@@ -25,6 +25,7 @@ from runtime.metrics.facts import ModelFacts
 from runtime.metrics.hub import Hub
 from runtime.planning.advisor import Advisor
 from runtime.planning.planner import plan as planned
+from runtime.report.log import RunLog
 from runtime.sharing.plan import Plan
 
 
@@ -82,7 +83,7 @@ def run_in_process(
         dead = open_dead(stack, output, chosen)
         total = source.events if isinstance(source, Generated) else None
         advisor = _advisor(stack, engine, plan, settings)
-        shows = [*shows, *_shows(stack, metrics, notices)]
+        shows = [*shows, *_shows(stack, metrics, output, notices)]
         record = LocalRecord(job, engine, _model(advisor), _plan(advisor, plan), shows)
         observers = [each for each in (advisor, record) if each is not None]
         with bars(notices, total) as watcher, watch_compiler(watcher.compiling) as compiler:
@@ -113,8 +114,14 @@ def _plan(advisor: Advisor | None, plan: Plan | None) -> Callable[[], Plan | Non
     return (lambda: plan) if advisor is None else lambda: advisor.central.plan
 
 
-def _shows(stack: ExitStack, metrics: Metrics | None, notices: Notices) -> list[Shows]:
+def _shows(
+    stack: ExitStack, metrics: Metrics | None, output: Path | None, notices: Notices
+) -> list[Shows]:
     shows: list[Shows] = []
+    if output is not None:
+        log = RunLog(output, notices.warn)
+        stack.callback(log.close)
+        shows.append(log)
     if metrics is not None:
         hub = Hub(metrics.port, metrics.host)
         stack.callback(hub.close)

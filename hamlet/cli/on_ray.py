@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -64,6 +64,7 @@ def run_on_ray(
     table = printed and output.format is OutputFormat.TABLE
     with job_screen(notices, shows_results=table) as screen, closing(Stop()) as stop:
         sinks = _Sinks(output, whole, notices)
+        asked = replace(asked, log=output.folder)
         outcome = run(workload, asked, opened, sinks.make, screen, stop, sinks.done, stop.listen)
         seconds = sinks.ended - screen.began
     sinks.print_last()

@@ -36,6 +36,7 @@ from runtime.errors import HamletError
 from runtime.language.query import Workload
 from runtime.metrics.facts import ModelFacts
 from runtime.metrics.hub import LOOPBACK
+from runtime.report.log import RunLog
 from runtime.sharing.decisions import Decisions
 from spark_ingest import session
 from spark_ingest.handover import Handover
@@ -61,6 +62,7 @@ class Asked:
     metrics_port: int | None = None  #: of the hub; None: none, or any where the job goes on
     metrics_host: str = LOOPBACK
     shows: tuple[Shows, ...] = ()  #: who else hears of the newest facts
+    log: Path | None = None  #: the folder in which the run keeps its log, for a report
     size: session.Size = field(default_factory=session.Size)
     settings: Settings = field(default_factory=Settings)
 
@@ -134,7 +136,7 @@ def run(
         stack.callback(sink.close)
         again = sink.recover(-1 if manifest is None else manifest.epoch)
         hub = _hub(stack, asked, input.asked.follow)
-        shows = [*asked.shows, *([] if hub is None else [hub])]
+        shows = _shows(stack, asked, hub, _log(asked, input, manifest, screen.warn))
         record = Record(asked.name, first, shows, _tracing(stack, asked.name))
         if hub is not None:
             screen.serves(hub.url)
@@ -158,6 +160,7 @@ def run(
             changes=desk,
             stopping=stopping,
         )
+        record.show()
         screen.stage("")
         started()
         try:
@@ -208,6 +211,26 @@ def _tracing(stack: ExitStack, job: str) -> Tracing | None:
     found = Tracing(job)
     stack.callback(found.close)
     return found
+
+
+def _log(
+    asked: Asked, input: Input, manifest: Manifest | None, warn: Callable[[str], None]
+) -> RunLog | None:
+    """That of a job which can go on is there from the start, and is taken up again."""
+    if asked.log is None:
+        return None
+    lasting = input.asked.follow or asked.checkpoint is not None
+    return RunLog(asked.log, warn, lasting, goes_on=manifest is not None)
+
+
+def _shows(stack: ExitStack, asked: Asked, hub: Hub | None, log: RunLog | None) -> list[Shows]:
+    shows = list(asked.shows)
+    if hub is not None:
+        shows.append(hub)
+    if log is not None:
+        stack.callback(log.close)
+        shows.append(log)
+    return shows
 
 
 def _desk(stack: ExitStack, asked: Asked, cluster: clusters.Cluster, hub: Hub | None) -> Desk:

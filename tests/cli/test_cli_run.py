@@ -113,7 +113,8 @@ def test_output_folder(hamlet, folder: Path, suffix: str):
     assert done.exit_code == 0
     assert done.stdout == ""
     assert "ride  1 row" in done.stderr
-    assert [path.name for path in (folder / "results").iterdir()] == [f"ride.{suffix}"]
+    there = sorted(path.name for path in (folder / "results").iterdir())
+    assert there == ["_run.jsonl", f"ride.{suffix}"]
 
 
 def test_output_is_parquet_if_not_told(hamlet, folder: Path):

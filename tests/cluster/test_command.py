@@ -58,7 +58,8 @@ def test_ray_is_the_default_and_writes_what_local_writes(tmp_path: Path):
         assert "1 row could not be used" in each.stderr
         assert "no event has the type `Travl` of nothing; did you mean `Travel`?" in each.stderr
     files = [sorted(path.name for path in (tmp_path / name).iterdir()) for name in ("ray", "local")]
-    assert files[0] == files[1] == ["_dead_letter", "by_driver.parquet", "nothing.parquet"]
+    there = ["_dead_letter", "_run.jsonl", "by_driver.parquet", "nothing.parquet"]
+    assert files[0] == files[1] == there
     for name in ("by_driver.parquet", "nothing.parquet", "_dead_letter"):
         ray, local = (pq.read_table(tmp_path / engine / name) for engine in ("ray", "local"))
         assert ray.equals(local), name

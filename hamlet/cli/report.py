@@ -1,0 +1,57 @@
+"""`hamlet report`: one HTML file about a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hamlet.cli import options
+from hamlet.cli.help import examples, prose
+from hamlet.cli.notices import Notices
+
+EXAMPLES = examples(
+    (
+        "hamlet run queries.sase --input events.parquet --output results",
+        "a run keeps a log beside its results",
+    ),
+    ("hamlet report results", "of which report.html is made"),
+)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("report", help=prose(command), epilog=EXAMPLES)(command)
+
+
+def command(
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN", help="The --output folder of a run, or its _run.jsonl.")
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="What is written.")
+    ] = Path("report.html"),
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,
+) -> None:
+    """Writes one HTML file about a run: decisions over time, the cost model, the slowest queries.
+
+    The file needs nothing else, so that it can be sent to somebody. A run that still goes on is
+    shown as far as it has come.
+    """
+    from runtime.files.atomic import AtomicFiles
+    from runtime.report.history import read_history
+    from runtime.report.page import report
+
+    notices = Notices(quiet)
+    history = read_history(run)
+    for note in history.notes:
+        notices.warn(note)
+    files = AtomicFiles()
+    try:
+        with files.open(output) as file:
+            file.write(report(history).encode())
+        files.publish()
+    finally:
+        files.discard()
+    notices.say(f"written to {output}")
