@@ -57,6 +57,11 @@ class DataFormat(StrEnum):
     ARROW = "arrow"
 
 
+class TopFormat(StrEnum):
+    TABLE = "table"
+    JSON = "json"
+
+
 class ExplainFormat(StrEnum):
     TEXT = "text"
     JSON = "json"

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from hamlet.cli import bench, check, explain, generate, query, report, run, submit
+from hamlet.cli import bench, check, explain, generate, query, report, run, submit, top
 from hamlet.cli.exits import HamletGroup
 from hamlet.cli.help import examples
 
@@ -47,6 +47,7 @@ def hamlet(
 
 run.register(app)
 query.register(app)
+top.register(app)
 report.register(app)
 check.register(app)
 explain.register(app)

@@ -77,14 +77,14 @@ class Grid:
         if self.title:
             console.print(Text.assemble((self.title[0], "bold"), f"  {self.title[1]}"))
         if self:
-            console.print(self._table())
+            console.print(self.table())
         if self.footer:
             console.print(Text(self.footer, style="dim"))
         text: str = console.file.getvalue()  # type: ignore[attr-defined]
         # The lines that a table has above and below itself are blank.
         yield "".join(f"{line.rstrip()}\n" for line in text.splitlines() if line.strip())
 
-    def _table(self) -> Table:
+    def table(self) -> Table:
         table = Table(box=SIMPLE_HEAD, header_style="bold", pad_edge=False)
         for name, right in zip(self._names, self._right, strict=True):
             table.add_column(Text(name), justify="right" if right else "left", no_wrap=right)
