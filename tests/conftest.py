@@ -3,8 +3,9 @@
 import os
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -34,6 +35,19 @@ def needs() -> Callable[[str], str]:
         return path
 
     return find
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A headless Chromium, for all tests of this process."""
+    from tools.browser import Missing, opened
+
+    try:
+        found = opened()
+    except Missing as error:
+        pytest.skip(f"tool: no Chromium: {error}")
+    yield found
+    found.quit()
 
 
 @pytest.hookimpl(wrapper=True)
