@@ -24,6 +24,7 @@ from runtime.metrics.shown import shown
 from runtime.metrics.web.page import NOTHING, live_page
 
 LOOPBACK = "127.0.0.1"
+HERE = ("127.0.0.1", "localhost", "[::1]")
 JSON, TEXT = "application/json; charset=utf-8", "text/plain; charset=utf-8"
 HTML = "text/html; charset=utf-8"
 
@@ -70,6 +71,8 @@ class Hub:
     def _serve(self, environ: dict[str, Any], start: Start) -> Iterable[bytes]:
         if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
             return _answer(start, "405 Method Not Allowed", TEXT, "this only shows")
+        if not self._is_meant(environ.get("HTTP_HOST", "")):
+            return _answer(start, "403 Forbidden", TEXT, "asked for under another machine's name")
         path = environ.get("PATH_INFO", "/")
         if path == "/metrics":
             return cast("Iterable[bytes]", self._metrics(environ, start))
@@ -82,6 +85,12 @@ class Hub:
             page = live_page()
             return _answer(start, "200 OK", HTML, page.text, page.policy)
         return _answer(start, "404 Not Found", TEXT, "there are /, /facts, /drawings and /metrics")
+
+
+    def _is_meant(self, host: str) -> bool:
+        """On the loopback device, only under its own names: else any page that a browser of this
+        machine shows could have its name lead here, and read along."""
+        return self._host != LOOPBACK or host.rpartition(":")[0] in HERE
 
 
 def _answer(

@@ -58,6 +58,14 @@ def test_it_only_shows(hub: Hub, method: str):
     assert missing.value.code == 404
 
 
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example:1"])
+def test_a_page_of_another_name_is_refused(hub: Hub, host: str):
+    with pytest.raises(HTTPError) as refused:
+        urlopen(Request(f"{hub.url}/facts", headers={"Host": host}))
+    assert refused.value.code == 403
+    assert urlopen(f"{hub.url.replace('127.0.0.1', 'localhost')}/facts").status == 200
+
+
 def test_a_port_that_is_taken():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
