@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -14,17 +13,13 @@ from runtime.engine import Engine, Results
 from runtime.events.order import times_of
 from runtime.explain.live import drawings
 from runtime.metrics.arrivals import ANY, Arrivals, Ints, pane_of, panes_in_order, windows_of
-from runtime.metrics.facts import ActorFacts, Facts, ModelFacts
+from runtime.metrics.facts import ActorFacts, ModelFacts, Shows
 from runtime.metrics.ledger import Ledger, Passed
 from runtime.sharing.decisions import Decisions
 from runtime.sharing.plan import Plan
 
 # An epoch of a run in one process is what is done in so many seconds.
 EPOCH_SECONDS = 0.5
-
-
-class Shows(Protocol):
-    def tell(self, facts: Facts) -> None: ...
 
 
 class LocalRecord:

@@ -15,13 +15,13 @@ from hamlet.cli.outputs import CountingSink, open_dead, open_sink
 from hamlet.cli.progress import bars
 from hamlet.cli.source import Generated, open_source
 from hamlet.cli.summary import tell
-from hamlet.local_record import LocalRecord, Shows
+from hamlet.local_record import LocalRecord
 from hamlet.run import run
 from runtime.engine import Engine
 from runtime.epochs.shard import Settings
 from runtime.events import Schema
 from runtime.language.query import Workload
-from runtime.metrics.facts import ModelFacts
+from runtime.metrics.facts import ModelFacts, Shows
 from runtime.metrics.hub import Hub
 from runtime.planning.advisor import Advisor
 from runtime.planning.planner import plan as planned

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
 
 import numpy as np
 
@@ -15,17 +14,11 @@ from runtime.epochs.manifest import Manifest
 from runtime.explain.live import drawings
 from runtime.language.query import Query
 from runtime.metrics.arrivals import Arrivals, Ints, joined, pane_of, windows_of
-from runtime.metrics.facts import ActorFacts, Facts, ModelFacts
+from runtime.metrics.facts import ActorFacts, Facts, ModelFacts, Shows
 from runtime.metrics.ledger import Ledger, Passed
 from runtime.sharing.decisions import Decisions
 from runtime.sharing.plan import Plan
 from spark_ingest.sources.source import Source
-
-
-class Shows(Protocol):
-    """Who hears of the newest facts."""
-
-    def tell(self, facts: Facts) -> None: ...
 
 
 class Record:

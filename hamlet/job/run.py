@@ -21,7 +21,7 @@ from hamlet.job.driver import Driver, GaveUp
 from hamlet.job.inputs import Input
 from hamlet.job.jobs import Job
 from hamlet.job.reading import Reader
-from hamlet.job.record import Record, Shows
+from hamlet.job.record import Record
 from hamlet.job.telling import Watcher
 from hamlet.job.tracing import Tracing
 from runtime import checkpoint
@@ -34,7 +34,7 @@ from runtime.epochs.routes import Reading
 from runtime.epochs.shard import Settings
 from runtime.errors import HamletError
 from runtime.language.query import Workload
-from runtime.metrics.facts import ModelFacts
+from runtime.metrics.facts import ModelFacts, Shows
 from runtime.metrics.hub import LOOPBACK
 from runtime.report.log import RunLog
 from runtime.sharing.decisions import Decisions

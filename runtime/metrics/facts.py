@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from runtime.metrics.histogram import Histogram
 from runtime.sharing.decisions import Example, TypeDecisions
@@ -151,3 +152,9 @@ class Facts:
     @property
     def windows(self) -> int:
         return sum(each.windows for each in self.queries.values())
+
+
+class Shows(Protocol):
+    """Who hears of the newest facts."""
+
+    def tell(self, facts: Facts) -> None: ...

@@ -86,7 +86,6 @@ class Hub:
             return _answer(start, "200 OK", HTML, page.text, page.policy)
         return _answer(start, "404 Not Found", TEXT, "there are /, /facts, /drawings and /metrics")
 
-
     def _is_meant(self, host: str) -> bool:
         """On the loopback device, only under its own names: else any page that a browser of this
         machine shows could have its name lead here, and read along."""
