@@ -64,7 +64,7 @@ def recorded(stream: Stream) -> float:
     engine.bind(stream.table.schema)
     batches = [engine.prepare(b) for b in stream.table.to_batches(max_chunksize=_run.BATCH_ROWS)]
     with scraped() as hub:
-        record = LocalRecord("bench", engine, ModelFacts, [hub])
+        record = LocalRecord("bench", engine, ModelFacts, lambda: None, [hub])
 
         def work() -> None:
             for batch in batches:
