@@ -16,8 +16,8 @@ from grafana.panels import (
     timeline,
 )
 
-# Groups that are over are added up as `former`, at once: there is no rate in that.
-OF = 'hamlet_job="$job", share_group=~"$group", share_group!="former"'
+# Groups that are over are added up as `(former)`, at once: there is no rate in that.
+OF = 'hamlet_job="$job", share_group=~"$group", share_group!="(former)"'
 RATE = "[$__rate_interval]"
 BY = "sum by (share_group, kleene_type)"
 NAME = "{{share_group}}: {{kleene_type}}"

@@ -21,13 +21,14 @@ from spark_ingest.sources.source import Range, Source
 
 @dataclass
 class Read:
-    """What was read: by block, in the order of arrival, what was told of it and the portions of
-    each aggregator. Events before `bound` were late. `newest` is the largest time by the source's
-    partitions."""
+    """What was read: by block, in the order of arrival, what was told of it, when its last row
+    arrived (Unix time) and the portions of each aggregator. Events before `bound` were late.
+    `newest` is the largest time by the source's partitions."""
 
     range: Range
     bound: int | None = None
     told: list[Told] = field(default_factory=list)
+    arrived: list[float] = field(default_factory=list)
     portions: list[list[Ref]] = field(default_factory=list)
     newest: dict[str, int] = field(default_factory=dict)
     dead: list[pa.Table] = field(default_factory=list)
@@ -78,6 +79,7 @@ class Reader:
         finally:
             blocks.release()
         found.told = told
+        found.arrived = [reading.origins[n].arrived or wanted.arrived for n in ranked]
         found.portions = [call[1:] for call in calls]
         _gather(found, [reading.origins[n] for n in ranked], reading.decoder.numbered)
         if reading.raw is not None:

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 import numpy as np
 
 from hamlet.job.epoch import Epoch, Finished
+from hamlet.job.reading import Read
 from hamlet.job.tracing import Tracing
 from runtime.epochs.aggregation import Answer
 from runtime.epochs.intake import Intake
 from runtime.epochs.manifest import Manifest
 from runtime.explain.live import drawings
 from runtime.language.query import Query
-from runtime.metrics.arrivals import Arrivals, Ints, joined, pane_of, windows_of
+from runtime.metrics.arrivals import Arrivals, Ints, Panes, joined, pane_of, windows_of
 from runtime.metrics.facts import ActorFacts, Facts, ModelFacts, Shows
 from runtime.metrics.ledger import Ledger, Passed
 from runtime.sharing.decisions import Decisions
@@ -78,8 +79,7 @@ class Record:
         self, epoch: Epoch, finished: Finished, source: Source, in_flight: int, backlog: int
     ) -> None:
         """The results of an epoch are out."""
-        panes = joined(each for told in epoch.read.told for each in told.panes)
-        self._arrivals.came(panes, epoch.read.range.arrived)
+        self._arrive(epoch.read)
         windows = {n: epoch.intake.windows(table) for n, table in finished.tables.items()}
         counts = finished.manifest.counts
         self._ledger.passed(
@@ -110,6 +110,14 @@ class Record:
         if self._tracing is not None:
             self._tracing.published(epoch, finished)
         self.show()
+
+    def _arrive(self, read: Read) -> None:
+        """Files and partitions that are read together came one after the other."""
+        by_time: dict[float, list[Panes]] = {}
+        for told, arrived in zip(read.told, read.arrived, strict=True):
+            by_time.setdefault(arrived, []).extend(told.panes)
+        for arrived, panes in by_time.items():
+            self._arrivals.came(joined(panes), arrived)
 
     def show(self) -> None:
         if self._shows:

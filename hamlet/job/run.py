@@ -35,7 +35,7 @@ from runtime.epochs.shard import Settings
 from runtime.errors import HamletError
 from runtime.language.query import Workload
 from runtime.metrics.facts import ModelFacts, Shows
-from runtime.metrics.hub import LOOPBACK
+from runtime.metrics.hub import LOOPBACK, check_port
 from runtime.report.log import RunLog
 from runtime.sharing.decisions import Decisions
 from spark_ingest import session
@@ -120,6 +120,8 @@ def run(
         if manifest is not None:
             _check_same(manifest, input, asked)
             _difference(manifest, workload)
+        if asked.metrics_port and asked.address is None:
+            check_port(asked.metrics_port, asked.metrics_host)
         screen.stage("starting Ray")
         cluster = _cluster(stack, asked)
         crew = Crew(asked.actors, min(asked.actors, ROUTERS))

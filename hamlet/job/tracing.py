@@ -34,8 +34,14 @@ class Span:
 
 
 def is_wanted() -> bool:
-    chosen = os.environ.get(EXPORTER)
-    return chosen in ("otlp", "console") or (chosen is None and any(map(os.environ.get, ENDPOINTS)))
+    chosen = _chosen()
+    if not chosen:
+        return any(map(os.environ.get, ENDPOINTS))
+    return bool({"otlp", "console"} & chosen)
+
+
+def _chosen() -> set[str]:
+    return {each.strip() for each in os.environ.get(EXPORTER, "").split(",")} - {""}
 
 
 class Tracing:
@@ -81,7 +87,7 @@ class Tracing:
 
 
 def _exporter() -> Any:
-    if os.environ.get(EXPORTER) == "console":
+    if "otlp" not in _chosen() and "console" in _chosen():
         from opentelemetry.sdk.trace.export import ConsoleSpanExporter
 
         return ConsoleSpanExporter()

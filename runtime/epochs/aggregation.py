@@ -275,11 +275,15 @@ class Aggregation:
             waiting=sum(shard.waiting() for shard in shards),
             state_bytes=sum(shard.state_bytes() for shard in shards),
             policy=0 if self._policy is None else self._policy.version,
-            plan=min((shard.plan_version() for shard in shards), default=0),
+            plan=min((shard.plan_version() for shard in shards), default=self._plan_version),
             partitions=sum(shard.partitions() for shard in shards),
             graphlets=sum(shard.live_graphlets() for shard in shards),
             decided=merged(each for shard in shards for each in shard.take_decided()),
         )
+
+    @property
+    def _plan_version(self) -> int:
+        return 0 if self._settings.plan is None else self._settings.plan.version
 
     # ---- state -----------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ class Origin:
 
     source: str
     clock: str = ""
+    arrived: float | None = None  #: when the last of them came, as Unix time, if that is known
 
 
 class Decoder(Protocol):

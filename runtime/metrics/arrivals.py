@@ -6,7 +6,7 @@ query could use came with the newest epoch that has an event of its types in one
 
 from __future__ import annotations
 
-from collections import deque
+from bisect import insort
 from collections.abc import Collection, Iterable, Mapping
 from math import gcd
 from typing import NamedTuple, TypeAlias
@@ -86,13 +86,14 @@ class Arrivals:
 
     def __init__(self, pane: int) -> None:
         self.pane = pane
-        self._came: deque[_Came] = deque(maxlen=MOST_EPOCHS)
+        self._came: list[_Came] = []  # by arrival
 
     def came(self, panes: Panes, arrived: float) -> None:
-        """With one epoch, at the time of day `arrived`."""
+        """At the time of day `arrived`."""
         if panes:
             newest = max(int(each[-1]) for each in panes.values())
-            self._came.append(_Came(arrived, panes, newest))
+            insort(self._came, _Came(arrived, panes, newest), key=lambda came: came.arrived)
+            del self._came[:-MOST_EPOCHS]
 
     def of_windows(self, types: Collection[str], starts: Ints, ends: Ints) -> Doubles:
         """When the last event of each window came; NaN where nobody knows."""
@@ -113,8 +114,7 @@ class Arrivals:
     def forget(self, before: int) -> None:
         """No window is asked for that begins before this time."""
         if self.pane:
-            while self._came and self._came[0].newest < before // self.pane:
-                self._came.popleft()
+            self._came = [came for came in self._came if came.newest >= before // self.pane]
 
 
 def windows_of(queries: Mapping[str, Query]) -> int:

@@ -14,7 +14,8 @@ from runtime.metrics.histogram import Histogram
 from runtime.sharing.decisions import Example, TypeDecisions
 from runtime.sharing.policy import Policy
 
-OTHER, FORMER = "other", "former"
+# No query can be called that.
+OTHER, FORMER = "(other)", "(former)"
 
 #: What an epoch's time goes into, in the order of its way.
 STAGES = ("spark", "hand-over", "compute", "merge", "sink", "checkpoint")
@@ -42,6 +43,7 @@ class GroupFacts:
     queries: tuple[str, ...]
     over: str
     types: tuple[TypeDecisions, ...]
+    carried: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,8 @@ class Facts:
     in_flight: int = 0  #: epochs that are read or computed
     rows: int = 0
     events: int = 0
+    results: int = 0  #: also of queries that are gone
+    windows: int = 0
     late: int = 0
     dead: Mapping[str, int] = field(default_factory=dict)
     stages: Mapping[str, Histogram] = field(default_factory=dict)
@@ -144,14 +148,6 @@ class Facts:
     finished: bool = False
     #: The merged template as SVG, by share group.
     drawings: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def results(self) -> int:
-        return sum(each.results for each in self.queries.values())
-
-    @property
-    def windows(self) -> int:
-        return sum(each.windows for each in self.queries.values())
 
 
 class Shows(Protocol):

@@ -133,8 +133,9 @@ def _sharing(facts: Facts) -> Iterator[Metric]:
             shared = each.all - each.split
             created.add(shared, "graphlet", *of)
             created.add(each.snapshots, "event", *of)
-            carried.add(shared * len(group.queries), "graphlet", *of)
-            carried.add(each.snapshots * len(group.queries), "event", *of)
+            graphlets, differing = group.carried.get(each.type, (0, 0))
+            carried.add(graphlets, "graphlet", *of)
+            carried.add(differing, "event", *of)
             benefit.add(each.benefit * NANO, *of)
             for decision, times in (("shared", each.time_shared), ("split", each.time_split)):
                 timed.add(times.bursts, decision, *of)
@@ -230,7 +231,8 @@ def _queries(facts: Facts) -> Iterator[Metric]:
 
 def _epochs(facts: Facts) -> Iterator[Metric]:
     yield _counter(facts, "epochs", "Epochs that this run has committed", facts.epochs)
-    yield _gauge(facts, "epoch", "Number of the last committed epoch", facts.epoch)
+    last = facts.epoch if facts.epoch >= 0 else None
+    yield _gauge(facts, "epoch", "Number of the last committed epoch", last)
     yield _gauge(
         facts,
         "commit_timestamp_seconds",

@@ -31,6 +31,12 @@ HTML = "text/html; charset=utf-8"
 Start = Callable[..., Any]
 
 
+def check_port(port: int, host: str) -> None:
+    """Says so if a hub could not serve there: before anything is started that takes long."""
+    if port:
+        Hub(port, host).close()
+
+
 class Hub:
     """Serves until it is closed. `port` 0: any that is free."""
 
@@ -45,7 +51,7 @@ class Hub:
         except OSError as error:
             raise HamletError(
                 f"cannot serve metrics on {host}:{port}: {error.strerror or error}",
-                "choose another --metrics-port",
+                "choose another --metrics-port, or a --metrics-host of this machine",
             ) from error
         self._thread = Thread(target=self._server.serve_forever, name="hub", daemon=True)
         self._thread.start()

@@ -6,30 +6,25 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
 
 from runtime.metrics.facts import (
-    FORMER,
     OTHER,
     ActorFacts,
     CheckpointFacts,
     Facts,
-    GroupFacts,
     ModelFacts,
     Noted,
     QueryFacts,
 )
+from runtime.metrics.groups import Groups
 from runtime.metrics.histogram import Histogram
-from runtime.sharing.decisions import Decisions, TypeDecisions, group_name, merged
+from runtime.sharing.decisions import Decisions, group_name
 
-# So many queries, share groups with a type, and reasons have names of their own.
-NAMED_QUERIES, NAMED_GROUPS, NAMED_REASONS = 200, 200, 20
+# So many queries and reasons have names of their own.
+NAMED_QUERIES, NAMED_REASONS = 200, 20
 # Decisions that are kept to be looked at.
 LOGGED = 256
 EXAMPLES_EACH = 4
-
-#: The names of its queries, and what is decided on.
-GroupKey: TypeAlias = tuple[tuple[str, ...], str]
 
 
 @dataclass(frozen=True)
@@ -73,15 +68,17 @@ class Ledger:
     def __init__(self, job: str, engine: str, queries: Iterable[str]) -> None:
         now = time.time()
         self._facts = Facts(job=job, engine=engine, began=now, time=now)
-        self._queries: dict[str, _OfQuery] = {name: _OfQuery() for name in queries}
+        self._queries: dict[str, _OfQuery] = {}
+        self._rest = _OfQuery()  # of queries without a name
+        self._workload = 0
+        self._known: set[str] = set()
         self._stages: dict[str, Histogram] = {}
-        self._groups: dict[GroupKey, Decisions] = {}
-        self._group_of: dict[str, GroupKey] = {}
-        self._former: dict[str, Decisions] = {}
+        self._groups = Groups()
         self._log: deque[Noted] = deque(maxlen=LOGGED)
         self._noted = 0
         self._restarts: Counter[str] = Counter()
         self._drawings: dict[str, str] = {}
+        self.running(queries)
 
     # ---- what happens ----------------------------------------------------------------------
 
@@ -98,14 +95,19 @@ class Ledger:
             newest=last.newest,
         )
         for name, number in last.results.items():
-            if name in self._queries:
-                self._queries[name].results = number
+            self._queries.get(name, self._rest).results += number
+        self._facts = replace(self._facts, results=sum(last.results.values()))
 
     def running(self, queries: Iterable[str]) -> None:
-        """Queries came or went. What is known of those that went is forgotten."""
-        self._queries = {name: self._queries.get(name) or _OfQuery() for name in queries}
-        for key in [key for key in self._groups if not set(key[0]) <= self._queries.keys()]:
-            self._retire(key)
+        """Queries came or went. What is known of those that went is forgotten. A query keeps its
+        name, or has none, for as long as it is there: so no count ever goes back."""
+        now = dict.fromkeys(queries)
+        new = [name for name in now if name not in self._known]
+        self._queries = {name: each for name, each in self._queries.items() if name in now}
+        for name in new[: NAMED_QUERIES - len(self._queries)]:
+            self._queries[name] = _OfQuery()
+        self._known, self._workload = set(now), len(now)
+        self._groups.running(self._known)
 
     def passed(self, passed: Passed) -> None:
         """An epoch is committed and its results are out."""
@@ -113,13 +115,14 @@ class Ledger:
         for stage, seconds in passed.stages.items():
             self._stages.setdefault(stage, Histogram()).add(seconds)
         for name, number in passed.results.items():
-            if name in self._queries:
-                self._queries[name].results += number
-                self._queries[name].windows += passed.windows.get(name, 0)
-                self._queries[name].latency.add_all(passed.latencies.get(name, ()))
+            if name in self._known:
+                query = self._queries.get(name, self._rest)
+                query.results += number
+                query.windows += passed.windows.get(name, 0)
+                query.latency.add_all(passed.latencies.get(name, ()))
         for actor, decided in passed.decided.items():
             for each in decided:
-                self._decided(each)
+                self._groups.decided(each)
                 self._note(each, actor, passed.epoch, now)
         self._facts = replace(
             self._facts,
@@ -128,6 +131,8 @@ class Ledger:
             epochs=self._facts.epochs + 1,
             rows=passed.rows,
             events=passed.events,
+            results=self._facts.results + sum(passed.results.values()),
+            windows=self._facts.windows + sum(passed.windows.values()),
             late=passed.late,
             dead=_bounded(passed.dead, NAMED_REASONS),
             actors=dict(passed.actors),
@@ -163,25 +168,6 @@ class Ledger:
 
     # ---- decisions -------------------------------------------------------------------------
 
-    def _decided(self, decided: Decisions) -> None:
-        """A query shares in one group at a time: where it turns up in another, that one is over."""
-        key = (decided.queries, decided.over)
-        if key not in self._groups:
-            over = [self._group_of[name] for name in decided.queries if name in self._group_of]
-            for other in dict.fromkeys(over):
-                self._retire(other)
-            self._group_of.update(dict.fromkeys(decided.queries, key))
-        known = self._groups.get(key)
-        both = [replace(decided, examples=())] if known is None else [known, decided]
-        self._groups[key] = replace(merged(both)[0], examples=())
-
-    def _retire(self, key: GroupKey) -> None:
-        for name in key[0]:
-            del self._group_of[name]
-        gone = replace(self._groups.pop(key), queries=())
-        known = self._former.get(gone.over)
-        self._former[gone.over] = gone if known is None else merged([known, gone])[0]
-
     def _note(self, decided: Decisions, actor: str, epoch: int, now: float) -> None:
         name = group_name(decided.queries)
         newest = sorted(decided.examples, key=lambda each: each.number)[-EXAMPLES_EACH:]
@@ -191,8 +177,7 @@ class Ledger:
 
     @property
     def decisions(self) -> list[Decisions]:
-        """All that was decided, by share group; those that are over come last, as one."""
-        return [*self._groups.values(), *self._former.values()]
+        return self._groups.decisions
 
     # ---- what is known ---------------------------------------------------------------------
 
@@ -202,48 +187,18 @@ class Ledger:
             self._facts,
             stages={name: each.copy() for name, each in self._stages.items()},
             queries=self._of_queries(),
-            workload=len(self._queries),
-            groups=tuple(self._of_groups()),
+            workload=self._workload,
+            groups=tuple(self._groups.facts()),
             log=tuple(self._log),
             restarts=dict(self._restarts),
             drawings=self._drawings,
         )
 
     def _of_queries(self) -> dict[str, QueryFacts]:
-        names = list(self._queries)
-        found = {name: self._queries[name].facts for name in names[:NAMED_QUERIES]}
-        if len(names) > NAMED_QUERIES:
-            found[OTHER] = _together(self._queries[name] for name in names[NAMED_QUERIES:])
+        found = {name: each.facts for name, each in self._queries.items()}
+        if self._workload > len(self._queries) or self._rest.results:
+            found[OTHER] = self._rest.facts
         return found
-
-    def _of_groups(self) -> Iterable[GroupFacts]:
-        named = 0
-        rest: list[Decisions] = []
-        for each in self._groups.values():
-            named += len(each.types)
-            if named > NAMED_GROUPS:
-                rest.append(replace(each, queries=()))
-            else:
-                name = group_name(each.queries)
-                yield GroupFacts(name, each.queries, each.over, each.types)
-        for each in merged(rest):
-            yield GroupFacts(OTHER, (), each.over, (_one_type(each.types, OTHER),))
-        for each in self._former.values():
-            yield GroupFacts(FORMER, (), each.over, (_one_type(each.types, OTHER),))
-
-
-def _together(several: Iterable[_OfQuery]) -> QueryFacts:
-    results, windows, latency = 0, 0, Histogram()
-    for each in several:
-        results += each.results
-        windows += each.windows
-        latency.merge(each.latency)
-    return QueryFacts(results, windows, latency)
-
-
-def _one_type(types: Iterable[TypeDecisions], name: str) -> TypeDecisions:
-    renamed = [Decisions((), (replace(each, type=name),), ()) for each in types]
-    return merged(renamed)[0].types[0]
 
 
 def _bounded(counts: Mapping[str, int], most: int) -> dict[str, int]:

@@ -157,11 +157,11 @@ class RunLog:
 def packed(histogram: Histogram) -> dict[str, Any]:
     """Without the zeros, of which there are many."""
     there = {place: count for place, count in enumerate(histogram.counts) if count}
-    return {"counts": there, "sum": histogram.sum}
+    return {"counts": there, "sum": histogram.sum, "largest": histogram.largest}
 
 
 def unpacked(data: dict[str, Any]) -> Histogram:
-    found = Histogram(sum=float(data["sum"]))
+    found = Histogram(sum=float(data["sum"]), largest=float(data.get("largest", 0.0)))
     for place, count in data["counts"].items():
         found.counts[int(place)] = int(count)
     return found

@@ -216,12 +216,17 @@ class FileSource(Source):
         pieces = _pieces(frame)
         places = {os.path.abspath(file.path): place for place, file in enumerate(files)}
         order = _ranks([(places[path], start) for path, start in pieces])
-        origins = [Origin(self._shown(files[places[path]].path)) for path, _ in pieces]
+        origins = [self._origin(files[places[path]]) for path, _ in pieces]
         raw = None
         if kind.format is Format.PARQUET:
             named = {self._shown(file.path): Path(file.path) for file in files}
             raw = lambda source, rows: rows_of(named[source], rows)  # noqa: E731
         return Reading(frame, decoder, origins, order, list(lost.values()), floor, raw)
+
+    def _origin(self, file: File) -> Origin:
+        """Of what is all there from the start, nothing has arrived by itself."""
+        arrived = None if self.bounded else min(file.arrived, time.time())
+        return Origin(self._shown(file.path), arrived=arrived)
 
     def _lost(self, wanted: Range, columns: Sequence[str]) -> dict[File, pa.Table]:
         """Files that cannot be read, with their dead letters."""

@@ -103,9 +103,10 @@ class KafkaSource(Source):
 
     def _arrived(self, reached: Offsets) -> float:
         """When the topic was first seen to go as far."""
-        while len(self._lengths) > 1 and not _as_far(self._lengths[0][1], reached):
-            self._lengths.popleft()
-        return self._lengths[0][0] if self._lengths else time.time()
+        for moment, ends in self._lengths:
+            if _as_far(ends, reached):
+                return moment
+        return time.time()
 
     def between(self, start: Position, end: Position) -> Range:
         """A partition that was new began at its beginning."""
@@ -120,11 +121,19 @@ class KafkaSource(Source):
         target = pa.schema([self.schema.field(name) for name in columns])
         frame, partitions = _fixed(self._frame(work, target.names), self._spark)
         topic = self._address.topic
-        origins = [Origin(f"{topic}/{each}", f"{topic}/{each}") for each in partitions]
+        names = [f"{topic}/{each}" for each in partitions]
+        came = [self._arrived({each: ends[each]}) for each in partitions]
+        origins = [Origin(n, n, arrived) for n, arrived in zip(names, came, strict=True)]
         return Reading(frame, self._values.decoder(target), origins, range(len(origins)))
 
     def check(self) -> None:
         self._lookup.partitions()
+
+    def committed(self, position: Position) -> None:
+        """Of what is committed nobody asks when it came."""
+        reached = self._offsets(position)
+        while len(self._lengths) > 1 and not _as_far(self._lengths[0][1], reached):
+            self._lengths.popleft()
 
     def clock(self) -> pa.DataType | None:
         clock = Clock(self.schema.field(self._time).type, self._unit)

@@ -105,3 +105,38 @@ def test_latency_is_what_it_is_from_outside(spark, crew, tmp_path: Path):
         measured = sorted(bisect_left(SECONDS, value) for value in wanted)
         assert all(abs(a - b) <= 1 for a, b in zip(buckets, measured, strict=True))
         assert abs(found.latency.sum - sum(wanted)) < 0.05 * len(seen)
+
+
+def test_files_that_are_read_together_came_one_by_one(spark, crew, tmp_path: Path):
+    """As after an outage: the first of them has waited longest."""
+    events, results = tmp_path / "events", tmp_path / "results"
+    asked = Asked(parse(TEXT), events, unit="ms")
+    events.mkdir()
+    results.mkdir()
+    appeared = []
+    for number in range(5):
+        write_parquet(rows(number), events / f".{number:03d}")
+        (events / f".{number:03d}").rename(events / f"{number:03d}.parquet")
+        appeared.append(time.time())
+        time.sleep(0.7)
+    source = FileSource(spark, events, asked.needs, bounded=False, unit="ms")
+    watcher = Watcher()
+    driver, _ = driver_of(
+        spark,
+        crew(1),
+        asked,
+        source,
+        tmp_path / "checkpoint",
+        watcher,
+        stopping=lambda: len(watcher.told) >= 1,
+        make_sink=partial(PartsSink, results, "parquet", queries=["soon", "later"]),
+    )
+    outside = Outside(results)
+    driver.run()
+    time.sleep(0.1)
+    outside.stop()
+    (shown,) = outside.seen["soon"]
+    found = driver.record.facts.queries["soon"].latency
+    assert found.count == 4
+    assert abs(found.sum - sum(shown - came for came in appeared[:4])) < 0.2
+    assert abs(found.largest - (shown - appeared[0])) < 0.1

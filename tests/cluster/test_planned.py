@@ -1,5 +1,6 @@
 """Jobs under an optimizer: it plans anew when the stream changes, and results stay the same."""
 
+import time
 from functools import partial
 from pathlib import Path
 
@@ -49,12 +50,18 @@ def assert_close(found: pa.Table, wanted: pa.Table) -> None:
         np.testing.assert_allclose(mine, theirs, rtol=1e-9)
 
 
+def slowly(number: int, table: pa.Table, path: Path) -> None:
+    """The last ones take their time, so that what was planned meanwhile comes with one of them."""
+    time.sleep(0.0 if number < 8 else 0.4)
+    write_parquet(table, path)
+
+
 @pytest.mark.parametrize("actors", [1, 2])
 def test_plans_follow_the_stream(spark, crew, tmp_path: Path, actors: int):
     batches = [batch(number) for number in range(16)]
     settings = Settings(planner="gloria")
     asked = Asked(parse(TEXT), tmp_path / "events", settings, unit="us")
-    files = [(f"{n:03d}.parquet", partial(write_parquet, each)) for n, each in enumerate(batches)]
+    files = [(f"{n:03d}.parquet", partial(slowly, n, each)) for n, each in enumerate(batches)]
     actors = crew(actors)
     found = followed(spark, actors, asked, files, tmp_path / "checkpoint", 0)
     engine = engine_of(asked, lateness=0)

@@ -1,6 +1,7 @@
 """What is added up, and how it stays small."""
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
@@ -8,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from runtime.metrics.facts import Facts, ModelFacts
 from runtime.metrics.families import Families
-from runtime.metrics.histogram import SECONDS, Histogram
+from runtime.metrics.histogram import Histogram
 from runtime.metrics.ledger import NAMED_QUERIES, NAMED_REASONS, Ledger, Passed
 from runtime.sharing.decisions import Decisions, Example, Timed, TypeDecisions
 
@@ -29,7 +30,9 @@ def series(facts: Facts) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
     for family in text_string_to_metric_families(generate_latest(registry).decode()):
         for sample in family.samples:
             assert sample.labels.pop("hamlet_job") == facts.job
-            found[sample.name, frozenset(sample.labels.items())] = sample.value
+            key = sample.name, frozenset(sample.labels.items())
+            assert key not in found, f"{key} is there twice"
+            found[key] = sample.value
     return found
 
 
@@ -87,7 +90,10 @@ def test_a_group_that_is_over_is_counted_on_as_former():
     ledger.passed(Passed(0, decided={"0": [decided("q", "r", shared=4), decided("s", shared=2)]}))
     ledger.passed(Passed(1, decided={"0": [decided("q", "s", shared=8)]}))
     facts = ledger.facts
-    assert {group.name: group.types[0].shared for group in facts.groups} == {"q +1": 8, "former": 6}
+    assert {group.name: group.types[0].shared for group in facts.groups} == {
+        "q +1": 8,
+        "(former)": 6,
+    }
     assert total(facts, "hamlet_bursts_total") == 14
     assert sum(each.all for group in ledger.decisions for each in group.types) == 14
 
@@ -98,7 +104,7 @@ def test_series_of_a_removed_query_disappear():
     ledger.running(["q"])
     facts = ledger.facts
     assert not any("r" in dict(labels).values() for _, labels in series(facts))
-    assert {group.name for group in facts.groups} == {"former"}
+    assert {group.name for group in facts.groups} == {"(former)"}
 
 
 def test_many_queries_have_few_series():
@@ -121,7 +127,7 @@ def test_many_queries_have_few_series():
     assert len(series(facts)) < 10_000
     for counter in ("results", "windows_closed", "dead_letter_rows", "bursts"):
         assert total(facts, f"hamlet_{counter}_total") == 10_000
-    assert value(facts, "hamlet_query_latency_seconds_count", query="other") == 9_800
+    assert value(facts, "hamlet_query_latency_seconds_count", query="(other)") == 9_800
 
 
 def test_what_is_not_known_has_no_series():
@@ -140,5 +146,38 @@ def test_quantiles():
     assert found.count == 100
     assert 0.01 <= found.quantile(0.5) <= 0.025
     assert 0.25 < found.quantile(0.95) <= 0.5
-    assert found.quantile(1.0) == SECONDS[-1]
+    assert found.quantile(1.0) == 1_000.0, "and nothing is longer than the longest"
     assert Histogram().quantile(0.5) is None
+
+
+def test_no_count_goes_back_where_queries_go():
+    """Beyond the names that there are; and a query may be called as it likes."""
+    names = ["other", *(f"q{n}" for n in range(NAMED_QUERIES + 1))]
+    ledger = Ledger("j", "ray", names)
+    every = dict.fromkeys(names, 10)
+    ledger.passed(Passed(0, results=every, windows=every))
+    before = series(ledger.facts)
+    ledger.running([name for name in names if name not in ("q0", f"q{NAMED_QUERIES}")])
+    after = series(ledger.facts)
+    for (name, labels), value in before.items():
+        if name.endswith("_total") and (name, labels) in after:
+            assert after[name, labels] >= value, (name, labels)
+    assert value_of(after, "hamlet_results_total", query="other") == 10
+    assert value_of(after, "hamlet_results_total", query="(other)") == 20
+    assert ledger.facts.results == 10 * len(names), "those that are gone were written all the same"
+
+
+def value_of(found: dict, name: str, **labels: str) -> float:
+    return found[name, frozenset(labels.items())]
+
+
+def test_groups_of_both_kinds_are_over():
+    ledger = Ledger("j", "ray", ["q", "r", "s"])
+    ordered = replace(decided("s", shared=5), over="events")
+    ledger.passed(Passed(0, decided={"0": [decided("q", "r", shared=4), ordered]}))
+    carried = total(ledger.facts, "hamlet_snapshots_propagated_total")
+    ledger.running(["q"])
+    facts = ledger.facts
+    assert {group.name for group in facts.groups} == {"(former)"}
+    assert total(facts, "hamlet_bursts_total") == 9
+    assert total(facts, "hamlet_snapshots_propagated_total") == carried > 0

@@ -18,6 +18,7 @@ from runtime.sharing.decisions import TypeDecisions
 
 #: A job of which everything is known.
 FACTS = Facts(
+    epoch=0,
     dead={"the type is null": 1},
     stages={"compute": Histogram()},
     queries={"q": QueryFacts()},
