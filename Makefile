@@ -9,7 +9,7 @@ WORKERS ?= 2
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-all lint bench docs dashboards lock clean
+.PHONY: help setup demo test test-all lint bench docs dashboards chart lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
@@ -42,6 +42,9 @@ docs: setup ## build the documentation into site/
 
 dashboards: setup ## write the JSON of Grafana's dashboards
 	$(BIN)/python -m grafana
+
+chart: setup ## write what the Helm chart holds of other files
+	$(BIN)/python deploy/helm
 
 lock: $(BIN)/uv ## remake requirements.lock (LOCK_FLAGS=--upgrade for newer versions)
 	$(BIN)/uv pip compile pyproject.toml --all-extras --universal $(LOCK_FLAGS) \

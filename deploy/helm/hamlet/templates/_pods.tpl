@@ -1,0 +1,193 @@
+{{/* What all pods of the release have in common. */}}
+{{- define "hamlet.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: {{ .Values.security.userId }}
+runAsGroup: {{ .Values.security.userId }}
+fsGroup: {{ .Values.security.fsGroup }}
+# Of a large volume, only its root is looked at.
+fsGroupChangePolicy: OnRootMismatch
+seccompProfile:
+  type: RuntimeDefault
+{{- end }}
+
+{{- define "hamlet.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+runAsNonRoot: true
+capabilities:
+  drop: [ALL]
+{{- end }}
+
+{{- define "hamlet.pullSecrets" -}}
+{{- with .Values.image.pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . | quote }}
+  {{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "hamlet.token" -}}
+{{- if .Values.ray.auth.enabled }}
+- name: RAY_AUTH_MODE
+  value: token
+- name: RAY_AUTH_TOKEN
+  valueFrom:
+    secretKeyRef:
+      name: {{ include "hamlet.tokenSecret" . | quote }}
+      key: auth_token
+{{- end }}
+{{- end }}
+
+{{/* Head and workers: (dict "context" $ "group" .Values.head "name" "ray-head"). */}}
+{{- define "hamlet.rayPod" -}}
+{{- $ := .context -}}
+metadata:
+  labels:
+    {{- include "hamlet.selector" $ | nindent 4 }}
+    app.kubernetes.io/component: {{ .name | quote }}
+    {{- range $key, $value := .group.labels }}
+    {{ $key | quote }}: {{ $value | quote }}
+    {{- end }}
+  {{- with .group.annotations }}
+  annotations:
+    {{- range $key, $value := . }}
+    {{ $key | quote }}: {{ $value | quote }}
+    {{- end }}
+  {{- end }}
+spec:
+  serviceAccountName: {{ include "hamlet.serviceAccount" $ | quote }}
+  # Only the autoscaler, which runs beside the head, speaks to Kubernetes.
+  automountServiceAccountToken: {{ and (eq .name "ray-head") $.Values.workers.autoscaling.enabled }}
+  terminationGracePeriodSeconds: {{ add $.Values.job.drainSeconds 15 }}
+  securityContext:
+    {{- include "hamlet.podSecurity" $ | nindent 4 }}
+  {{- include "hamlet.pullSecrets" $ | nindent 2 }}
+  {{- with .group.priorityClassName }}
+  priorityClassName: {{ . | quote }}
+  {{- end }}
+  {{- with .group.nodeSelector }}
+  nodeSelector:
+    {{- range $key, $value := . }}
+    {{ $key | quote }}: {{ $value | quote }}
+    {{- end }}
+  {{- end }}
+  {{- with .group.tolerations }}
+  tolerations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with .group.affinity }}
+  affinity:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with .group.spreadOver }}
+  topologySpreadConstraints:
+    - maxSkew: 1
+      topologyKey: {{ . | quote }}
+      whenUnsatisfiable: ScheduleAnyway
+      labelSelector:
+        matchLabels:
+          {{- include "hamlet.selector" $ | nindent 10 }}
+          app.kubernetes.io/component: "ray-worker"
+  {{- end }}
+  initContainers:
+    # Kernels and jars that come with the image, to where more can be put.
+    - name: cache
+      image: {{ include "hamlet.image" $ | quote }}
+      imagePullPolicy: {{ $.Values.image.pullPolicy }}
+      command: [cp, -R, /opt/hamlet/cache/., /var/cache/hamlet/]
+      resources:
+        requests: {cpu: 500m, memory: 128Mi}
+        limits: {cpu: 500m, memory: 128Mi}
+      securityContext:
+        {{- include "hamlet.containerSecurity" $ | nindent 8 }}
+      volumeMounts:
+        - name: cache
+          mountPath: /var/cache/hamlet
+  containers:
+    - name: {{ .name }}
+      image: {{ include "hamlet.image" $ | quote }}
+      imagePullPolicy: {{ $.Values.image.pullPolicy }}
+      {{- if eq .name "ray-head" }}
+      ports:
+        - name: gcs-server
+          containerPort: 6379
+        - name: dashboard
+          containerPort: 8265
+        - name: client
+          containerPort: 10001
+        # Not `metrics`: so the operator calls the port of Ray's own.
+        - name: hamlet-metrics
+          containerPort: {{ $.Values.metrics.port }}
+      {{- end }}
+      env:
+        - name: HAMLET_CACHE
+          value: /var/cache/hamlet
+        - name: HOME
+          value: /tmp
+        - name: RAY_JOB_STOP_WAIT_TIME_S
+          value: {{ $.Values.job.drainSeconds | quote }}
+        {{- with $.Values.env }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+      {{- with $.Values.envFrom }}
+      envFrom:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+      resources:
+        requests:
+          cpu: {{ .group.cpu | quote }}
+          memory: {{ .group.memory | quote }}
+        limits:
+          cpu: {{ .group.cpu | quote }}
+          memory: {{ .group.memory | quote }}
+      securityContext:
+        {{- include "hamlet.containerSecurity" $ | nindent 8 }}
+      volumeMounts:
+        - name: tmp
+          mountPath: /tmp
+        - name: cache
+          mountPath: /var/cache/hamlet
+        {{- if eq .name "ray-head" }}
+        # The folder, not the file: only so a change of the ConfigMap arrives.
+        - name: workload
+          mountPath: /etc/hamlet/workload
+          readOnly: true
+        {{- end }}
+        {{- if $.Values.kafka.optionsSecret }}
+        - name: kafka
+          mountPath: /etc/hamlet/kafka
+          readOnly: true
+        {{- end }}
+        {{- if include "hamlet.claim" $ }}
+        - name: state
+          mountPath: /var/lib/hamlet
+        {{- end }}
+        {{- with $.Values.volumeMounts }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+  volumes:
+    - name: tmp
+      emptyDir: {}
+    - name: cache
+      emptyDir: {}
+    {{- if eq .name "ray-head" }}
+    - name: workload
+      configMap:
+        name: {{ include "hamlet.workload" $ | quote }}
+    {{- end }}
+    {{- with $.Values.kafka.optionsSecret }}
+    - name: kafka
+      secret:
+        secretName: {{ . | quote }}
+        defaultMode: 0440
+    {{- end }}
+    {{- with include "hamlet.claim" $ }}
+    - name: state
+      persistentVolumeClaim:
+        claimName: {{ . | quote }}
+    {{- end }}
+    {{- with $.Values.volumes }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+{{- end }}

@@ -1,0 +1,72 @@
+"""The chart passes Helm's own checks, and describes all of its values."""
+
+import json
+import tarfile
+
+import pytest
+import yaml
+
+from deploy.helm.__main__ import described, written
+from tools.kubernetes import CHART, EXAMPLES, run_helm
+
+pytestmark = pytest.mark.usefixtures("chart_tools")
+VALUES = yaml.safe_load((CHART / "values.yaml").read_text())
+WRITTEN = written()
+SCHEMA = json.loads((CHART / "values.schema.json").read_text())
+
+
+@pytest.mark.parametrize(
+    "values", [None, *EXAMPLES], ids=lambda each: each.stem if each else "none"
+)
+def test_lint(values):
+    done = run_helm("lint", "--strict", CHART, *(() if values is None else ("-f", values)))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_package_has_all_files(tmp_path):
+    done = run_helm("package", CHART, "--destination", tmp_path)
+    assert done.returncode == 0, done.stderr
+    (package,) = tmp_path.glob("*.tgz")
+    with tarfile.open(package) as tar:
+        names = {name.removeprefix("hamlet/") for name in tar.getnames()}
+    assert {str(path.relative_to(CHART)) for path in WRITTEN} <= names
+    assert "values.schema.json" in names
+    assert not [name for name in names if name.startswith("examples")]
+
+
+@pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.name)
+def test_copies_are_equal(path):
+    """`make chart` writes them."""
+    assert path.read_bytes() == WRITTEN[path]
+
+
+def test_nothing_else_is_in_the_folder_of_copies():
+    found = {path for path in (CHART / "files").rglob("*") if path.is_file()}
+    assert found == {path for path in WRITTEN if "files" in path.parts} | {
+        CHART / "files" / "test.py"
+    }
+
+
+def test_every_value_is_described():
+    assert {name for name, _, _ in described()} == set(leaves(VALUES))
+
+
+def test_the_schema_knows_every_value_and_no_other():
+    def compare(values, schema, where):
+        assert schema["additionalProperties"] is False, where
+        known = set(schema["properties"]) - {"global"}
+        assert known == set(values), where
+        for name, value in values.items():
+            below = schema["properties"][name]
+            if "properties" in below:
+                compare(value, below, f"{where}.{name}")
+
+    compare(VALUES, SCHEMA, "")
+
+
+def leaves(values, before=""):
+    for name, value in values.items():
+        if isinstance(value, dict) and value:
+            yield from leaves(value, f"{before}{name}.")
+        else:
+            yield before + name

@@ -1,0 +1,173 @@
+"""What the chart makes is valid, whatever the release is called, and as closed as it says."""
+
+import re
+
+import pytest
+
+from tools.kubernetes import (
+    EXAMPLES,
+    PROMETHEUS_OPERATOR,
+    VERSIONS,
+    mistakes,
+    of_kind,
+    pods,
+    render,
+)
+
+pytestmark = pytest.mark.usefixtures("chart_tools")
+BY_NAME = {path.stem: path for path in EXAMPLES}
+each_example = pytest.mark.parametrize("values", EXAMPLES, ids=lambda path: path.stem)
+# Names that YAML takes for something else, or that are too long or begin with a digit.
+RELEASES = ["y", "1e3", "true", "0x10", "null", "1-2-3", "hamlet", "r" * 53]
+NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
+
+
+def everything(values, **options):
+    return render(values, apis=(PROMETHEUS_OPERATOR,), **options)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@each_example
+def test_valid(values, version):
+    manifests = everything(values)
+    for each in [*manifests, *pods(manifests)]:
+        assert mistakes(each, version) == [], (each["kind"], each["metadata"]["name"])
+
+
+def test_mistakes_would_be_found():
+    manifests = everything(BY_NAME["laptop"])
+    cluster, claim = (of_kind(manifests, kind) for kind in ("RayCluster", "PersistentVolumeClaim"))
+    cluster["spec"]["headGroupSpec"]["rayStartParams"]["num-cpus"] = 0
+    cluster["spec"]["headGroupSpec"]["template"]["spec"]["containers"][0]["imagePullPolice"] = "x"
+    found = " ".join(mistakes(cluster, VERSIONS[-1]))
+    assert "num-cpus" in found
+    assert "imagePullPolice" in found
+    claim["spec"]["accessMode"] = "ReadWriteOnce"
+    assert mistakes(claim, VERSIONS[-1])
+    monitor = of_kind(manifests, "PodMonitor")
+    monitor["spec"]["podMetricsEndpoints"][0]["intervall"] = "1s"
+    assert mistakes(monitor, VERSIONS[-1])
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("example", ["laptop", "batch"])
+def test_any_release_name(example, release):
+    manifests = everything(BY_NAME[example], release=release)
+    for each in [*manifests, *pods(manifests)]:
+        assert mistakes(each, VERSIONS[-1]) == [], (each["kind"], each["metadata"])
+        labels = each["metadata"]["labels"]
+        assert labels["app.kubernetes.io/instance"] == release
+        for value in labels.values():
+            assert isinstance(value, str)
+            assert len(value) <= 63
+    for each in manifests:
+        name = each["metadata"]["name"]
+        assert NAME.fullmatch(name), name
+        # The operator wants room for what it appends.
+        assert len(name) <= (53 if each["kind"] != "RayJob" else 47) or each["kind"] == "ConfigMap"
+    names = [(each["kind"], each["metadata"]["name"]) for each in manifests]
+    assert len(set(names)) == len(names)
+
+
+@each_example
+def test_only_with_the_prometheus_operator(values):
+    of_operator = {"PodMonitor", "PrometheusRule"}
+    assert of_operator <= {each["kind"] for each in everything(values)}
+    assert not of_operator & {each["kind"] for each in render(values)}
+
+
+def test_switched_off():
+    off = (
+        "metrics.podMonitor,metrics.rules,metrics.dashboards,networkPolicy,podDisruptionBudget,test"
+    )
+    options = [each for name in off.split(",") for each in ("--set", f"{name}.enabled=false")]
+    found = [each["kind"] for each in render(BY_NAME["laptop"], *options)]
+    assert sorted(found) == [
+        *("ConfigMap", "Deployment", "PersistentVolumeClaim", "RayCluster"),
+        "ServiceAccount",
+    ]
+
+
+@each_example
+def test_every_pod_is_closed(values):
+    manifests = everything(values)
+    found = list(pods(manifests))
+    assert len(found) == (2 if values.stem == "batch" else 4)
+    for pod in found:
+        spec = pod["spec"]
+        security = spec["securityContext"]
+        assert security["runAsNonRoot"]
+        assert security["runAsUser"] > 0
+        assert security["seccompProfile"] == {"type": "RuntimeDefault"}
+        for container in [*spec["containers"], *spec.get("initContainers", [])]:
+            closed = container["securityContext"]
+            assert closed["readOnlyRootFilesystem"]
+            assert not closed["allowPrivilegeEscalation"]
+            assert closed["capabilities"] == {"drop": ["ALL"]}
+            resources = container["resources"]
+            assert resources["requests"] == resources["limits"]
+            assert resources["limits"].keys() == {"cpu", "memory"}
+            mounts = {mount["name"] for mount in container["volumeMounts"]}
+            assert mounts <= {volume["name"] for volume in spec["volumes"]}
+
+
+@each_example
+def test_tokens_of_kubernetes(values):
+    """Only the head has one, and only for the autoscaler."""
+    manifests = everything(values)
+    scaled = values.stem == "production"
+    for pod in pods(manifests):
+        head = pod["metadata"]["labels"]["app.kubernetes.io/component"] == "ray-head"
+        assert pod["spec"]["automountServiceAccountToken"] is (head and scaled)
+    assert of_kind(manifests, "ServiceAccount")["automountServiceAccountToken"] is False
+
+
+@each_example
+def test_selectors_find_their_pods(values):
+    manifests = everything(values)
+    labels = {
+        pod["metadata"]["labels"]["app.kubernetes.io/component"]: pod["metadata"]["labels"]
+        for pod in pods(manifests)
+    }
+
+    def found(selector):
+        return {name for name, own in labels.items() if selector.items() <= own.items()}
+
+    monitor = of_kind(manifests, "PodMonitor")
+    assert found(monitor["spec"]["selector"]["matchLabels"]) == {"ray-head"}
+    policy = of_kind(manifests, "NetworkPolicy")
+    assert found(policy["spec"]["podSelector"]["matchLabels"]) == set(labels)
+    for budget in (each for each in manifests if each["kind"] == "PodDisruptionBudget"):
+        (name,) = found(budget["spec"]["selector"]["matchLabels"])
+        assert budget["spec"]["maxUnavailable"] == (0 if name == "ray-head" else 1)
+
+
+@each_example
+def test_the_cluster(values):
+    manifests = everything(values)
+    batch = values.stem == "batch"
+    spec = of_kind(manifests, "RayJob" if batch else "RayCluster")["spec"]
+    cluster = spec["rayClusterSpec"] if batch else spec
+    assert cluster["headGroupSpec"]["rayStartParams"]["num-cpus"] == "0"
+    assert cluster["authOptions"]["mode"] == "token"
+    (group,) = cluster["workerGroupSpecs"]
+    assert group["minReplicas"] <= group["replicas"] <= group["maxReplicas"]
+    (head,) = cluster["headGroupSpec"]["template"]["spec"]["containers"]
+    assert "hamlet-metrics" in [port["name"] for port in head["ports"]]
+    (endpoint,) = of_kind(manifests, "PodMonitor")["spec"]["podMetricsEndpoints"]
+    assert endpoint["port"] == "hamlet-metrics"
+
+
+def test_state_stays():
+    claim = of_kind(everything(BY_NAME["laptop"]), "PersistentVolumeClaim")
+    assert claim["metadata"]["annotations"] == {"helm.sh/resource-policy": "keep"}
+
+
+def test_a_change_of_queries_changes_nothing_but_their_config_map():
+    changed = ("--set", "workload.queries=RETURN COUNT(*) PATTERN A+ WITHIN 1 minute")
+    before, after = (
+        everything(BY_NAME["laptop"]),
+        render(BY_NAME["laptop"], *changed, apis=(PROMETHEUS_OPERATOR,)),
+    )
+    different = [new for old, new in zip(before, after, strict=True) if old != new]
+    assert [each["metadata"]["name"] for each in different] == ["hamlet-rides-workload"]
