@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
+import signal
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -64,17 +65,38 @@ def write_log4j(config: Path, log: Path) -> Path:
 
 @contextmanager
 def gateway_output(log: Path) -> Iterator[None]:
-    """What the driver's JVM prints goes into the log, if it is started within.
+    """What the driver's JVM prints goes into the log, if it is started within. It ends with this
+    process, and not before.
 
-    PySpark's `launch_gateway` has an argument for that, but its caller leaves it out.
+    PySpark's `launch_gateway` has an argument for the first, but its caller leaves it out.
     """
     import pyspark.context
+    from pyspark import java_gateway
 
     with log.open("ab") as file:
         kwargs = {"stdout": file, "stderr": subprocess.STDOUT}
         launch = functools.partial(pyspark.context.launch_gateway, popen_kwargs=kwargs)
-        with patch.object(pyspark.context, "launch_gateway", launch):
+        with (
+            patch.object(pyspark.context, "launch_gateway", launch),
+            patch.object(java_gateway, "Popen", _deaf),
+        ):
             yield
+
+
+def _deaf(*arguments: Any, preexec_fn: Callable[[], object] | None = None, **options: Any) -> Any:
+    """A process that SIGTERM does not reach. PySpark sees to the same for Ctrl-C.
+
+    Whoever stops a job of Ray sends SIGTERM to all its processes at once. This one still needs
+    Spark then, to finish its epochs.
+    """
+
+    def before() -> None:
+        if preexec_fn is not None:
+            preexec_fn()
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+
+    popen: Any = subprocess.Popen
+    return popen(*arguments, preexec_fn=before, **options)
 
 
 @contextmanager

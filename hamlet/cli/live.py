@@ -55,6 +55,9 @@ class JobScreen:
     def warn(self, what: str) -> None:
         self._notices.warn(what)
 
+    def say(self, what: str) -> None:
+        self._notices.say(what)
+
     def serves(self, url: str) -> None:
         self._notices.say(f"live page and metrics: {url}")
 

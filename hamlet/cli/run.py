@@ -158,6 +158,15 @@ def command(
             rich_help_panel=INPUT,
         ),
     ] = False,
+    watch_workload: Annotated[
+        bool,
+        typer.Option(
+            "--watch-workload",
+            help="With --follow: look at WORKLOAD every few seconds. Queries that appear in it are "
+            "added, those that are gone are removed.",
+            rich_help_panel=RUNTIME,
+        ),
+    ] = False,
     lateness: Annotated[
         str,
         typer.Option(
@@ -274,6 +283,11 @@ def command(
     }
     _check_sharing([name for name, value in given.items() if value is not None], numeric)
     planning = _planner(planner, plan, sharing, numeric)
+    if watch_workload and not follow:
+        raise HamletError(
+            "--watch-workload is for --follow: a bounded input is read with the queries given",
+            "leave out --watch-workload, or add --follow",
+        )
     chosen = _format(format, output)
     micros = duration(lateness)
     # Only now: the engine takes a while to load, and `hamlet --help` does without it.
@@ -347,6 +361,7 @@ def command(
             settings=settings,
             metrics_port=metrics_port,
             metrics_host=metrics_host,
+            watch=workload if watch_workload else None,
             shows=shows,
         ),
         inputs.Asked(

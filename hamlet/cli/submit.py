@@ -6,17 +6,21 @@ import asyncio
 import os
 import secrets
 import shlex
+import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from actors.quiet import logged_to
+from actors.termination import TERMINATED
 from hamlet.cli import options
+from hamlet.cli.durations import duration
 from hamlet.cli.exits import FAILURE, exit_with
 from hamlet.cli.help import examples, prose
 from hamlet.cli.job import MARK, Log
@@ -32,12 +36,28 @@ EXAMPLES = examples(
         "run it on the cluster; what it prints is printed here, and its exit code is ours",
     ),
     (
+        "hamlet submit --address http://head:8265 --name rides --no-upload -- "
+        "run /shared/rides.sase --input /shared/events",
+        "of what is on the cluster already; a job called rides that still runs is stopped first",
+    ),
+    (
         "RAY_AUTH_MODE=token hamlet submit --address http://head:8265 -- check queries.sase",
         "with the token of RAY_AUTH_TOKEN, or of a file, as `ray job submit` takes it",
     ),
 )
 _POLL_S = 1.0
-_STOPPING_S = 15
+# What Ray keeps of a job besides: the name by which a later one finds it.
+_NAME = "hamlet_name"
+# How long Ray waits between SIGTERM and SIGKILL, if the job's environment does not say it.
+_STOP_WAIT = "RAY_JOB_STOP_WAIT_TIME_S"
+
+
+_STARTING = "No available agent"
+Answer = TypeVar("Answer")
+
+
+class _Terminated(BaseException):
+    """SIGTERM: the job is to end, and to tell how."""
 
 
 def register(app: typer.Typer) -> None:
@@ -67,6 +87,28 @@ def command(
             "in it says what to leave out.",
         ),
     ] = Path(),
+    no_upload: Annotated[
+        bool,
+        typer.Option(
+            "--no-upload", help="Upload nothing: all that the command names is on the cluster."
+        ),
+    ] = False,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            help="Only one job of this name runs: one that is still there is stopped first."
+        ),
+    ] = None,
+    wait: Annotated[
+        str,
+        typer.Option(metavar="TIME", help="How long to wait for a cluster that is starting."),
+    ] = "0s",
+    stop_within: Annotated[
+        str,
+        typer.Option(
+            metavar="TIME", help="How long a job that is stopped may take to finish its epochs."
+        ),
+    ] = "15s",
     python: Annotated[
         str, typer.Option(help="The Python on the cluster that Hamlet is installed for.")
     ] = "python",
@@ -76,7 +118,7 @@ def command(
     """Runs a hamlet command as a job on a Ray cluster.
 
     Uploads the working folder, waits for the job, shows what it prints, and ends with its exit
-    code. Ctrl-C stops the job. Hamlet must be installed on the cluster.
+    code. Ctrl-C and SIGTERM stop the job. Hamlet must be installed on the cluster.
     """
     notices = Notices(quiet)
     if not address.startswith(("http://", "https://")):
@@ -85,28 +127,90 @@ def command(
         )
     from ray.job_submission import JobSubmissionClient  # takes a second, and sets up its loggers
 
+    patience_s, stopping_s = duration(wait) / 1e6, max(1, round(duration(stop_within) / 1e6))
     mark = f"hamlet-{secrets.token_hex(8)}"
-    with _spoken(address), logged_to(Path(os.devnull), "ray"):
-        client = JobSubmissionClient(address)
-        job = client.submit_job(
-            entrypoint=shlex.join([python, "-m", "hamlet.cli.job", *arguments]),
-            runtime_env={"working_dir": str(working_dir), "env_vars": {MARK: mark}},
+    environment = {"env_vars": {MARK: mark, _STOP_WAIT: str(stopping_s)}}
+    with _spoken(address), logged_to(Path(os.devnull), "ray"), _termination():
+        patience = _Patience(patience_s, f"waiting for the cluster at {address}", notices)
+        client = patience.have(lambda: JobSubmissionClient(address))
+        if name is not None:
+            _stop_former(client, name, stopping_s, notices)
+        entrypoint = shlex.join([python, "-m", "hamlet.cli.job", *arguments])
+        job = patience.have(
+            lambda: client.submit_job(
+                entrypoint=entrypoint,
+                runtime_env=environment | ({} if no_upload else {"working_dir": str(working_dir)}),
+                metadata={} if name is None else {_NAME: name},
+            )
         )
         notices.say(f"job {job} on {address}")
         log = Log(mark, _write)
         try:
             _follow(client, job, log)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, _Terminated) as asked:
             notices.say(f"stopping job {job}")
             client.stop_job(job)
-            _await_end(client, job, _STOPPING_S)
+            _await_end(client, job, stopping_s)
             _catch_up(client, job, log)
-            raise
+            if isinstance(asked, KeyboardInterrupt):
+                raise
         info = client.get_job_info(job)
     if log.code is None:  # it was killed, or did not even start
         said = " ".join((info.message or "").split())
         typer.echo(f"error: job {job} did not come to its end: {said}", err=True)
     raise exit_with(FAILURE if log.code is None else log.code)
+
+
+class _Patience:
+    """Asks again while a cluster is starting: first nobody answers, then Ray's dashboard does, and
+    has no one yet to run a job."""
+
+    def __init__(self, seconds: float, told: str, notices: Notices) -> None:
+        self._until = time.monotonic() + seconds
+        self._told: str | None = told
+        self._notices = notices
+
+    def have(self, ask: Callable[[], Answer]) -> Answer:
+        while True:
+            try:
+                return ask()
+            except (OSError, RuntimeError) as error:
+                starting = isinstance(error, OSError) or _STARTING in str(error)
+                if not starting or time.monotonic() > self._until:
+                    raise
+            if self._told is not None:
+                self._notices.say(self._told)
+                self._told = None
+            time.sleep(_POLL_S)
+
+
+def _stop_former(
+    client: JobSubmissionClient, name: str, stopping_s: float, notices: Notices
+) -> None:
+    """Who submitted it may have been killed, and could not stop it."""
+    for found in client.list_jobs():
+        job = found.submission_id
+        if job is None or (found.metadata or {}).get(_NAME) != name:
+            continue
+        if not found.status.is_terminal():
+            notices.say(f"stopping job {job}, which is called {name} too")
+            client.stop_job(job)
+            _await_end(client, job, stopping_s + _POLL_S)
+
+
+@contextmanager
+def _termination() -> Iterator[None]:
+    before = signal.signal(signal.SIGTERM, _terminate)
+    try:
+        yield
+    except _Terminated:  # there is no job yet
+        raise typer.Exit(TERMINATED) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    raise _Terminated
 
 
 def _follow(client: JobSubmissionClient, job: str, log: Log) -> None:
@@ -148,9 +252,14 @@ def _write(line: str) -> None:
 def _spoken(address: str) -> Iterator[None]:
     """Ray's errors in our words."""
     from ray.exceptions import AuthenticationError
+    from requests import RequestException
 
     try:
         yield
+    except RequestException as error:
+        raise HamletError(
+            f"the cluster at {address} answers no more: {' '.join(str(error).split())}"
+        ) from error
     except ConnectionError as error:
         raise HamletError(
             f"cannot reach a Ray cluster at {address}", "is that the address of its dashboard?"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from pathlib import Path
 from typing import Any
 
 import ray
@@ -22,7 +23,9 @@ EVERY_SECONDS = 0.1
 class Desk:
     """A change is checked before anything else hears of it, so that a wrong one disturbs nobody."""
 
-    def __init__(self, job: str) -> None:
+    def __init__(self, job: str, follows: Path | None = None) -> None:
+        """`follows`: the job's queries are those of that file, and of nobody else."""
+        self._follows = follows
         self._control: Any = Control.options(name=PREFIX + job).remote()  # type: ignore[attr-defined]
         self._asked: Any = None
         self._looked = 0.0
@@ -35,6 +38,10 @@ class Desk:
         while self._waiting:
             number, question = self._waiting.popleft()
             try:
+                if self._follows is not None:
+                    raise HamletError(
+                        f"the job follows {self._follows}", "change the queries in that file"
+                    )
                 change = _change(question)
                 intake.changed(change.added, change.removed)
                 if len(intake.workload) + len(change.added) == len(change.removed):

@@ -16,6 +16,7 @@ from actors import cluster as clusters
 from actors.crew import Crew
 from actors.hub import Hub
 from hamlet.job import jobs, tracing
+from hamlet.job.changes import Changes
 from hamlet.job.desk import Desk
 from hamlet.job.driver import Driver, GaveUp
 from hamlet.job.inputs import Input
@@ -24,6 +25,7 @@ from hamlet.job.reading import Reader
 from hamlet.job.record import Record
 from hamlet.job.telling import Watcher
 from hamlet.job.tracing import Tracing
+from hamlet.job.watching import Watching
 from runtime import checkpoint
 from runtime.epochs.aggregation import Change
 from runtime.epochs.checkpoints import Checkpoints
@@ -61,6 +63,7 @@ class Asked:
     blocks: bool = True
     metrics_port: int | None = None  #: of the hub; None: none, or any where the job goes on
     metrics_host: str = LOOPBACK
+    watch: Path | None = None  #: the file whose queries are those of the job, as long as it runs
     shows: tuple[Shows, ...] = ()  #: who else hears of the newest facts
     log: Path | None = None  #: the folder in which the run keeps its log, for a report
     size: session.Size = field(default_factory=session.Size)
@@ -74,6 +77,8 @@ class Screen(Watcher, Protocol):
         """What is being done before the first epoch."""
 
     def warn(self, what: str) -> None: ...
+
+    def say(self, what: str) -> None: ...
 
     def serves(self, url: str) -> None:
         """The hub can be looked at there."""
@@ -119,7 +124,7 @@ def run(
             Intake(workload, _reading(input, schema, None), asked.settings.numeric)
         if manifest is not None:
             _check_same(manifest, input, asked)
-            _difference(manifest, workload)
+            _difference(manifest, workload, asked)
         if asked.metrics_port and asked.address is None:
             check_port(asked.metrics_port, asked.metrics_host)
         screen.stage("starting Ray")
@@ -142,7 +147,7 @@ def run(
         record = Record(asked.name, first, shows, _tracing(stack, asked.name))
         if hub is not None:
             screen.serves(hub.url)
-        desk = _desk(stack, asked, cluster, hub) if input.asked.follow else None
+        changes = _changes(stack, asked, cluster, hub, screen) if input.asked.follow else None
         driver = Driver(
             source,
             sink,
@@ -159,7 +164,7 @@ def run(
             manifest=manifest,
             again=again,
             change=change,
-            changes=desk,
+            changes=changes,
             stopping=stopping,
         )
         record.show()
@@ -235,16 +240,18 @@ def _shows(stack: ExitStack, asked: Asked, hub: Hub | None, log: RunLog | None) 
     return shows
 
 
-def _desk(stack: ExitStack, asked: Asked, cluster: clusters.Cluster, hub: Hub | None) -> Desk:
+def _changes(
+    stack: ExitStack, asked: Asked, cluster: clusters.Cluster, hub: Hub | None, screen: Screen
+) -> Changes:
     """From now on the job can be asked to change."""
-    desk = Desk(asked.name)
+    desk = Desk(asked.name, asked.watch)
     stack.callback(desk.close)
     token = os.environ.get("RAY_AUTH_TOKEN_PATH")
     url = "" if hub is None else hub.url
     job = Job(asked.name, os.getpid(), cluster.address, cluster.namespace, token, url)
     jobs.tell(job)
     stack.callback(jobs.forget, job)  # it takes a while to end, and answers nobody then
-    return desk
+    return desk if asked.watch is None else Watching(asked.watch, desk, screen.say, screen.warn)
 
 
 def _here(asked: Asked, temporary: Path) -> Path:
@@ -275,7 +282,7 @@ def _begun(
         return Intake(workload, _reading(input, source.schema, source.clock()), numeric), None
     _check_equal("--input", manifest.source, source.name)
     reading = _reading(input, source.schema, manifest.reading.clock)
-    return Intake(manifest.workload, reading, numeric), _difference(manifest, workload)
+    return Intake(manifest.workload, reading, numeric), _difference(manifest, workload, asked)
 
 
 def _after(first: Intake, change: Change | None) -> Intake:
@@ -307,9 +314,11 @@ def _check_equal(what: str, before: object, now: object) -> None:
         )
 
 
-def _difference(manifest: Manifest, now: Workload) -> Change | None:
+def _difference(manifest: Manifest, now: Workload, asked: Asked) -> Change | None:
     """What the user gives now against what was given then: queries that came or went while the
-    job ran are not meant."""
+    job ran are not meant. Where the file is watched, it will be looked at as if it had changed."""
+    if asked.watch is not None:
+        return None
     before, wanted = manifest.given, fingerprints(now)
     for name, mark in wanted.items():
         if before.get(name, mark) != mark:

@@ -424,3 +424,9 @@ def test_a_wrong_sharing_is_answered_with_the_choices(hamlet):
     assert done.exit_code == 1
     assert "dynamic" in done.stderr
     assert "never" in done.stderr
+
+
+def test_watching_is_for_streams(hamlet):
+    done = hamlet("run", "ride.sase", "--input", "ride.csv", "--watch-workload")
+    assert done.exit_code == 1
+    assert "--watch-workload is for --follow" in done.stderr

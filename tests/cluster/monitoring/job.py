@@ -93,6 +93,8 @@ class Job:
 
     def warn(self, what: str) -> None: ...
 
+    def say(self, what: str) -> None: ...
+
     def serves(self, url: str) -> None:
         self.url = url
 

@@ -1,0 +1,147 @@
+"""What the chart runs, run here: the right results, queries that change, a gentle end."""
+
+import json
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from cluster.deploy.release import Release, until
+from tools.kubernetes import helm
+from tools.registries import NotToBeHad
+
+pytestmark = pytest.mark.slow
+VALUES = Path(__file__).with_name("values.yaml")
+MORE = """
+QUERY ride
+RETURN driver, COUNT(*) AS n, SUM(T.speed) AS total
+PATTERN SEQ(Request R, Travel T+, Dropoff D)
+WHERE [driver]
+GROUP-BY driver
+WITHIN 1 minute
+
+QUERY travels
+RETURN COUNT(*) AS n
+PATTERN Travel T
+WITHIN 1 minute
+"""
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory):
+    try:
+        helm()
+    except NotToBeHad as error:
+        pytest.skip(f"tool: {error}")
+    found = Release(tmp_path_factory.mktemp("release"), VALUES)
+    found.at("/data/events").mkdir(parents=True)
+    try:
+        found.start()
+        yield found
+    finally:
+        found.stop()
+
+
+class Rides:
+    """A minute of events each: two drivers, of whom the first travels once, the second twice."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.minutes = 0
+
+    def put(self) -> int:
+        """The minute that is closed by what comes now."""
+        at = 60 * self.minutes
+        speeds = {"ann": [10], "bob": [20, 30]}
+        rows = []
+        for driver, values in speeds.items():
+            rows.append({"time": at + 1, "type": "Request", "driver": driver})
+            for i, speed in enumerate(values):
+                rows.append(
+                    {"time": at + 2 + i, "type": "Travel", "driver": driver, "speed": speed}
+                )
+            rows.append({"time": at + 9, "type": "Dropoff", "driver": driver})
+        text = "".join(json.dumps({"speed": None, **row}) + "\n" for row in rows)
+        hidden = self._folder / f".{self.minutes:04}.jsonl"
+        hidden.write_text(text)
+        hidden.rename(self._folder / f"{self.minutes:04}.jsonl")
+        self.minutes += 1
+        return self.minutes - 2
+
+
+#: Trends of bob: 20, 30, and 20 with 30.
+WANTED = [{"driver": "ann", "n": 1, "total": 10}, {"driver": "bob", "n": 3, "total": 100}]
+
+
+def rows(release: Release, query: str) -> list[dict]:
+    found = []
+    for part in sorted(release.at("/var/lib/hamlet/results").glob(f"{query}.jsonl/part-*")):
+        found += [json.loads(line) for line in part.read_text().splitlines()]
+    return found
+
+
+def rides_of(release: Release, minute: int) -> list[dict]:
+    found = [row for row in rows(release, "ride") if row["window_start"] == 60 * minute]
+    return [{name: row[name] for name in WANTED[0]} for row in found]
+
+
+def test_a_release(release):
+    """One life of it, since a job takes a while to start."""
+    rides = Rides(release.at("/data/events"))
+    rides.put()
+    began = time.monotonic()
+    with release.submitter() as pod:
+        last = rides.put()
+        until(lambda: pod.running() or rides_of(release, last), f"the first results\n{pod.said}")
+        assert rides_of(release, last) == WANTED
+        print(f"first results after {time.monotonic() - began:.1f} s")
+
+        # Other queries arrive in the mounted file, and the job goes on.
+        job = [line for line in pod.said.splitlines() if line.startswith("job raysubmit_")]
+        release.upgrade(
+            VALUES, "--set-string", f"workload.queries={MORE.replace(',', chr(92) + ',')}"
+        )
+        until(lambda: pod.running() or "added travels" in pod.said, "the query is added", 30)
+        rides.put(), rides.put()
+        last = rides.put()
+        until(lambda: pod.running() or rides_of(release, last), "later results")
+        assert rides_of(release, last) == WANTED
+        assert [row["n"] for row in rows(release, "travels")][-1] == 3
+        assert [line for line in pod.said.splitlines() if line.startswith("job raysubmit_")] == job
+
+        # `helm test`, while the job runs.
+        with release.tested() as test:
+            assert test.wait() == 0, test.said
+            assert "the workload gave the right result" in test.said
+
+        with urllib.request.urlopen(release.metrics, timeout=10) as answer:
+            assert f'hamlet_queries{{hamlet_job="{release.name}"}} 2.0' in answer.read().decode()
+
+        # The end of the pod is the end of the job, after its epochs.
+        rides.put()
+        grace = release.job["terminationGracePeriodSeconds"]
+        told = time.monotonic()
+        pod.terminate()
+        assert pod.wait(grace) == 0, pod.said
+        print(f"ended after {time.monotonic() - told:.1f} s of {grace} s")
+        assert "Traceback" not in pod.said
+
+    # The next pod goes on from the checkpoint: every window once, and nothing is lost.
+    with release.submitter() as pod:
+        rides.put()
+        last = rides.put()
+        until(lambda: pod.running() or rides_of(release, last), "results after the restart")
+        for minute in range(last + 1):
+            assert rides_of(release, minute) == WANTED, minute
+        pod.kill()  # so that nobody stops the job
+
+    # The one after that finds the job still running, and takes its place.
+    with release.submitter() as pod:
+        until(lambda: pod.running() or "which is called" in pod.said, "the former job is found", 60)
+        last = rides.put()
+        until(lambda: pod.running() or rides_of(release, last), "results of the third")
+        for minute in range(last + 1):
+            assert rides_of(release, minute) == WANTED, minute
+        pod.terminate()
+        assert pod.wait(grace) == 0, pod.said

@@ -1,0 +1,133 @@
+"""A job's queries follow its file."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from hamlet.job.watching import Watching
+from runtime.epochs.intake import Intake
+from runtime.epochs.routes import Reading
+from runtime.language.parser import parse
+
+COLUMNS = pa.schema([("time", pa.int64()), ("type", pa.string()), ("x", pa.float64())])
+A = "QUERY a RETURN COUNT(*) AS n PATTERN A+ WITHIN 1 minute\n"
+B = "QUERY b RETURN SUM(B.x) AS s PATTERN SEQ(A, B+) WITHIN 1 minute\n"
+C = "QUERY c RETURN COUNT(*) AS n PATTERN C WITHIN 1 minute\n"
+OTHER_B = "QUERY b RETURN COUNT(*) AS n PATTERN B WITHIN 2 minutes\n"
+
+
+class Nobody:
+    """No one else asks for a change."""
+
+    def next(self, intake):
+        return None
+
+    def adopted(self, change, epoch):
+        raise AssertionError("that was not theirs")
+
+
+class Job:
+    """Takes up what it is asked to, as the driver does."""
+
+    def __init__(self, path: Path, text: str, running: str | None = None) -> None:
+        self.path, self.said, self.warned = path, [], []
+        path.write_text(text)
+        reading = Reading(columns=COLUMNS)
+        self.intake = Intake(parse(running or text), reading, "float")
+        self._watching = Watching(path, Nobody(), self.said.append, self.warned.append, every=0.0)
+
+    def look(self) -> list[str]:
+        """The queries after a look at the file."""
+        change = self._watching.next(self.intake)
+        if change is not None:
+            self.intake = self.intake.changed(change.added, change.removed)
+            self._watching.adopted(change, 7)
+        return [query.name for query in self.intake.workload]
+
+    def put(self, text: str) -> list[str]:
+        self.path.write_text(text)
+        return self.look()
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Job:
+    return Job(tmp_path / "queries.sase", A + B)
+
+
+def test_the_same_text_changes_nothing(job: Job):
+    assert job.look() == job.look() == ["a", "b"]
+    assert job.said == job.warned == []
+
+
+def test_queries_come_and_go(job: Job):
+    assert job.put(A + B + C) == ["a", "b", "c"]
+    assert job.said == [f"{job.path}: added c with epoch 7"]
+    assert job.put(C + A) == ["a", "c"]
+    assert job.said[1:] == [f"{job.path}: removed b with epoch 7"]
+    assert job.put(B) == ["b"]
+    assert job.said[2:] == [f"{job.path}: added b and removed a, c with epoch 7"]
+    assert job.warned == []
+
+
+def test_order_and_comments_are_no_change(job: Job):
+    assert job.put(f"-- the second\n{B}\n\n{A}") == ["a", "b"]
+    assert job.said == job.warned == []
+
+
+def test_a_changed_query_goes_on_as_it_was(job: Job):
+    before = job.intake.workload["b"]
+    assert job.put(A + OTHER_B + C) == ["a", "b", "c"]
+    assert job.intake.workload["b"] == before
+    (told,) = job.warned
+    assert told.startswith("`b` has changed in ")
+    assert "new name" in told
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (A + "QUERY d RETURN", "queries.sase:"),
+        ("", "there is no query here"),
+        (A + "QUERY d RETURN SUM(D.y) PATTERN D WITHIN 1 minute", "no attribute `y`"),
+        (A + A, "queries.sase:"),
+    ],
+    ids=["broken", "empty", "does not fit", "twice"],
+)
+def test_a_mistake_changes_nothing_and_is_told_once(job: Job, text, said):
+    assert job.put(text) == job.look() == ["a", "b"]
+    (told,) = job.warned
+    assert "the queries stay as they are" in told
+    assert said in told
+    assert "\n" not in told
+    assert job.put(A + B + C) == ["a", "b", "c"]
+
+
+def test_a_file_that_is_away(job: Job):
+    job.look()
+    job.path.unlink()
+    assert job.look() == job.look() == ["a", "b"]
+    (told,) = job.warned
+    assert "cannot be read" in told
+    assert job.put(A) == ["a"]
+
+
+def test_a_link_to_another_file(tmp_path: Path):
+    """As Kubernetes puts a ConfigMap in place: the folder is swapped, the file is a link."""
+    for name, text in (("..1", A), ("..2", A + B)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "q.sase").write_text(text)
+    (tmp_path / "..data").symlink_to("..1")
+    path = tmp_path / "q.sase"
+    path.symlink_to("..data/q.sase")
+    job = Job(path, A)
+    assert job.look() == ["a"]
+    (tmp_path / "..new").symlink_to("..2")
+    (tmp_path / "..new").rename(tmp_path / "..data")
+    assert job.look() == ["a", "b"]
+
+
+def test_after_a_restart_the_file_counts(tmp_path: Path):
+    """What came and went while the job was away."""
+    job = Job(tmp_path / "queries.sase", B + C, running=A + B)
+    assert job.look() == ["b", "c"]
