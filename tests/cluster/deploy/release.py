@@ -8,6 +8,7 @@ are ports of the loopback device. All else is as it was rendered.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -143,8 +144,12 @@ class Release:
         image.mkdir()
         (image / "kernels").symlink_to(cache_of("kernels"))
         (container,) = self.head["initContainers"]
-        command = [each.replace("/opt/hamlet/cache", str(image)) for each in container["command"]]
-        subprocess.run([self._here(each) for each in command], check=True)
+        (mount,) = container["volumeMounts"]
+        there = {"/var/cache/hamlet": image, mount["mountPath"]: self.at("/var/cache/hamlet")}
+        command, *words = container["command"]
+        for path, here in there.items():
+            words = [re.sub(f"^{path}/", f"{here}/", each) for each in words]
+        subprocess.run([command, *words], check=True)
 
     def environment(self, container: Manifest) -> dict[str, str]:
         """What the container would have, and what the image brings: Hamlet, Python and Java."""
@@ -166,6 +171,7 @@ class Release:
             each["name"]: TOKEN if "valueFrom" in each else self._here(each["value"])
             for each in container.get("env", [])
         }
+        given.pop("NUMBA_CACHE_DIR", None)  # the kernels of the checkout are beside their source
         return {**kept, **image, **token, **given}
 
     def _bin(self) -> Path:

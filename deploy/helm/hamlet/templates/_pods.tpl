@@ -95,7 +95,7 @@ spec:
     - name: cache
       image: {{ include "hamlet.image" $ | quote }}
       imagePullPolicy: {{ $.Values.image.pullPolicy }}
-      command: [cp, -R, /opt/hamlet/cache/., /var/cache/hamlet/]
+      command: [cp, -R, /var/cache/hamlet/., /cache/]
       resources:
         requests: {cpu: 500m, memory: 128Mi}
         limits: {cpu: 500m, memory: 128Mi}
@@ -103,7 +103,7 @@ spec:
         {{- include "hamlet.containerSecurity" $ | nindent 8 }}
       volumeMounts:
         - name: cache
-          mountPath: /var/cache/hamlet
+          mountPath: /cache
   containers:
     - name: {{ .name }}
       image: {{ include "hamlet.image" $ | quote }}
@@ -123,6 +123,8 @@ spec:
       env:
         - name: HAMLET_CACHE
           value: /var/cache/hamlet
+        - name: NUMBA_CACHE_DIR
+          value: /var/cache/hamlet/numba
         - name: HOME
           value: /tmp
         - name: RAY_JOB_STOP_WAIT_TIME_S
