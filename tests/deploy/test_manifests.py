@@ -3,6 +3,7 @@
 import re
 
 import pytest
+import yaml
 
 from tools.kubernetes import (
     EXAMPLES,
@@ -171,3 +172,34 @@ def test_a_change_of_queries_changes_nothing_but_their_config_map():
     )
     different = [new for old, new in zip(before, after, strict=True) if old != new]
     assert [each["metadata"]["name"] for each in different] == ["hamlet-rides-workload"]
+
+
+def test_dashboards_and_rules_arrive_as_they_are(root):
+    """Not only their copies in the chart are equal: what Helm makes of them is."""
+    manifests = everything(BY_NAME["laptop"])
+    maps = [each["data"] for each in manifests if "grafana_dashboard" in each["metadata"]["labels"]]
+    found = {name.removeprefix("hamlet-"): text for data in maps for name, text in data.items()}
+    dashboards = (root / "grafana" / "dashboards").glob("*.json")
+    assert found == {path.name: path.read_text() for path in dashboards}
+    rules = yaml.safe_load((root / "grafana" / "prometheus" / "rules.yml").read_text())
+    assert of_kind(manifests, "PrometheusRule")["spec"] == rules
+
+
+def test_tokens_of_ray():
+    """The operator gives them to head and workers. Without them, Ray is told so in words."""
+
+    def modes(*options):
+        found = {}
+        for pod in pods(render(BY_NAME["laptop"], *options)):
+            (container,) = pod["spec"]["containers"]
+            given = {each["name"]: each.get("value") for each in container["env"]}
+            found[container["name"]] = given.get("RAY_AUTH_MODE"), "RAY_AUTH_TOKEN" in given
+        return found
+
+    with_token, by_operator, without = ("token", True), (None, False), ("disabled", False)
+    assert modes() == {
+        **dict.fromkeys(("ray-head", "ray-worker"), by_operator),
+        **dict.fromkeys(("job", "test"), with_token),
+    }
+    off = modes("--set", "ray.auth.enabled=false")
+    assert off == dict.fromkeys(("ray-head", "ray-worker", "job", "test"), without)

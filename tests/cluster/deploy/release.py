@@ -38,6 +38,7 @@ class Release:
         self.folder = folder
         gcs, dashboard, metrics = free_ports(3)
         self._ports = {"gcs": gcs, "dashboard": dashboard}
+        self.dashboard = f"http://127.0.0.1:{dashboard}"
         self.metrics = f"http://127.0.0.1:{metrics}/metrics"
         self.manifests = render(
             values, *options, "--set", f"metrics.port={metrics}", release=RELEASE
@@ -228,7 +229,7 @@ class Release:
 
     def _await(self) -> None:
         def answers() -> bool:
-            url = f"http://127.0.0.1:{self._ports['dashboard']}/api/gcs_healthz"
+            url = f"{self.dashboard}/api/gcs_healthz"
             assert self._node is not None
             assert self._node.poll() is None, (self.folder / "ray.log").read_text()
             try:

@@ -1,18 +1,20 @@
 """What the chart runs, run here: the right results, queries that change, a gentle end."""
 
 import json
+import subprocess
 import time
 import urllib.request
 from pathlib import Path
 
 import pytest
 
-from cluster.deploy.release import Release, until
+from cluster.deploy.release import PATIENCE_S, RAY, ROOT, Release, until
 from tools.kubernetes import helm
 from tools.registries import NotToBeHad
 
 pytestmark = pytest.mark.slow
 VALUES = Path(__file__).with_name("values.yaml")
+QUERY = "RETURN COUNT(*) AS n PATTERN SEQ(A, B+) WITHIN 1 minute\n"
 MORE = """
 QUERY ride
 RETURN driver, COUNT(*) AS n, SUM(T.speed) AS total
@@ -145,3 +147,48 @@ def test_a_release(release):
             assert rides_of(release, minute) == WANTED, minute
         pod.terminate()
         assert pod.wait(grace) == 0, pod.said
+
+
+def test_by_hand(release, tmp_path):
+    """`ray job submit`, with the file for its environment."""
+    (tmp_path / "ride.sase").write_text(QUERY)
+    (tmp_path / "ride.csv").write_text("time,type\n1,A\n2,B\n3,B\n")
+    run = "python -m hamlet.cli.job run ride.sase --input ride.csv --engine local --format csv"
+    done = subprocess.run(
+        [
+            *(*RAY, "job", "submit", "--address", release.dashboard),
+            *("--runtime-env", str(ROOT / "deploy" / "ray" / "runtime-env.yaml")),
+            *("--working-dir", str(tmp_path), "--", *run.split()),
+        ],
+        env=release.environment(release.job["containers"][0]),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert ",3" in done.stdout
+
+
+def test_a_wrong_token_is_refused(release):
+    (container,) = release.job["containers"]
+    command = [
+        "hamlet",
+        "submit",
+        "--address",
+        release.dashboard,
+        "--no-upload",
+        "--",
+        "check",
+        "x",
+    ]
+    done = subprocess.run(
+        ["/usr/bin/env", *command],
+        env=release.environment(container) | {"RAY_AUTH_TOKEN": "0" * 64},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "wants a token" in done.stderr

@@ -36,6 +36,10 @@ imagePullSecrets:
     secretKeyRef:
       name: {{ include "hamlet.tokenSecret" . | quote }}
       key: auth_token
+{{- else }}
+# Said in words: else Ray wants one.
+- name: RAY_AUTH_MODE
+  value: disabled
 {{- end }}
 {{- end }}
 
@@ -129,6 +133,9 @@ spec:
           value: /tmp
         - name: RAY_JOB_STOP_WAIT_TIME_S
           value: {{ $.Values.job.drainSeconds | quote }}
+        {{- if not $.Values.ray.auth.enabled }}
+        {{- include "hamlet.token" $ | nindent 8 }}
+        {{- end }}
         {{- with $.Values.env }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
