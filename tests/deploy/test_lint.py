@@ -23,6 +23,17 @@ def test_lint(values):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("values", EXAMPLES, ids=lambda path: path.stem)
+def test_notes_say_what_to_do_next(values):
+    done = run_helm("install", "rides", CHART, "-f", values, "--dry-run=client", "-n", "streams")
+    assert done.returncode == 0, done.stderr
+    notes = done.stdout.partition("\nNOTES:\n")[2]
+    assert "kubectl -n streams " in notes
+    assert ("helm test -n streams rides" in notes) == (values.stem != "batch")
+    assert ("on the claim hamlet-rides-state" in notes) == (values.stem != "production")
+    assert "The Prometheus operator is not installed" in notes
+
+
 def test_a_package_has_all_files(tmp_path):
     done = run_helm("package", CHART, "--destination", tmp_path)
     assert done.returncode == 0, done.stderr

@@ -39,6 +39,7 @@ class Release:
         gcs, dashboard, metrics = free_ports(3)
         self._ports = {"gcs": gcs, "dashboard": dashboard}
         self.dashboard = f"http://127.0.0.1:{dashboard}"
+        self.metrics_port = metrics
         self.metrics = f"http://127.0.0.1:{metrics}/metrics"
         self.manifests = render(
             values, *options, "--set", f"metrics.port={metrics}", release=RELEASE
@@ -64,7 +65,7 @@ class Release:
 
     def at(self, path: str) -> Path:
         """Where a path of a pod is here."""
-        return Path(self._here(path))
+        return Path(self.here(path))
 
     def _mounted(self, name: str, volume: Manifest) -> Path:
         path = self.folder / "mounts" / name
@@ -101,7 +102,8 @@ class Release:
         ]
         self._put(self.at("/etc/hamlet/workload"), found["data"])
 
-    def _here(self, text: str) -> str:
+    def here(self, text: str) -> str:
+        """A word of a command or a variable of a pod."""
         for there, here in sorted(self._mounts.items(), reverse=True):
             if text == there or text.startswith(f"{there}/"):
                 return f"{here}{text.removeprefix(there)}"
@@ -117,7 +119,7 @@ class Release:
         (group,) = self.cluster["workerGroupSpecs"]
         (worker,) = group["template"]["spec"]["containers"]
         options = {
-            **{name: self._here(value) for name, value in rendered.items()},
+            **{name: self.here(value) for name, value in rendered.items()},
             # The operator gives each worker as many as its limit says.
             "num-cpus": group["replicas"] * int(worker["resources"]["limits"]["cpu"]),
             "node-ip-address": "127.0.0.1",
@@ -169,7 +171,7 @@ class Release:
         # The operator adds the token to head and workers.
         token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": TOKEN}
         given = {
-            each["name"]: TOKEN if "valueFrom" in each else self._here(each["value"])
+            each["name"]: TOKEN if "valueFrom" in each else self.here(each["value"])
             for each in container.get("env", [])
         }
         given.pop("NUMBA_CACHE_DIR", None)  # the kernels of the checkout are beside their source
@@ -199,7 +201,7 @@ class Release:
 
     @contextmanager
     def _pod(self, name: str, container: Manifest) -> Iterator[Pod]:
-        command = [self._here(each) for each in [*container["command"], *container.get("args", [])]]
+        command = [self.here(each) for each in [*container["command"], *container.get("args", [])]]
         log = self.folder / f"{name}.log"
         with open(log, "ab") as file:
             process = subprocess.Popen(

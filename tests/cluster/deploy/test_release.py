@@ -1,7 +1,9 @@
 """What the chart runs, run here: the right results, queries that change, a gentle end."""
 
 import json
+import shlex
 import subprocess
+import sys
 import time
 import urllib.request
 from pathlib import Path
@@ -9,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cluster.deploy.release import PATIENCE_S, RAY, ROOT, Release, until
-from tools.kubernetes import helm
+from tools.kubernetes import helm, of_kind, render
 from tools.registries import NotToBeHad
 
 pytestmark = pytest.mark.slow
@@ -149,25 +151,62 @@ def test_a_release(release):
         assert pod.wait(grace) == 0, pod.said
 
 
+def test_a_batch(release):
+    """The entry point of a RayJob, which the operator hands to Ray as it is."""
+    folder = release.at("/data/batch")
+    folder.mkdir()
+    rides = Rides(folder)
+    rides.put(), rides.put()
+    options = {
+        "mode": "batch",
+        "input.uri": "/data/batch",
+        "output.uri": "/var/lib/hamlet/batch",
+        "checkpoint.uri": "/var/lib/hamlet/batch-state",
+        "metrics.port": release.metrics_port,
+    }
+    given = [each for name, value in options.items() for each in ("--set", f"{name}={value}")]
+    spec = of_kind(render(VALUES, *given, release="1e3"), "RayJob")["spec"]
+    entrypoint = shlex.join(release.here(word) for word in shlex.split(spec["entrypoint"]))
+    submit = (
+        "import sys; from ray.job_submission import JobSubmissionClient as C; "
+        "print(C(sys.argv[1]).submit_job(entrypoint=sys.argv[2]))"
+    )
+    job = in_pod(release, sys.executable, "-c", submit, release.dashboard, entrypoint)
+    follow = (*RAY, "job", "logs", "--address", release.dashboard, "--follow", job.strip())
+    said = in_pod(release, *follow)
+    status = in_pod(release, *RAY, "job", "status", "--address", release.dashboard, job.strip())
+    assert "succeeded" in status, said
+    lines = (release.at("/var/lib/hamlet/batch") / "ride.jsonl").read_text().splitlines()
+    found = [{name: json.loads(line)[name] for name in WANTED[0]} for line in lines]
+    assert found == [*WANTED, *WANTED]
+
+
+def in_pod(release: Release, *command: str) -> str:
+    """What a command prints that has the cluster's token."""
+    done = subprocess.run(
+        command,
+        env=release.environment(release.job["containers"][0]),
+        capture_output=True,
+        text=True,
+        timeout=2 * PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
 def test_by_hand(release, tmp_path):
     """`ray job submit`, with the file for its environment."""
     (tmp_path / "ride.sase").write_text(QUERY)
     (tmp_path / "ride.csv").write_text("time,type\n1,A\n2,B\n3,B\n")
     run = "python -m hamlet.cli.job run ride.sase --input ride.csv --engine local --format csv"
-    done = subprocess.run(
-        [
-            *(*RAY, "job", "submit", "--address", release.dashboard),
-            *("--runtime-env", str(ROOT / "deploy" / "ray" / "runtime-env.yaml")),
-            *("--working-dir", str(tmp_path), "--", *run.split()),
-        ],
-        env=release.environment(release.job["containers"][0]),
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
+    said = in_pod(
+        release,
+        *(*RAY, "job", "submit", "--address", release.dashboard),
+        *("--runtime-env", str(ROOT / "deploy" / "ray" / "runtime-env.yaml")),
+        *("--working-dir", str(tmp_path), "--", *run.split()),
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert ",3" in done.stdout
+    assert ",3" in said
 
 
 def test_a_wrong_token_is_refused(release):
