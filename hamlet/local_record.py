@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +13,7 @@ import pyarrow as pa
 from runtime.engine import Engine, Results
 from runtime.events.order import times_of
 from runtime.explain.live import drawings
-from runtime.metrics.arrivals import ANY, Arrivals, Ints, pane_of, panes_in_order, windows_of
+from runtime.metrics.arrivals import ANY, Arrivals, pane_of, panes_in_order, windows_of
 from runtime.metrics.facts import ActorFacts, ModelFacts, Shows
 from runtime.metrics.ledger import Ledger, Passed
 from runtime.sharing.decisions import Decisions
@@ -20,6 +21,13 @@ from runtime.sharing.plan import Plan
 
 # An epoch of a run in one process is what is done in so many seconds.
 EPOCH_SECONDS = 0.5
+
+
+class _Closed(NamedTuple):
+    """So many windows, and what is known of their latencies."""
+
+    windows: int
+    latencies: list[float]
 
 
 class LocalRecord:
@@ -66,25 +74,31 @@ class LocalRecord:
     def wrote(self, results: Results) -> None:
         """Results are out."""
         now = time.time()
-        known: dict[bytes, list[float]] = {}  # most queries have the same windows
+        known: dict[tuple[object, ...], _Closed] = {}  # most queries have the same windows
         for name, table in results.items():
             if table.num_rows:
-                starts, ends = self._engine.preparer.clock.windows(table)
-                key = starts.tobytes() + ends.tobytes()
-                if key not in known or self._queries[name].window.counted:
-                    known[key] = self._latencies_of(name, starts, ends, now)
+                key = self._windows_key(name, table)
+                if key not in known:
+                    known[key] = self._closed(name, table, now)
                 self._results[name] += table.num_rows
-                self._windows[name] += len(starts)
-                self._latencies.setdefault(name, []).extend(known[key])
+                self._windows[name] += known[key].windows
+                self._latencies.setdefault(name, []).extend(known[key].latencies)
         if time.perf_counter() - self._began > EPOCH_SECONDS:
             self._pass()
 
-    def _latencies_of(self, name: str, starts: Ints, ends: Ints, now: float) -> list[float]:
+    def _windows_key(self, name: str, table: pa.Table) -> tuple[object, ...]:
+        """The same for results of the same windows, where there is one, as mostly."""
+        starts, ends = table["window_start"], table["window_end"]
+        first, last = starts[0].as_py(), starts[-1].as_py()
+        own = first != last or self._queries[name].window.counted
+        return (name if own else "", first, last, ends[-1].as_py())
+
+    def _closed(self, name: str, table: pa.Table, now: float) -> _Closed:
+        starts, ends = self._engine.preparer.clock.windows(table)
         if self._queries[name].window.counted:
-            return [now - self._arrived] * len(starts)
+            return _Closed(len(starts), [now - self._arrived] * len(starts))
         arrived = self._arrivals.of_windows((ANY,), starts, ends)
-        found: list[float] = np.maximum(now - arrived[~np.isnan(arrived)], 0.0).tolist()
-        return found
+        return _Closed(len(starts), np.maximum(now - arrived[~np.isnan(arrived)], 0.0).tolist())
 
     def finish(self) -> None:
         self._pass(finished=True)

@@ -16,6 +16,7 @@ from runtime.sharing.seen import RunTime, Seen
 
 Sharing: TypeAlias = GraphletRun | OrderedRun
 
+TOLD = 16  # of the last examples
 # Of so many events of a batch the types are counted.
 COUNTED = 16_384
 
@@ -45,12 +46,12 @@ class Watch:
 
     def gone(self, run: Sharing) -> None:
         """A run makes room for others; what it decided is not forgotten."""
-        self._of_gone.append(less(run.decisions(), self._told.pop(run, None)))
+        self._of_gone.append(less(run.decisions(TOLD), self._told.pop(run, None)))
 
     def take_decided(self, runs: Iterable[Sharing]) -> list[Decisions]:
         """What runs decided since the last time, also those that are gone by now."""
         found, self._of_gone = self._of_gone, []
-        now = {run: run.decisions() for run in runs}
+        now = {run: run.decisions(TOLD) for run in runs}
         found += [less(decided, self._told.get(run)) for run, decided in now.items()]
         self._told = now
         return [each for each in merged(found) if each.types]

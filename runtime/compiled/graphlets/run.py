@@ -176,7 +176,8 @@ class GraphletRun:
     def state_bytes(self) -> int:
         return self._memory.nbytes
 
-    def decisions(self) -> Decisions:
+    def decisions(self, last: int = EXAMPLES) -> Decisions:
+        """With so many of the last examples, at the most."""
         work, at = self._memory.work, int(self._memory.work[k.W_DECISIONS])
         size = len(self._layout.types)
         counted = work[at : at + size * k.D_SIZE].reshape(size, k.D_SIZE)
@@ -184,7 +185,7 @@ class GraphletRun:
         return Decisions(
             tuple(query.name for query in self.queries),
             tuple(by_type(types, counted)),
-            tuple(examples(types, self._memory.logged(EXAMPLES))),
+            tuple(examples(types, self._memory.logged(last))),
         )
 
     def live_graphlets(self) -> int:

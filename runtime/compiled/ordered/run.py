@@ -256,7 +256,7 @@ class OrderedRun:
             len(self._queries) - len(self._removed)
         )
 
-    def decisions(self) -> Decisions:
+    def decisions(self, last: int = 0) -> Decisions:
         """Of shared Kleene states, event by event: a snapshot was made and the state stayed shared,
         it split, a new window merged it again, or an event needed no snapshot."""
         types = [
