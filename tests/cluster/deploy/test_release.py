@@ -14,7 +14,6 @@ from cluster.deploy.release import PATIENCE_S, RAY, ROOT, Release, until
 from tools.kubernetes import helm, of_kind, render
 from tools.registries import NotToBeHad
 
-pytestmark = pytest.mark.slow
 VALUES = Path(__file__).with_name("values.yaml")
 QUERY = "RETURN COUNT(*) AS n PATTERN SEQ(A, B+) WITHIN 1 minute\n"
 MORE = """
@@ -90,6 +89,7 @@ def rides_of(release: Release, minute: int) -> list[dict]:
     return [{name: row[name] for name in WANTED[0]} for row in found]
 
 
+@pytest.mark.slow
 def test_a_release(release):
     """One life of it, since a job takes a while to start."""
     rides = Rides(release.at("/data/events"))
@@ -151,6 +151,7 @@ def test_a_release(release):
         assert pod.wait(grace) == 0, pod.said
 
 
+@pytest.mark.slow
 def test_a_batch(release):
     """The entry point of a RayJob, which the operator hands to Ray as it is."""
     folder = release.at("/data/batch")
