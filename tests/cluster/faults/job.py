@@ -44,6 +44,8 @@ class Seen:
 
     def stage(self, what: str) -> None: ...
 
+    def serves(self, url: str) -> None: ...
+
     def warn(self, what: str) -> None:
         self.warnings.append(what)
 
