@@ -103,7 +103,7 @@ class KafkaSource(Source):
 
     def _arrived(self, reached: Offsets) -> float:
         """When the topic was first seen to go as far."""
-        for moment, ends in self._lengths:
+        for moment, ends in tuple(self._lengths):  # others may add to it meanwhile
             if _as_far(ends, reached):
                 return moment
         return time.time()
