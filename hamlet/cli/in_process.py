@@ -85,7 +85,9 @@ def run_in_process(
         advisor = _advisor(stack, engine, plan, settings)
         shows = [*shows, *_shows(stack, metrics, output, notices)]
         record = LocalRecord(job, engine, _model(advisor), _plan(advisor, plan), shows)
-        observers = [each for each in (advisor, record) if each is not None]
+        # Where nobody listens, only what was decided is recorded, in the end.
+        seen = record if shows else None
+        observers = [each for each in (advisor, seen) if each is not None]
         with bars(notices, total) as watcher, watch_compiler(watcher.compiling) as compiler:
             summary = run(engine, source, results, dead, watcher, observers)
         record.finish()
