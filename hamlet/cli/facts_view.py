@@ -28,13 +28,12 @@ def view(facts: Facts, before: Facts | None, rows: int) -> Iterator[Grid]:
 
 
 def _now(facts: Facts, before: Facts | None) -> Grid:
-    queries = facts["queries"].values()
     shown = {
         "epoch": count(facts["epoch"]),
         "events": count(facts["events"]),
         "events/s": number(_rate(facts, before)),
-        "results": count(sum(each["results"] for each in queries)),
-        "windows": count(sum(each["windows"] for each in queries)),
+        "results": count(facts["results"]),
+        "windows": count(facts["windows"]),
         "lag": _lag(facts),
         "waits": _backlog(facts),
         "late": count(facts["late"]),

@@ -42,7 +42,7 @@ def summary(history: History) -> str:
     facts = {
         "events": count(total),
         "events/s": number(_mean_rate(history)),
-        "results": count(sum(each["results"] for each in last["queries"].values())),
+        "results": count(last["results"]),
         "queries": count(last["workload"]),
         "time": seconds(spent),
         "epochs": count(sum(line["epochs"] for line in runs)),

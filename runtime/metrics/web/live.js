@@ -186,16 +186,14 @@ function showNow(facts) {
   document.title = facts.job + " · Hamlet";
   $("since").textContent = `engine ${facts.engine}, ${facts.workload} ${facts.workload === 1 ? "query" : "queries"}, since ${clock(facts.began)}; facts of ${clock(facts.time)}`;
   const dead = Object.values(facts.dead).reduce((a, b) => a + b, 0);
-  const queries = Object.values(facts.queries);
-  const sum = (name) => queries.reduce((a, b) => a + b[name], 0);
   const all = decidedLately().reduce((a, each) => [a[0] + each.all, a[1] + each.counts.split], [0, 0]);
   const behind = facts.watermark === null || facts.newest === null ? null : (facts.newest - facts.watermark) / 1e6;
   const restarts = Object.values(facts.restarts).reduce((a, b) => a + b, 0);
   tiles("tiles", [
     ["events/s", facts.finished ? "ended" : rate(lately((f) => f.events, LATELY)), "of the last seconds"],
     ["events", count(facts.events)],
-    ["results", count(sum("results"))],
-    ["windows closed", count(sum("windows"))],
+    ["results", count(facts.results)],
+    ["windows closed", count(facts.windows)],
     ["bursts shared", all[0] ? percent((all[0] - all[1]) / all[0]) : "–", "of those in the last seconds"],
     ["lag", seconds(behind), "how far the watermark is behind the newest event, in the stream's own time"],
     ["watermark", streamTime(facts.watermark)],
