@@ -11,8 +11,9 @@ from dataclasses import replace
 import ray
 
 from runtime.compiled.graphlets.calibrate import calibrated
+from runtime.metrics.facts import Replan
 from runtime.planning.background import Background
-from runtime.planning.central import Central, Guidance, Replanned, Running
+from runtime.planning.central import Central, Guidance, Running
 from runtime.sharing.seen import Seen
 
 
@@ -44,5 +45,5 @@ class Optimizer:
         """The newest one; None as long as nobody has said what runs."""
         return None if self._central is None else self._central.guidance
 
-    def replanned(self) -> list[Replanned]:
-        return [] if self._central is None else self._central.replanned
+    def replanned(self) -> list[Replan]:
+        return [] if self._central is None else list(self._central.replanned)

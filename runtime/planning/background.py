@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
-from runtime.planning.central import Answer, Central, Replanned
+from runtime.metrics.facts import Replan
+from runtime.planning.central import Answer, Central
 
 logger = logging.getLogger(__name__)
 
@@ -16,7 +17,7 @@ class Background:
         self._answer: Future[Answer] | None = None
         self._thread = ThreadPoolExecutor(1, "planning")
 
-    def turn(self) -> Replanned | None:
+    def turn(self) -> Replan | None:
         """Takes what has been planned by now, and begins to plan if that is due. Never waits."""
         outcome = None
         if self._answer is not None:
@@ -29,7 +30,7 @@ class Background:
             self._answer = self._thread.submit(request.answer)
         return outcome
 
-    def _taken(self, answer: Future[Answer]) -> Replanned | None:
+    def _taken(self, answer: Future[Answer]) -> Replan | None:
         """Where planning went wrong, the plan stays, and what runs goes on."""
         try:
             return self._central.take(answer.result())

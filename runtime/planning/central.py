@@ -35,8 +35,7 @@ logger = logging.getLogger(__name__)
 MIGRATION = 2.0
 # A plan is expected to last for as many events as there were since the last change, or more.
 LEAST_AHEAD = 100_000
-KEPT = 100  # outcomes
-LAST = 16  # of them are told
+KEPT = 16  # of the last outcomes, and policies
 
 
 @dataclass(frozen=True)
@@ -95,17 +94,6 @@ class Answer:
     before: float  #: what the plan that runs costs for an event, in nanoseconds
 
 
-@dataclass(frozen=True)
-class Replanned:
-    """What came of planning anew, and why it was done."""
-
-    reason: str
-    planner: str
-    before: float
-    after: float
-    migrated: bool
-
-
 class Central:
     """`planner` None: the plan was given, and stays. `model` learns the policy from bursts that
     were timed, and knows how good it is."""
@@ -113,7 +101,7 @@ class Central:
     def __init__(self, running: Running, policy: Policy, planner: str | None = AUTO) -> None:
         self.model = Learner(policy)
         self.policy = policy
-        self.replanned: list[Replanned] = []
+        self.replanned: deque[Replan] = deque(maxlen=KEPT)
         self._running = running
         self._planner = planner
         self._rates = Rates()
@@ -123,10 +111,9 @@ class Central:
         self._since_change = 0
         self._hasty = False
         self._counted: Counter[tuple[str, bool]] = Counter()
-        self._replans: deque[Replan] = deque(maxlen=LAST)
         # Engines begin with what was measured on the machine, as version 0; so does this.
         first = [replace(policy, version=0)] if policy.version == 1 else []
-        self._policies = deque([*first, policy], maxlen=LAST)
+        self._policies = deque([*first, policy], maxlen=KEPT)
 
     # ---- what it hears ---------------------------------------------------------------------
 
@@ -189,7 +176,7 @@ class Central:
             self._running.chosen if self._planner == AUTO else self._planner or "",
             model.kinds_correlation,
             dict(self._counted),
-            tuple(self._replans),
+            tuple(self.replanned),
             tuple(self._policies),
         )
 
@@ -208,7 +195,7 @@ class Central:
             return None
         return Request(*due, self._running, self._planner, self._statistics(), self.prices)
 
-    def take(self, answer: Answer) -> Replanned | None:
+    def take(self, answer: Answer) -> Replan | None:
         """Changes the plan where that saves more than moving the state costs. None where the
         answer came too late: the workload is another one by now."""
         if answer.request.running is not self._running:
@@ -216,19 +203,11 @@ class Central:
         found = answer.found
         saved = (answer.before - found.cost) * max(self._since_change, LEAST_AHEAD)
         pays = saved > MIGRATION * sum(self._state_bytes.values())
-        outcome = Replanned(answer.request.reason, found.planner, answer.before, found.cost, pays)
-        self.replanned = [*self.replanned, outcome][-KEPT:]
-        self._counted[answer.request.why, pays] += 1
-        self._replans.append(
-            Replan(
-                time.time(),
-                outcome.reason,
-                outcome.planner,
-                outcome.before,
-                outcome.after,
-                pays,
-            )
+        outcome = Replan(
+            time.time(), answer.request.reason, found.planner, answer.before, found.cost, pays
         )
+        self.replanned.append(outcome)
+        self._counted[answer.request.why, pays] += 1
         self._rates.planned(anew=pays)
         self._hasty = False
         self._works = {}
