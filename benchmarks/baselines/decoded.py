@@ -1,0 +1,191 @@
+"""A query and its events as arrays, for kernels.
+
+Every type stands in a pattern once, so an event sits in one state or in none. States are the
+positions of the pattern, in the order in which they are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from benchmarks.baselines.system import Unsupported
+from runtime.compiled.batch import Batch
+from runtime.compiled.codes import TypeCodes
+from runtime.compiled.keys import Keys
+from runtime.compiled.texts import Texts
+from runtime.events.prepare import TYPE, Preparer
+from runtime.language import syntax as s
+from runtime.language.query import Fold, Query, Workload
+
+Ints = npt.NDArray[np.int64]
+Doubles = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+Codes = npt.NDArray[np.int8]
+
+NOWHERE = -1
+FOLDS = {Fold.SUM: 0, Fold.MIN: 1, Fold.MAX: 2}
+#: What a lane holds of no event.
+NOTHING = {Fold.SUM: 0.0, Fold.MIN: np.inf, Fold.MAX: -np.inf}
+OPERATORS = {"<": 0, "<=": 1, ">": 2, ">=": 3, "=": 4, "!=": 5}
+
+
+@dataclass(frozen=True)
+class Automaton:
+    before: Mask  #: [p, t]: p may come right before t
+    begins: Mask
+    ends: Mask
+
+    @property
+    def states(self) -> int:
+        return len(self.begins)
+
+
+@dataclass(frozen=True)
+class Adjacent:
+    """`left[i] OP right[j]` for neighbours i, j in states p, t where `applies[p, t]`."""
+
+    operator: int
+    left: Doubles  #: NaN where null: no comparison with it is true
+    right: Doubles
+    applies: Mask
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """A query over all events, in order of time."""
+
+    query: Query
+    automaton: Automaton
+    time: Ints
+    slot: Ints  #: of the partition
+    state: Codes  #: NOWHERE: another type, or a local condition that is not true
+    values: Doubles  #: [lane, event]: what the event adds to each lane
+    folds: Codes  #: of lanes
+    adjacent: tuple[Adjacent, ...]
+    groups: pa.Table  #: the values of the GROUP-BY attributes, by slot
+
+
+def decoded(workload: Workload, table: pa.Table) -> list[Decoded]:
+    """Each query of a workload. Queries with the same partitions have the same arrays of them."""
+    preparer = Preparer("time", "type", "us", workload.uses)
+    prepared = [preparer.prepare(batch).events for batch in table.combine_chunks().to_batches()]
+    events = pa.Table.from_batches(prepared).combine_chunks().to_batches()[0]
+    types = {name: events.schema.field(name).type for name in workload.uses}
+    batches: dict[tuple[str, ...], tuple[Batch, Keys]] = {}
+    found = []
+    codes = TypeCodes()
+    texts = Texts()
+    names = events.column(TYPE).cast(pa.string()).to_numpy(zero_copy_only=False)
+    for query in workload:
+        _check(query)
+        by = query.partition_by
+        if by not in batches:
+            keys = Keys({name: types[name] for name in by})
+            batches[by] = Batch.of(events, keys, codes, texts, types), keys
+        found.append(_decoded(query, *batches[by], names))
+    return found
+
+
+def _check(query: Query) -> None:
+    """What no baseline expresses."""
+    template = query.template
+    kinds = [position.type for position in template.positions]
+    for wrong, why in (
+        (template.negations, "NOT"),
+        (query.conjunctive, "P & Q"),
+        (query.least_length > 1, "LENGTH"),
+        (query.having is not None, "HAVING"),
+        (query.window.counted, "windows of so many events"),
+        (len(set(kinds)) < len(kinds), "a type that stands in the pattern twice"),
+    ):
+        if wrong:
+            raise Unsupported(f"query `{query.name}`: {why} is not expressed by any baseline")
+
+
+def _decoded(query: Query, batch: Batch, keys: Keys, names: npt.NDArray[np.object_]) -> Decoded:
+    slot = batch.slots.astype(np.int64)
+    state = _states(query, batch, names)
+    return Decoded(
+        query=query,
+        automaton=_automaton(query),
+        time=batch.times,
+        slot=slot,
+        state=state,
+        values=_values(query, batch, state),
+        folds=np.array([FOLDS[lane.fold] for lane in query.lanes], np.int8),
+        adjacent=tuple(_adjacent(query, batch)),
+        groups=_groups(query, keys),
+    )
+
+
+def _automaton(query: Query) -> Automaton:
+    automaton = query.template.automaton
+    states = len(query.template.positions)
+    before = np.zeros((states, states), np.bool_)
+    for p, t in automaton.edges:
+        before[p, t] = True
+    return Automaton(before, _marked(states, automaton.first), _marked(states, automaton.last))
+
+
+def _marked(states: int, places: Sequence[int]) -> Mask:
+    found = np.zeros(states, np.bool_)
+    found[list(places)] = True
+    return found
+
+
+def _states(query: Query, batch: Batch, names: npt.NDArray[np.object_]) -> Codes:
+    state = np.full(batch.size, NOWHERE, np.int8)
+    for position in query.template.positions:
+        picked = names == position.type
+        for condition in query.local:
+            if position.index in condition.positions:
+                picked = picked & batch.truth(condition.expression)
+        state[picked] = position.index
+    return state
+
+
+def _values(query: Query, batch: Batch, state: Codes) -> Doubles:
+    values = np.empty((len(query.lanes), batch.size))
+    for number, lane in enumerate(query.lanes):
+        covered = np.isin(state, list(lane.positions))
+        given = np.ones(batch.size)
+        if lane.attribute is not None:
+            numbers = batch.number(lane.attribute)
+            covered &= ~np.isnan(numbers)
+            given = given if lane.ones else numbers
+        values[number] = np.where(covered, given, NOTHING[lane.fold])
+    return values
+
+
+def _adjacent(query: Query, batch: Batch) -> list[Adjacent]:
+    found = []
+    states = len(query.template.positions)
+    for condition in query.adjacent:
+        match condition.expression:
+            case s.Compare(
+                symbol, s.Attribute(name=left, next=False), s.Attribute(name=right, next=True)
+            ):
+                pass
+            case s.Compare(
+                symbol, s.Attribute(name=right, next=True), s.Attribute(name=left, next=False)
+            ):
+                symbol = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(symbol, symbol)
+            case _:
+                raise Unsupported(
+                    f"query `{query.name}`: of adjacent conditions, baselines know comparisons "
+                    "of one attribute with one attribute"
+                )
+        applies = np.zeros((states, states), np.bool_)
+        applies[np.ix_(sorted(condition.before), sorted(condition.after))] = True
+        found.append(Adjacent(OPERATORS[symbol], batch.number(left), batch.number(right), applies))
+    return found
+
+
+def _groups(query: Query, keys: Keys) -> pa.Table:
+    columns = dict(zip(query.partition_by, keys.columns(np.arange(keys.top)), strict=True))
+    return pa.table({name: columns[name] for name in query.group_by})

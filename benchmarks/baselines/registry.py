@@ -1,0 +1,32 @@
+"""All systems by name. A module is loaded when one of its systems is asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from benchmarks.baselines.system import System
+from runtime.errors import HamletError, did_you_mean
+
+_HOMES = {
+    "hamlet": "ours.Hamlet",
+    "hamlet-static": "ours.Static",
+    "hamlet-not-shared": "ours.NotShared",
+    "greedy": "ours.Greedy",
+    "gloria": "ours.Gloria",
+    "sharon-plan": "ours.SharonPlan",
+    "greta": "greta.Greta",
+    "cogra": "cogra.Cogra",
+    "sase": "sase.Sase",
+    "a-seq": "aseq.ASeq",
+    "sharon": "sharon.Sharon",
+    "mcep": "mcep.Mcep",
+}
+NAMES = tuple(_HOMES)
+
+
+def system(name: str) -> System:
+    if name not in _HOMES:
+        raise HamletError(f"there is no system `{name}`", did_you_mean(name, NAMES))
+    module, kind = _HOMES[name].split(".")
+    found: type[System] = getattr(import_module(f"benchmarks.baselines.{module}"), kind)
+    return found()

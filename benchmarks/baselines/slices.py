@@ -1,0 +1,80 @@
+"""The events of one partition in one window: what every baseline aggregates by itself.
+
+A slice is a run of places in `order`. An event in r windows is in r slices, as it is in r states
+of a system that keeps one for each open window.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from benchmarks.baselines.decoded import Decoded, Ints
+
+
+@dataclass(frozen=True)
+class Slices:
+    order: Ints  #: all events, by partition and time
+    begins: Ints
+    ends: Ints
+    window: Ints  #: its number k
+    slot: Ints
+
+    def __len__(self) -> int:
+        return len(self.begins)
+
+
+def slices(decoded: Decoded) -> Slices:
+    window = decoded.query.window
+    order, starts = _by_slot(decoded.slot)
+    count = _cut(
+        decoded.time, order, starts, window.within, window.slide, _NONE, _NONE, _NONE, _NONE
+    )
+    begins, ends, number, slot = (np.empty(count, np.int64) for _ in range(4))
+    _cut(decoded.time, order, starts, window.within, window.slide, begins, ends, number, slot)
+    return Slices(order, begins, ends, number, slot)
+
+
+_NONE = np.empty(0, np.int64)
+
+
+@njit(cache=True)
+def _by_slot(slot):
+    """A counting sort, which keeps the order of time."""
+    starts = np.zeros(slot.max() + 2 if len(slot) else 1, np.int64)
+    for each in slot:
+        starts[each + 1] += 1
+    starts = np.cumsum(starts)
+    after = starts.copy()
+    order = np.empty(len(slot), np.int64)
+    for event in range(len(slot)):
+        order[after[slot[event]]] = event
+        after[slot[event]] += 1
+    return order, starts
+
+
+@njit(cache=True)
+def _cut(time, order, starts, within, slide, begins, ends, number, slot):
+    """Writes every slice that holds an event, if there is room; gives how many there are."""
+    found = 0
+    for partition in range(len(starts) - 1):
+        low, high = starts[partition], starts[partition + 1]
+        if low == high:
+            continue
+        first = (time[order[low]] - within) // slide + 1
+        last = time[order[high - 1]] // slide
+        begin = end = low
+        for k in range(first, last + 1):
+            while begin < high and time[order[begin]] < k * slide:
+                begin += 1
+            end = max(begin, end)
+            while end < high and time[order[end]] < k * slide + within:
+                end += 1
+            if begin == end:
+                continue
+            if len(begins):
+                begins[found], ends[found], number[found], slot[found] = begin, end, k, partition
+            found += 1
+    return found

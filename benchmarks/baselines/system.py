@@ -1,0 +1,44 @@
+"""What a system is to a benchmark: it takes a workload and a table of events, and answers.
+
+`prepare` is before the clock: columns are decoded, local conditions evaluated, keys numbered. `run`
+is what is timed, from decoded events to the last result, as often as one likes.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, TypeAlias
+
+import pyarrow as pa
+
+from runtime.errors import HamletError
+from runtime.language.query import Workload
+
+#: By query: `window_start`, `window_end`, the group attributes and the aggregates.
+Answers: TypeAlias = dict[str, pa.Table]
+
+
+class Unsupported(HamletError):
+    """A system cannot express a query, with the reason."""
+
+
+class Prepared(ABC):
+    #: The most that the last run stored at a time: aggregates, events, trends, as the papers count.
+    state_bytes: int = 0
+
+    def ready(self) -> None:
+        """Makes what the next run needs anew; before the clock."""
+
+    @abstractmethod
+    def run(self) -> Answers: ...
+
+
+class System(ABC):
+    name: ClassVar[str]
+    about: ClassVar[str]  #: what it does, in a line
+    cannot: ClassVar[str]  #: what it cannot express, in a line
+
+    @abstractmethod
+    def prepare(self, workload: Workload, table: pa.Table) -> Prepared:
+        """Raises `Unsupported`. Times are microseconds in a column `time`, types in `type`; events
+        are in order of time."""
