@@ -26,7 +26,7 @@ class Prepared(ABC):
     #: The most that the last run stored at a time: aggregates, events, trends, as the papers count.
     state_bytes: int = 0
 
-    def ready(self) -> None:
+    def ready(self) -> None:  # noqa: B027 (most have nothing to make)
         """Makes what the next run needs anew; before the clock."""
 
     @abstractmethod
