@@ -15,7 +15,7 @@ import pyarrow as pa
 from numba import njit
 
 from benchmarks.baselines.answers import answer
-from benchmarks.baselines.decoded import NOTHING, Decoded, Doubles, Ints, decoded
+from benchmarks.baselines.decoded import NOTHING, Decoded, Doubles, decoded
 from benchmarks.baselines.elements import elements, together
 from benchmarks.baselines.flattened import longest, relevant, sequences
 from benchmarks.baselines.peaks import peak
@@ -137,10 +137,10 @@ def _step(counts, lanes, values, folds, event, low, high):
                 lane[j] += lane[j - 1] + value * counts[j - 1]
         elif folds[n] == 1:
             for j in range(high, low - 1, -1):
-                lane[j] = min(lane[j], min(lane[j - 1], value))
+                lane[j] = min(lane[j], lane[j - 1], value)
         else:
             for j in range(high, low - 1, -1):
-                lane[j] = max(lane[j], max(lane[j - 1], value))
+                lane[j] = max(lane[j], lane[j - 1], value)
     for j in range(high, low - 1, -1):
         counts[j] += counts[j - 1]
 
@@ -153,9 +153,9 @@ def _step_from(counts, lanes, old_counts, old_lanes, values, folds, event, low, 
             if folds[n] == 0:
                 lanes[n, j] += old_lanes[n, j - 1] + value * old_counts[j - 1]
             elif folds[n] == 1:
-                lanes[n, j] = min(lanes[n, j], min(old_lanes[n, j - 1], value))
+                lanes[n, j] = min(lanes[n, j], old_lanes[n, j - 1], value)
             else:
-                lanes[n, j] = max(lanes[n, j], max(old_lanes[n, j - 1], value))
+                lanes[n, j] = max(lanes[n, j], old_lanes[n, j - 1], value)
     for j in range(low, high + 1):
         counts[j] += old_counts[j - 1]
 

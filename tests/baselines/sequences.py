@@ -1,4 +1,4 @@
-"""Random workloads of sequences that share parts, and how systems are held against the enumerator."""
+"""Random workloads of sequences that share parts, and systems held against the enumerator."""
 
 from dataclasses import replace
 

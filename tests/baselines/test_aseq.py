@@ -1,4 +1,4 @@
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, given, settings
 
 from baselines.sequences import drawn, judge
 from benchmarks.baselines.aseq import ASeq

@@ -1,0 +1,51 @@
+"""Which queries share which segments, by SHARON's optimizer and what our executor takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from benchmarks.baselines.elements import Element
+from runtime.planning import sharon
+from runtime.planning.sharon.benefit import place
+from runtime.planning.sharon.candidates import Pattern, Queries, Weight
+
+#: Updates of a row of counts, one for each START event, against that of a single count. Rows lie
+#: in a line, and several of their counts are updated at a time.
+ROW = 0.2
+
+
+def segments(
+    queries: Mapping[str, Sequence[Element]], rates: Mapping[str, float]
+) -> dict[str, dict[int, Pattern]]:
+    """By query: the shared segments, by the place where they begin. Elements that are flattened
+    are in none of them."""
+    labels = {name: _labels(name, parts) for name, parts in queries.items()}
+    found = sharon.plan(labels, weight=_weight(labels, rates))
+    chosen: dict[str, dict[int, Pattern]] = {name: {} for name in queries}
+    for pattern, sharing in found.chosen:
+        for name in sharing:
+            chosen[name][place(pattern, labels[name])] = pattern
+    return chosen
+
+
+def _labels(name: str, parts: Sequence[Element]) -> list[str]:
+    return [each.label if each.plain else f"{each.label}\n{name}+" for each in parts]
+
+
+def _weight(labels: Mapping[str, Sequence[str]], rates: Mapping[str, float]) -> Weight:
+    """Updates that are saved in a slice, on average."""
+
+    def rate(types: Sequence[str]) -> float:
+        return sum(rates.get(each, 0.0) for each in types)
+
+    def gain(pattern: Pattern, sequence: Sequence[str]) -> float:
+        end = place(pattern, sequence) + len(pattern)
+        asked = rate(sequence[end : end + 1]) if end < len(sequence) else 1.0
+        starts = rate(pattern[:1])
+        return rate(pattern) - starts - min(asked, rate(pattern[-1:])) * (1.0 + ROW * starts)
+
+    def weight(pattern: Pattern, sharing: Queries) -> float:
+        cost = rate(pattern) * (1.0 + ROW * rate(pattern[:1]))
+        return sum(gain(pattern, labels[name]) for name in sharing) - cost
+
+    return weight
