@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-from numba import njit
 
 from benchmarks.baselines.answers import answer
 from benchmarks.baselines.decoded import NOTHING, Decoded, Doubles, decoded
 from benchmarks.baselines.elements import elements, together
 from benchmarks.baselines.flattened import longest, relevant, sequences
+from benchmarks.baselines.kernel import inlined, kernel
 from benchmarks.baselines.peaks import peak
 from benchmarks.baselines.slices import Slices, slices
 from benchmarks.baselines.system import Answers, Prepared, System
@@ -59,9 +59,9 @@ class _Prepared(Prepared):
         totals = nothing(query, len(found))
         counters = np.zeros(len(found), np.int64)
         picked, begins, ends = relevant(found.order, found.begins, found.ends, query.state >= 0)
-        given = query.time, query.state, query.values, query.folds, picked, begins, ends
+        given = query.time, picked, begins, ends, query.state, has, query.values, query.folds
         for repeats in sequences(parts, most):
-            _sequence(*given, has, np.array(repeats), totals, counters)
+            _sequence(np.array(repeats), *given, totals, counters)
         held = counters * totals.itemsize * totals.shape[1]
         self.state_bytes += peak(found, query.query.window, held)
         return answer(query, found.window, found.slot, totals)
@@ -76,16 +76,37 @@ def nothing(query: Decoded, count: int) -> Doubles:
 # ---- kernels -------------------------------------------------------------------------------
 
 
-@njit(cache=True)
-def _sequence(time, state, values, folds, picked, begins, ends, has, repeats, totals, counters):
+def _sequence(repeats, *given):
     """One sequence of fixed length in every slice. `counts[j]` is of the prefix of length j."""
-    before = np.zeros(len(repeats) + 1, np.int64)  # positions in front of an element
-    before[1:] = np.cumsum(repeats)
+    before = np.concatenate(([0], np.cumsum(repeats)))  # positions in front of an element
+    lanes, length = len(given[-3]), before[-1]
+    counts = np.empty(length + 1), np.empty((lanes, length + 1))
+    old = np.empty(length + 1), np.empty((lanes, length + 1))
+    _count(repeats, before, *given, *counts, *old)
+
+
+@kernel
+def _count(
+    repeats,
+    before,
+    time,
+    picked,
+    begins,
+    ends,
+    state,
+    has,
+    values,
+    folds,
+    totals,
+    counters,
+    counts,
+    lanes,
+    old_counts,
+    old_lanes,
+):
     length = before[-1]
-    counts, lanes = np.zeros(length + 1), np.empty((len(folds), length + 1))
-    old_counts, old_lanes = np.zeros(length + 1), np.empty((len(folds), length + 1))
     for i in range(len(begins)):
-        if np.any(has[i] < repeats):
+        if not _enough(has[i], repeats):
             continue
         counters[i] += length
         _clear(counts, lanes, folds)
@@ -103,8 +124,7 @@ def _sequence(time, state, values, folds, picked, begins, ends, has, repeats, to
                     _step(counts, lanes, values, folds, event, low, high)
                     reach = max(reach, high)
             else:  # of equal time: all of them go by the counts from before the first
-                old_counts[: reach + 1] = counts[: reach + 1]
-                old_lanes[:, : reach + 1] = lanes[:, : reach + 1]
+                _keep(counts, lanes, old_counts, old_lanes, reach)
                 last = reach + 1
                 for tied in picked[place:after]:
                     low = before[state[tied]] + 1
@@ -118,7 +138,23 @@ def _sequence(time, state, values, folds, picked, begins, ends, has, repeats, to
             _add(counts, lanes, folds, totals[i])
 
 
-@njit(cache=True)
+@inlined
+def _enough(has, repeats):
+    for e in range(len(repeats)):  # noqa: SIM110 (numba knows no `all`)
+        if has[e] < repeats[e]:
+            return False
+    return True
+
+
+@kernel
+def _keep(counts, lanes, old_counts, old_lanes, reach):
+    for j in range(reach + 1):
+        old_counts[j] = counts[j]
+        for n in range(len(lanes)):
+            old_lanes[n, j] = lanes[n, j]
+
+
+@inlined
 def _clear(counts, lanes, folds):
     counts[:] = 0.0
     counts[0] = 1.0
@@ -126,7 +162,7 @@ def _clear(counts, lanes, folds):
         lanes[n] = 0.0 if folds[n] == 0 else (np.inf if folds[n] == 1 else -np.inf)
 
 
-@njit(cache=True)
+@inlined
 def _step(counts, lanes, values, folds, event, low, high):
     """From the longest prefix down, so that each is read before it changes."""
     for n in range(len(folds)):
@@ -145,7 +181,7 @@ def _step(counts, lanes, values, folds, event, low, high):
         counts[j] += counts[j - 1]
 
 
-@njit(cache=True)
+@kernel
 def _step_from(counts, lanes, old_counts, old_lanes, values, folds, event, low, high):
     for n in range(len(folds)):
         value = values[n, event]
@@ -160,7 +196,7 @@ def _step_from(counts, lanes, old_counts, old_lanes, values, folds, event, low, 
         counts[j] += old_counts[j - 1]
 
 
-@njit(cache=True)
+@inlined
 def _add(counts, lanes, folds, total):
     total[0] += counts[-1]
     for n in range(len(folds)):

@@ -62,7 +62,7 @@ class _Prepared(Prepared):
         for number, each in enumerate(group):
             totals[number, :, : 1 + len(each.query.lanes)] = nothing(each, len(found))
         held = np.zeros(len(found), np.int64)
-        run(group[0].time, picked, begins, ends, *graph.arrays, totals, held)
+        run(group[0].time, picked, begins, ends, graph.arrays, totals, held)
         self.state_bytes += peak(found, group[0].query.window, 8 * held)
         return {
             each.query.name: answer(

@@ -8,7 +8,8 @@ equal time all do the first, then all the second, then all the third.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from benchmarks.baselines.kernel import inlined, kernel, summing
 
 # Columns of the arrays.
 COLUMNS, ROWS, AT, RUN, LANE, LANES, PAIR, PAIRS, VERSION = range(9)
@@ -18,12 +19,25 @@ PAIR_PARENT, PAIR_QUERY, PAIR_AT = range(3)
 SUM, MIN = 0, 1
 NEVER = 1 << 60
 
-# Sums may be added up in any order, so that several are at a time.
-ANY_ORDER = {"reassoc", "nsz", "contract"}
+
+def run(time, picked, begins, ends, arrays, totals, held):
+    """Adds what each query has in each slice to `totals`, and the doubles it took to `held`."""
+    tables, pairs, nodes = arrays[8], arrays[11], arrays[12]
+    scratch = (
+        np.zeros((len(nodes), totals.shape[2])),  # what nodes are
+        np.empty(len(nodes), np.int64),  # as of which change of its row
+        np.zeros(tables[:, ROWS].sum() + len(tables), np.int64),  # changes by table and row
+        np.zeros(len(tables), np.int64),  # START events so far
+        np.zeros(len(tables), np.int64),  # those with the time at hand
+        np.empty(len(pairs), np.int64),  # the first START event with a prefix before it
+        np.zeros((len(nodes), totals.shape[2])),  # what events of equal time add to nodes
+        np.zeros(len(nodes), np.bool_),  # whether they do
+    )
+    _run(time, picked, begins, ends, *arrays, totals, held, *scratch)
 
 
-@njit(cache=True)
-def run(
+@kernel
+def _run(
     time,
     picked,
     begins,
@@ -50,22 +64,26 @@ def run(
     memory,
     totals,
     held,
+    found,
+    version,
+    changed,
+    columns,
+    added,
+    since,
+    sums,
+    touched,
 ):
-    """Adds what each query has in each slice to `totals`, and the doubles it took to `held`."""
-    found = np.zeros((len(nodes), totals.shape[2]))
-    version = np.empty(len(nodes), np.int64)
-    changed = np.zeros(tables[:, ROWS].sum() + len(tables), np.int64)  # by table and row
-    columns = np.zeros(len(tables), np.int64)  # START events so far
-    added = np.zeros(len(tables), np.int64)  # with the time at hand
-    since = np.empty(len(pairs), np.int64)  # the first START event with a prefix before it
-    sums = np.zeros((len(nodes), totals.shape[2]))
-    touched = np.zeros(len(nodes), np.bool_)
     graph = tables, table_folds, table_adds, pairs, nodes, node_lanes, widths, folds
     state = found, version, changed, columns, since, memory
+    lists = (
+        *(label_starts, labels, node_starts, node_list),
+        *(start_starts, start_list, cell_starts, cells),
+    )
     for i in range(len(begins)):
         if begins[i] == ends[i]:
             continue
-        _clear(found, nodes, widths, folds)
+        for node in range(len(nodes)):
+            _nothing(found[node], widths, folds, nodes[node, QUERY])
         version[:] = -1
         since[:] = NEVER
         place = begins[i]
@@ -73,44 +91,21 @@ def run(
             after = place + 1
             while after < ends[i] and time[picked[after]] == time[picked[place]]:
                 after += 1
-            alone = after == place + 1
-            for event in picked[place:after]:
-                for label in labels[label_starts[event] : label_starts[event + 1]]:
-                    for table in start_list[start_starts[label] : start_starts[label + 1]]:
-                        _note(table, columns[table] + added[table], graph, state)
-                        added[table] += 1
-            for event in picked[place:after]:
-                for label in labels[label_starts[event] : label_starts[event + 1]]:
-                    for node in node_list[node_starts[label] : node_starts[label + 1]]:
-                        if alone:
-                            _go_on(node, event, found[node], values, graph, state)
-                        else:
-                            if not touched[node]:
-                                touched[node] = True
-                                _nothing(sums[node], widths, folds, nodes[node, QUERY])
-                            _go_on(node, event, sums[node], values, graph, state)
-            if not alone:
-                for event in picked[place:after]:
-                    for label in labels[label_starts[event] : label_starts[event + 1]]:
-                        for node in node_list[node_starts[label] : node_starts[label + 1]]:
-                            if touched[node]:
-                                touched[node] = False
-                                query = nodes[node, QUERY]
-                                _merge(found[node], sums[node], widths[query], folds[query])
-            if alone:
+            if after == place + 1:
                 event = picked[place]
-                for label in labels[label_starts[event] : label_starts[event + 1]]:
-                    for cell in cells[cell_starts[label] : cell_starts[label + 1]]:
-                        for row in range(cell[2], cell[1] - 1, -1):
-                            _bring_on(cell[0], row, event, values, graph, state)
+                for at in range(label_starts[event], label_starts[event + 1]):
+                    label = labels[at]
+                    for n in range(start_starts[label], start_starts[label + 1]):
+                        _note(start_list[n], columns[start_list[n]], graph, state)
+                    for n in range(node_starts[label], node_starts[label + 1]):
+                        _go_on(node_list[n], event, found, values, graph, state)
+                    for n in range(cell_starts[label], cell_starts[label + 1]):
+                        for row in range(cells[n, 2], cells[n, 1] - 1, -1):
+                            _bring_on(cells[n, 0], row, event, values, graph, state)
+                    for n in range(start_starts[label], start_starts[label + 1]):
+                        _start(start_list[n], event, values, graph, state)
             else:
-                tied = picked[place:after]
-                _bring_on_tied(tied, label_starts, labels, cell_starts, cells, values, graph, state)
-            for event in picked[place:after]:
-                for label in labels[label_starts[event] : label_starts[event + 1]]:
-                    for table in start_list[start_starts[label] : start_starts[label + 1]]:
-                        _start(table, event, values, graph, state)
-                        added[table] = 0
+                _tied(picked[place:after], lists, added, sums, touched, values, graph, state)
             place = after
         for query in range(len(widths)):
             for node in finals[final_starts[query] : final_starts[query + 1]]:
@@ -121,7 +116,49 @@ def run(
         _clear_tables(graph, state)
 
 
-@njit(cache=True)
+@kernel
+def _tied(tied, lists, added, sums, touched, values, graph, state):
+    """Events of equal time."""
+    label_starts, labels, node_starts, node_list = lists[:4]
+    start_starts, start_list, cell_starts, cells = lists[4:]
+    nodes, widths, folds = graph[4], graph[6], graph[7]
+    found, columns = state[0], state[3]
+    last = 1
+    for event in tied:
+        for label in labels[label_starts[event] : label_starts[event + 1]]:
+            for table in start_list[start_starts[label] : start_starts[label + 1]]:
+                _note(table, columns[table] + added[table], graph, state)
+                added[table] += 1
+    for event in tied:
+        for label in labels[label_starts[event] : label_starts[event + 1]]:
+            for node in node_list[node_starts[label] : node_starts[label + 1]]:
+                if not touched[node]:
+                    touched[node] = True
+                    _nothing(sums[node], widths, folds, nodes[node, QUERY])
+                _go_on(node, event, sums, values, graph, state)
+    for event in tied:
+        for label in labels[label_starts[event] : label_starts[event + 1]]:
+            for node in node_list[node_starts[label] : node_starts[label + 1]]:
+                if touched[node]:
+                    touched[node] = False
+                    query = nodes[node, QUERY]
+                    _merge(found[node], sums[node], widths[query], folds[query])
+            for cell in cells[cell_starts[label] : cell_starts[label + 1]]:
+                last = max(last, cell[2])
+    for row in range(last, 1, -1):  # all bring on a row before any brings on the one before it
+        for event in tied:
+            for label in labels[label_starts[event] : label_starts[event + 1]]:
+                for cell in cells[cell_starts[label] : cell_starts[label + 1]]:
+                    if cell[1] <= row <= cell[2]:
+                        _bring_on(cell[0], row, event, values, graph, state)
+    for event in tied:
+        for label in labels[label_starts[event] : label_starts[event + 1]]:
+            for table in start_list[start_starts[label] : start_starts[label + 1]]:
+                _start(table, event, values, graph, state)
+                added[table] = 0
+
+
+@inlined
 def _nothing(row, widths, folds, query):
     row[0] = 0.0
     for n in range(widths[query]):
@@ -129,13 +166,7 @@ def _nothing(row, widths, folds, query):
         row[n + 1] = 0.0 if fold == SUM else (np.inf if fold == MIN else -np.inf)
 
 
-@njit(cache=True)
-def _clear(found, nodes, widths, folds):
-    for node in range(len(nodes)):
-        _nothing(found[node], widths, folds, nodes[node, QUERY])
-
-
-@njit(cache=True)
+@inlined
 def _merge(total, row, width, folds):
     total[0] += row[0]
     for n in range(width):
@@ -150,7 +181,7 @@ def _merge(total, row, width, folds):
 # ---- prefixes ------------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@inlined
 def _go_on(node, event, total, values, graph, state):
     """A private prefix: what its parent has, with one more event."""
     _, _, _, _, nodes, node_lanes, widths, folds = graph
@@ -158,43 +189,45 @@ def _go_on(node, event, total, values, graph, state):
     parent, query = nodes[node, PARENT], nodes[node, QUERY]
     count = 1.0
     if parent >= 0:
-        _combine(parent, graph, state)
+        if nodes[parent, NODE_PAIR] >= 0:
+            _combine(parent, graph, state)
         count = found[parent, 0]
         if count == 0.0:
             return
-    total[0] += count
+    total[node, 0] += count
     for n in range(widths[query]):
         adds = node_lanes[node, n]
         fold = folds[query, n]
         if fold == SUM:
             if parent >= 0:
-                total[n + 1] += found[parent, n + 1]
+                total[node, n + 1] += found[parent, n + 1]
             if adds >= 0:
-                total[n + 1] += count * values[adds, event]
+                total[node, n + 1] += count * values[adds, event]
         elif fold == MIN:
             if parent >= 0:
-                total[n + 1] = min(total[n + 1], found[parent, n + 1])
+                total[node, n + 1] = min(total[node, n + 1], found[parent, n + 1])
             if adds >= 0:
-                total[n + 1] = min(total[n + 1], values[adds, event])
+                total[node, n + 1] = min(total[node, n + 1], values[adds, event])
         else:
             if parent >= 0:
-                total[n + 1] = max(total[n + 1], found[parent, n + 1])
+                total[node, n + 1] = max(total[node, n + 1], found[parent, n + 1])
             if adds >= 0:
-                total[n + 1] = max(total[n + 1], values[adds, event])
+                total[node, n + 1] = max(total[node, n + 1], values[adds, event])
 
 
-@njit(cache=True)
+@inlined
 def _note(table, column, graph, state):
     """What the prefixes in front of a table are when an event starts it. They only grow, so that
     those that are zero come first, and need not be written."""
-    tables, _, _, pairs, _, _, widths, folds = graph
+    tables, _, _, pairs, nodes, _, widths, folds = graph
     found, _, _, _, since, memory = state
     first = tables[table, PAIR]
     for pair in range(first, first + tables[table, PAIRS]):
         parent, at = pairs[pair, PAIR_PARENT], pairs[pair, PAIR_AT] + column
         query = pairs[pair, PAIR_QUERY]
         if parent >= 0:
-            _combine(parent, graph, state)
+            if nodes[parent, NODE_PAIR] >= 0:
+                _combine(parent, graph, state)
             if found[parent, 0] == 0.0:
                 continue
             for n in range(widths[query] + 1):
@@ -208,7 +241,7 @@ def _note(table, column, graph, state):
         since[pair] = min(since[pair], column)
 
 
-@njit(cache=True)
+@kernel
 def _combine(node, graph, state):
     """Brings a node that ends with a shared segment up to date: over the START events, what was
     before each and what the segment came to from there."""
@@ -259,7 +292,7 @@ def _combine(node, graph, state):
             found[node, n + 1] = most
 
 
-@njit(cache=True, fastmath=ANY_ORDER)
+@summing
 def _dot(memory, one, other, size):
     first, second = memory[one : one + size], memory[other : other + size]
     total = 0.0
@@ -271,7 +304,7 @@ def _dot(memory, one, other, size):
 # ---- tables --------------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@inlined
 def _start(table, event, values, graph, state):
     tables, _, table_adds = graph[:3]
     _, _, changed, columns, _, memory = state
@@ -286,7 +319,7 @@ def _start(table, event, values, graph, state):
     changed[tables[table, VERSION] + 1] += 1
 
 
-@njit(cache=True)
+@kernel
 def _bring_on(table, row, event, values, graph, state):
     """From a row to the next, for all START events that came before."""
     tables, table_folds, table_adds = graph[:3]
@@ -325,23 +358,7 @@ def _bring_on(table, row, event, values, graph, state):
     changed[tables[table, VERSION] + row] += 1
 
 
-@njit(cache=True)
-def _bring_on_tied(tied, label_starts, labels, cell_starts, cells, values, graph, state):
-    """Events of equal time: all of them bring on a row before any brings on the one before it."""
-    last = 0
-    for event in tied:
-        for label in labels[label_starts[event] : label_starts[event + 1]]:
-            for cell in cells[cell_starts[label] : cell_starts[label + 1]]:
-                last = max(last, cell[2])
-    for row in range(last, 1, -1):
-        for event in tied:
-            for label in labels[label_starts[event] : label_starts[event + 1]]:
-                for cell in cells[cell_starts[label] : cell_starts[label + 1]]:
-                    if cell[1] <= row <= cell[2]:
-                        _bring_on(cell[0], row, event, values, graph, state)
-
-
-@njit(cache=True)
+@kernel
 def _clear_tables(graph, state):
     tables, table_folds = graph[:2]
     columns, memory = state[3], state[5]
@@ -362,7 +379,7 @@ def _clear_tables(graph, state):
         columns[table] = 0
 
 
-@njit(cache=True)
+@kernel
 def _held(graph, state):
     """Doubles: of private prefixes, of tables as far as they are filled, of what was noted."""
     tables, _, _, pairs, nodes, _, widths, _ = graph
