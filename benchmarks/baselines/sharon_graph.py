@@ -30,6 +30,7 @@ PRIVATE = -1
 @dataclass(frozen=True)
 class Graph:
     labelled: Mask  #: events that some query is about
+    tables: Ints
     arrays: tuple[Any, ...]
 
 
@@ -114,7 +115,7 @@ class _Builder:
             self.added.rows,
             memory,
         )
-        return Graph(any_label, arrays)
+        return Graph(any_label, tables, arrays)
 
     # ---- nodes of a query ----
 

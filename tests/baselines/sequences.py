@@ -1,9 +1,16 @@
 """Random workloads of sequences that share parts, and systems held against the enumerator."""
 
 from dataclasses import replace
+from random import Random
 
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck
 from hypothesis import strategies as st
 
+from benchmarks.baselines.ours import Hamlet
+from benchmarks.baselines.same import different
 from benchmarks.baselines.system import System, Unsupported
 from engine.judge import expected, found, leaving, parsed, table_of
 from oracle.choices import Tape
@@ -22,6 +29,8 @@ from oracle.model import (
 )
 from oracle.random_cases import EVENT_BYTES, Case, TypeDraw, draw_columns, draw_events, thinned
 from oracle.random_queries import draw_aggregates, draw_keys, draw_returns, local_conditions
+
+RELAXED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
 QUERIES, EVENTS, LOAD = 4, 18, 10
 QUERY_BYTES = 80
@@ -110,3 +119,70 @@ def taken(system: System, case: Case) -> bool:
     except Unsupported:
         return False
     return True
+
+
+#: The least part of random cases that a system must take rather than refuse.
+MOST = 0.75
+
+
+def part_taken(system: System, cases: int = 60) -> float:
+    random = Random(1)
+    return sum(taken(system, case_of(random.randbytes(LENGTH))) for _ in range(cases)) / cases
+
+
+REFUSED = {
+    "skip-till-any-match only": "PATTERN SEQ(A, B+) SEMANTICS skip-till-next-match",
+    "no conditions on neighbours": "PATTERN SEQ(A, B+) WHERE B.x < NEXT(B).x",
+    "no `P | Q`": "PATTERN SEQ(A, (B | C))",
+    "repeats single types": "PATTERN (SEQ(A, B))+",
+}
+
+
+def refusal(system: System, clauses: str) -> str:
+    """Why a system does not take a query."""
+    table = pa.table({"time": [1, 2], "type": ["A", "B"], "x": [1.0, 2.0]})
+    with pytest.raises(Unsupported) as refused:
+        system.prepare(parsed(f"RETURN COUNT(*) {clauses} WITHIN 10 us"), table)
+    return str(refused.value)
+
+
+LONG = """
+QUERY one RETURN key, COUNT(*), SUM(B.x) PATTERN SEQ(P, A, B+, C)
+  GROUP-BY key WITHIN 60 us SLIDE 20 us
+QUERY two RETURN key, COUNT(B), AVG(B.x) PATTERN SEQ(Q, B+, C, D)
+  GROUP-BY key WITHIN 60 us SLIDE 20 us
+QUERY three RETURN key, MIN(B.x), MAX(C.x) PATTERN SEQ(B+, C, D)
+  GROUP-BY key WITHIN 60 us SLIDE 20 us
+QUERY four RETURN COUNT(*), SUM(C.x) PATTERN SEQ(P, C, D, E)
+  WHERE [key] WITHIN 200 us
+QUERY five RETURN COUNT(*), SUM(E.x) PATTERN SEQ(Q, C, D, E)
+  WHERE [key] WITHIN 200 us
+QUERY six RETURN COUNT(*), MAX(D.x) PATTERN SEQ(A, C, D, E, Q)
+  WHERE [key] WITHIN 200 us
+QUERY seven RETURN COUNT(C), MIN(D.x) PATTERN SEQ(C, D, E, P)
+  WHERE [key] WITHIN 200 us
+"""
+
+
+def long_stream(events: int = 900) -> pa.Table:
+    """Some events have the same time."""
+    draw = np.random.default_rng(3)
+    types = np.array(["A", "B", "C", "D", "E", "P", "Q", "Z"])
+    return pa.table(
+        {
+            "time": np.sort(draw.integers(0, events, events)),
+            "type": types[draw.integers(0, len(types), events)],
+            "key": draw.integers(0, 3, events),
+            "x": draw.integers(-8, 8, events) / 2,
+        }
+    )
+
+
+def difference_from_ours(system: System) -> str | None:
+    workload, table = parsed(LONG), long_stream()
+    wanted = Hamlet().prepare(workload, table).run()
+    assert all(len(wanted[query.name]) for query in workload)
+    prepared = system.prepare(workload, table)
+    answers = prepared.run()
+    assert prepared.state_bytes > 0
+    return different(workload, answers, wanted)

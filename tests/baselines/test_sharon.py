@@ -1,13 +1,64 @@
-from hypothesis import HealthCheck, given, settings
+"""SHARON's executor against the enumerator and our engine."""
 
-from baselines.sequences import drawn, judge
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given, settings
+
+from baselines.sequences import (
+    LONG,
+    MOST,
+    REFUSED,
+    RELAXED,
+    difference_from_ours,
+    drawn,
+    judge,
+    long_stream,
+    part_taken,
+    refusal,
+)
+from benchmarks.baselines import sharon_plan
 from benchmarks.baselines.sharon import Sharon
+from benchmarks.baselines.sharon_kernel import RUN
+from engine.judge import parsed
 from oracle.random_cases import Case
 
-RELAXED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
-
-@settings(max_examples=300, deadline=None, suppress_health_check=RELAXED)
+@settings(max_examples=150, deadline=None, suppress_health_check=RELAXED)
 @given(drawn())
 def test_equals_the_enumerator(case: Case) -> None:
     judge(Sharon(), case)
+
+
+def sharing_pays():
+    """Small streams share no sequences, since that would not pay."""
+    return patch.object(sharon_plan, "_weight", lambda *_: lambda part, queries: len(part))
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=RELAXED)
+@given(drawn())
+def test_equals_the_enumerator_where_all_that_can_is_shared(case: Case) -> None:
+    with sharing_pays():
+        judge(Sharon(), case)
+
+
+def test_takes_most_cases() -> None:
+    assert part_taken(Sharon()) >= MOST
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_says_what_it_cannot_express(reason: str) -> None:
+    assert reason in refusal(Sharon(), REFUSED[reason])
+
+
+def test_agrees_with_our_engine_on_a_longer_stream() -> None:
+    assert difference_from_ours(Sharon()) is None
+
+
+def test_shares_sequences_and_runs() -> None:
+    with sharing_pays():
+        prepared = Sharon().prepare(parsed(LONG), long_stream())
+        tables = [graph.tables for _, graph in prepared._groups]
+    assert [table[:, RUN].tolist() for table in tables] == [[1, 0], [0]]
+    with sharing_pays():
+        assert difference_from_ours(Sharon()) is None
