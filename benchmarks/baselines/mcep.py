@@ -86,7 +86,7 @@ class _Prepared(Prepared):
         for number, each in enumerate(queries):
             totals[number, :, : 1 + len(each.query.lanes)] = nothing(each, len(found))
         held = np.zeros(len(found), np.int64)
-        run(queries[0].time, picked, begins, ends, *shared.arrays, totals, held)
+        run(queries[0].time, picked, begins, ends, shared.arrays, totals, held)
         self.state_bytes += peak(found, queries[0].query.window, held)
         return {
             each.query.name: answer(

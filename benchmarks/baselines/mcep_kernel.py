@@ -8,7 +8,8 @@ in reverse order. `after[i]` is the first event of the list that has another tim
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from benchmarks.baselines.kernel import inlined, kernel
 
 SUM, MIN = 0, 1
 #: What a stored event takes: itself, its state, and where its list goes on after it. And a pointer.
@@ -17,8 +18,29 @@ EVENT, POINTER = 24, 8
 LIST = 3
 
 
-@njit(cache=True)
-def run(
+def run(time, picked, begins, ends, arrays, totals, held):
+    """Adds what each query has in each slice to `totals`, and the bytes it took to `held`."""
+    states, folds, core_folds = arrays[0], arrays[6], arrays[8]
+    queries, lanes = folds.shape
+    most = int((ends - begins).max(initial=0))
+    listed = np.concatenate(([0], np.cumsum((states >= 0).sum(axis=0)[picked])))
+    walk = (np.empty(most + 1, np.int64), np.empty((most + 1, lanes)), np.empty(lanes))
+    scratch = (
+        np.empty((LIST, most), np.int64),  # the core's list
+        np.empty((LIST, int((listed[ends] - listed[begins]).max(initial=0))), np.int64),
+        np.empty((queries, 3), np.int64),  # where the lists of each query begin and end
+        np.empty((2, queries, most), np.int64),  # where they are entered from an event of the core
+        np.empty(queries, np.int64),  # those that can have trends
+        np.empty(lanes),
+        np.empty(most + 1, np.int64),
+        np.empty((most + 1, len(core_folds))),
+        walk + tuple(each.copy() for each in walk),
+    )
+    _run(time, picked, begins, ends, *arrays, totals, held, *scratch)
+
+
+@kernel
+def _run(
     time,
     picked,
     begins,
@@ -37,39 +59,25 @@ def run(
     values,
     totals,
     held,
+    core,
+    listed,
+    bounds,
+    entries,
+    active,
+    base,
+    top,
+    carried,
+    scratch,
 ):
     """`states[q, event]`; the core of query q begins in state `places[q]` and has `length` states.
-    `held` is in bytes."""
-    queries, lanes = folds.shape
-    most = 0
-    for i in range(len(begins)):
-        most = max(most, ends[i] - begins[i])
-    core = np.empty((LIST, most), np.int64)
-    # The lists of all queries one after the other: what is before the core, what is behind it.
-    listed = np.empty((LIST, 0), np.int64)
-    bounds = np.empty((queries, 3), np.int64)
-    entries = np.empty((2, queries, most), np.int64)
-    active = np.empty(queries, np.int64)
-    base = np.empty(lanes)
-    top = np.empty(most + 1, np.int64)
-    carried = np.empty((most + 1, len(core_folds)))
-    scratch = (
-        np.empty(most + 1, np.int64),
-        np.empty((most + 1, lanes)),
-        np.empty(lanes),
-        np.empty(most + 1, np.int64),
-        np.empty((most + 1, lanes)),
-        np.empty(lanes),
-    )
+    The lists of queries lie one after the other: what is before the core, what is behind it."""
+    queries = len(places)
     again = repeated[0, places[0] : places[0] + length]
     for i in range(len(begins)):
         inside = picked[begins[i] : ends[i]]
         count = _listed(time, inside, states[0], places[0], places[0] + length, 1, core)
         if count == 0:
             continue
-        size = len(inside) * queries
-        if listed.shape[1] < size:
-            listed = np.empty((LIST, size), np.int64)
         actives, stored = 0, 0
         for q in range(queries):
             here, after = places[q], places[q] + length
@@ -123,7 +131,7 @@ def run(
 # ---- lists ---------------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@kernel
 def _listed(time, inside, states, low, high, way, found):
     """Lists the events in states from `low` to before `high`, forwards or backwards (`way`)."""
     count = 0
@@ -142,7 +150,7 @@ def _listed(time, inside, states, low, high, way, found):
     return count
 
 
-@njit(cache=True)
+@kernel
 def _enter(time, events, listed, way, entries):
     """For each event of the core the first of a list that is before (or behind) it."""
     for place in range(len(events)):
@@ -159,7 +167,7 @@ def _enter(time, events, listed, way, entries):
 # ---- the search ----------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@inlined
 def _next(state, after, top, depth, begin, repeated, base, way):
     """The next partial match: one event longer, or with another last event, or shorter."""
     at, last = begin, -1
@@ -179,7 +187,7 @@ def _next(state, after, top, depth, begin, repeated, base, way):
         last = state[top[depth]] if depth >= 0 else -1
 
 
-@njit(cache=True)
+@kernel
 def _join(
     before,
     behind,
@@ -225,7 +233,7 @@ def _join(
     return deepest
 
 
-@njit(cache=True)
+@kernel
 def _end(
     behind, enter, after, length, repeated, folds, adds, width, values, base, scratch, total
 ):  # fmt: skip
@@ -250,7 +258,7 @@ def _end(
     return deepest
 
 
-@njit(cache=True)
+@inlined
 def _aggregate(total, folds, width, trend):
     total[0] += 1.0
     for n in range(width):
@@ -260,20 +268,20 @@ def _aggregate(total, folds, width, trend):
 # ---- lanes ---------------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@inlined
 def _carry(carried, depth, n, fold, row, event, values):
     """What a lane has of the events up to this depth."""
     so_far = carried[depth - 1, n] if depth > 0 else _nothing(fold)
     carried[depth, n] = so_far if row < 0 else _folded(fold, so_far, values[row, event])
 
 
-@njit(cache=True)
+@inlined
 def _folded(fold, one, other):
     if fold == SUM:
         return one + other
     return min(one, other) if fold == MIN else max(one, other)
 
 
-@njit(cache=True)
+@inlined
 def _nothing(fold):
     return 0.0 if fold == SUM else (np.inf if fold == MIN else -np.inf)
