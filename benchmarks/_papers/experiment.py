@@ -243,7 +243,8 @@ class _Reader:
         for name in names:
             self._known(name, "systems", self._systems, "system")
         name = self._text(told["stream"], "stream")
-        self._checked_stream(name, [*given, *(sweep.varies for sweep in sweeps.values())])
+        arguments = [argument for each in by_mode.values() for argument in each]
+        self._checked_stream(name, [*arguments, *(sweep.varies for sweep in sweeps.values())])
         return Experiment(
             name=self._path.stem,
             title=self._text(told["title"], "title"),

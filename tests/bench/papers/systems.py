@@ -49,7 +49,7 @@ class Misbehaving(Prepared):
             _slow_to_compile(self._runs)
 
     def lies(self):
-        return {"q0": pa.table({"window_start": [0], "window_end": [1]})}
+        return {"q0": pa.table({"window_start": [-1], "COUNT(*)": [1.0], "SUM(B.x)": [1.0]})}
 
     def behaves(self):
         pass
@@ -65,7 +65,7 @@ class Odd(System):
     def prepare(self, workload, table):
         if self.name == "refuses":
             raise Unsupported("it would rather not")
-        return Misbehaving(self.name.replace("-", "_"))
+        return Misbehaving(self.name.removeprefix("plan-").replace("-", "_"))
 
 
 @njit
@@ -110,6 +110,3 @@ class CountsThreads(Odd):
 
 def threads(name):
     return CountsThreads(name)
-
-
-ODD = ("sleeps", "loops", "loops-later", "dies", "hoards", "breaks", "compiles", "lies", "behaves")
