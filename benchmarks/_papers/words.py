@@ -18,16 +18,22 @@ def axis(shows: str) -> str:
 
 
 def shown(value: float, shows: str) -> str:
-    """With its unit."""
-    match shows:
-        case "latency" | "cpu":
+    """With its unit, which the name of a system's own figure ends with."""
+    match _kind(shows):
+        case "seconds":
             return _scaled(value, ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")))
         case "throughput":
             return f"{_large(value)} events/s"
-        case "memory":
+        case "bytes":
             return _scaled(value, ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")))
         case _:
             return digits(value)
+
+
+def _kind(shows: str) -> str:
+    if shows in ("latency", "cpu"):
+        return "seconds"
+    return "bytes" if shows == "memory" else shows.rpartition("_")[2]
 
 
 def digits(value: float) -> str:

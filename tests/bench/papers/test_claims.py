@@ -145,6 +145,8 @@ def test_a_plot_is_the_same_for_the_same_measurements_and_draws_who_did_not_end(
         (39_123_456, "throughput", "39.1 million events/s"),
         (12_345, "throughput", "12,300 events/s"),
         (2_500_000, "memory", "2.5 MB"),
+        (0.002, "closing_seconds", "2 ms"),
+        (2_000, "plan_bytes", "2 kB"),
         (0, "snapshots", "0"),
         (1234.5, "snapshots", "1,230"),
     ],
