@@ -9,7 +9,7 @@ WORKERS ?= 2
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-all lint bench docs dashboards chart lock clean
+.PHONY: help setup demo test test-all lint bench benchmarks docs dashboards chart lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
@@ -36,6 +36,9 @@ lint: setup ## check style, formatting, types and layers
 
 bench: setup ## run the benchmark of the plain engine
 	$(BIN)/hamlet bench plain
+
+benchmarks: setup ## write docs/benchmarks.md and its plots from benchmarks/measured
+	$(BIN)/python -m benchmarks.page
 
 docs: setup ## build the documentation into site/
 	$(BIN)/zensical build --strict --clean

@@ -1,16 +1,18 @@
 """`hamlet bench`: the benchmarks of the source checkout.
 
 A benchmark is a module `benchmarks/NAME.py` with `run(progress) -> dict`, where `progress` takes a
-line to show, and perhaps `table(result) -> list[dict]`, the rows to print.
+line to show, and perhaps `table(result) -> list[dict]`, the rows to print. Options are for those of
+which `run` has a parameter of that name.
 """
 
 from __future__ import annotations
 
 import ast
 import importlib.util
+import inspect
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
@@ -21,12 +23,18 @@ from hamlet.cli import options
 from hamlet.cli.grid import Grid, show
 from hamlet.cli.help import examples, prose
 from hamlet.cli.notices import Notices
+from hamlet.cli.progress import steps
 from runtime.errors import HamletError, did_you_mean
 
 CHECKOUT = Path(__file__).parents[2]
 EXAMPLES = examples(
     ("hamlet bench", "which benchmarks there are"),
     ("hamlet bench plain --json", "one of them, for programs"),
+    ("hamlet bench papers --quick", "every figure of the papers, small, in less than 20 minutes"),
+    (
+        "hamlet bench papers --figure hamlet-9a --figure cogra --output here",
+        "a figure (hamlet-9a), a family of them (hamlet-9) or a paper (cogra) by itself",
+    ),
 )
 
 
@@ -39,6 +47,24 @@ def command(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print what was measured as JSON.")
     ] = False,
+    figure: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FIGURE",
+            help="[b]papers[/b]: only this figure, family of figures or paper; may be repeated. An "
+            "unknown one lists all.",
+        ),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="[b]papers[/b]: smaller streams, a shorter limit.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="[b]papers[/b]: where measurements, plots and the page go; build/papers.",
+        ),
+    ] = None,
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> None:
@@ -46,6 +72,7 @@ def command(
 
     Prints what it measured, as ratios within one run. Without NAME, lists the benchmarks.
     """
+    given = {"figure": figure, "quick": quick, "output": output}
     found = benchmarks(CHECKOUT)
     if name is None:
         rows = [(each, _first_line(path)) for each, path in found.items()]
@@ -54,7 +81,10 @@ def command(
     if name not in found:
         raise HamletError(f"there is no benchmark `{name}`", did_you_mean(name, found))
     module = _load(name, found[name])
-    result = module.run(Notices(quiet).say)
+    asked = {option: value for option, value in given.items() if value}
+    _check(name, module, asked)
+    with steps(Notices(quiet)) as progress:
+        result = module.run(progress, **asked)
     if as_json:
         typer.echo(json.dumps(result, indent=2))
     else:
@@ -69,8 +99,8 @@ def benchmarks(checkout: Path) -> dict[str, Path]:
             "benchmarks are part of the source checkout, and this is an installed package",
             "run `make bench` in a checkout",
         )
-    paths = sorted(folder.glob("*.py"))
-    return {path.stem: path for path in paths if not path.stem.startswith("_")}
+    paths = [path for path in sorted(folder.glob("*.py")) if not path.stem.startswith("_")]
+    return {path.stem: path for path in paths if _runs(path)}
 
 
 def _load(name: str, path: Path) -> ModuleType:
@@ -81,6 +111,21 @@ def _load(name: str, path: Path) -> ModuleType:
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
+
+
+def _check(name: str, module: ModuleType, asked: Iterable[str]) -> None:
+    known = inspect.signature(module.run).parameters
+    for option in asked:
+        if option not in known:
+            raise HamletError(
+                f"`hamlet bench {name}` has no --{option}", "`hamlet bench papers` has it"
+            )
+
+
+def _runs(path: Path) -> bool:
+    """Whether it is a benchmark, without running it."""
+    parsed = ast.parse(path.read_text(encoding="utf-8"))
+    return any(isinstance(each, ast.FunctionDef) and each.name == "run" for each in parsed.body)
 
 
 def _measured(module: ModuleType, result: dict[str, Any]) -> Grid:

@@ -14,10 +14,11 @@ from rich.progress import (
     SpinnerColumn,
     TaskID,
     TextColumn,
+    TimeElapsedColumn,
     TimeRemainingColumn,
 )
 
-from hamlet.cli.notices import Notices
+from hamlet.cli.notices import Notices, one_line
 
 COMPILING = "compiling kernels for this workload (once on this machine)"
 
@@ -84,3 +85,52 @@ def bars(notices: Notices, total: int | None = None) -> Iterator[Bars]:
     shown = Group(progress, status)
     with Live(shown, console=notices.console, refresh_per_second=10, transient=True) as live:
         yield Bars(progress, total, status, live.refresh)
+
+
+class Steps:
+    """Long work of which the number of steps is known: a bar, or a line for each step where nobody
+    watches. Called, it says a line, for work of which it is not."""
+
+    def __init__(self, notices: Notices, progress: Progress | None = None) -> None:
+        self._notices = notices
+        self._progress = progress
+        self._total = 0
+        self._ended = 0
+
+    def __call__(self, line: str) -> None:
+        self._notices.say(line)
+
+    def begin(self, total: int) -> None:
+        self._total = total
+        if self._progress is not None:
+            self._progress.add_task("", total=total)
+
+    def now(self, what: str) -> None:
+        if self._progress is not None:
+            self._progress.update(self._progress.task_ids[0], description=one_line(what))
+
+    def done(self, line: str) -> None:
+        self._ended += 1
+        if self._progress is None:
+            self._notices.say(f"{self._ended} of {self._total}: {line}")
+        else:
+            self.now(line)
+            self._progress.advance(self._progress.task_ids[0])
+
+
+@contextmanager
+def steps(notices: Notices) -> Iterator[Steps]:
+    """The bar vanishes when it is done."""
+    if not notices.live:
+        yield Steps(notices)
+        return
+    columns = (
+        SpinnerColumn(),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}", markup=False),
+    )
+    with Progress(*columns, console=notices.console, transient=True) as progress:
+        yield Steps(notices, progress)

@@ -74,3 +74,56 @@ def test_without_a_checkout(hamlet, folder: Path, monkeypatch: pytest.MonkeyPatc
     done = hamlet("bench")
     assert done.exit_code == 1
     assert "part of the source checkout" in done.stderr
+
+
+OPTIONS = """
+def run(progress, figure=(), quick=False, output="nowhere"):
+    progress.begin(2)
+    progress.now("the first")
+    progress.done("the first is done")
+    progress.done("so is the second")
+    return {"figure": list(figure), "quick": quick, "output": str(output)}
+"""
+
+
+def test_options_go_to_a_benchmark_that_has_them(hamlet, checkout: Path):
+    (checkout / "benchmarks" / "papers.py").write_text(OPTIONS)
+    done = hamlet(
+        "bench",
+        "papers",
+        "--figure",
+        "a-1",
+        "--figure",
+        "a-2",
+        "--quick",
+        "--output",
+        "x",
+        "--json",
+    )
+    assert json.loads(done.stdout) == {"figure": ["a-1", "a-2"], "quick": True, "output": "x"}
+    assert json.loads(hamlet("bench", "papers", "--json", "--quiet").stdout) == {
+        "figure": [],
+        "quick": False,
+        "output": "nowhere",
+    }
+
+
+def test_steps_are_lines_where_nobody_watches(hamlet, checkout: Path):
+    (checkout / "benchmarks" / "papers.py").write_text(OPTIONS)
+    assert hamlet("bench", "papers", "--json").stderr.splitlines() == [
+        "1 of 2: the first is done",
+        "2 of 2: so is the second",
+    ]
+
+
+@pytest.mark.parametrize("option", [["--figure", "a-1"], ["--quick"], ["--output", "x"]])
+def test_a_benchmark_refuses_options_that_it_does_not_have(hamlet, checkout: Path, option):
+    done = hamlet("bench", "quick", *option)
+    assert done.exit_code == 1
+    assert f"`hamlet bench quick` has no {option[0]}" in done.stderr
+
+
+def test_a_file_that_runs_nothing_is_no_benchmark(hamlet, checkout: Path):
+    (checkout / "benchmarks" / "page.py").write_text("def main(): ...\n")
+    assert "page" not in hamlet("bench").stdout
+    assert hamlet("bench", "page").exit_code == 1

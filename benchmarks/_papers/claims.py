@@ -1,0 +1,106 @@
+"""The headlines of the papers, and what was measured of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from benchmarks._papers import words
+from benchmarks._papers.experiment import Claim, Experiment, Figure, Ratio, Value
+from benchmarks._papers.store import Measured, Row
+from hamlet.cli.notices import many
+from runtime.errors import HamletError
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of the table of claims."""
+
+    paper: str
+    figure: str
+    says: str
+    measured: str
+    why: str
+
+
+def lines(experiments: Iterable[Experiment], measured: Measured) -> list[Line]:
+    return [
+        Line(each.paper, claim.figure, claim.says, said(each, claim, measured), claim.why)
+        for each in experiments
+        for claim in each.claims
+    ]
+
+
+def said(experiment: Experiment, claim: Claim, measured: Measured) -> str:
+    """What was measured of a claim. One of which nothing was measured is an error: then it is
+    written wrongly, or the measurements are of other experiments."""
+    figure = next(each for each in experiment.figures if each.name == claim.figure)
+    rows = measured.of(experiment.name, figure.sweep)
+    match claim.measure:
+        case Ratio() as ratio:
+            found = _ratio(ratio, rows, measured.limit)
+        case Value() as value:
+            found = _value(value, rows, experiment.sweeps[figure.sweep].label)
+    if not found:
+        raise HamletError(
+            f"{claim.figure}: nothing was measured of the claim `{claim.says}`",
+            f"{_statuses(claim.measure, rows)}; `hamlet bench papers --figure {claim.figure}`",
+        )
+    return found
+
+
+def _statuses(measure: Ratio | Value, rows: Sequence[Row]) -> str:
+    systems = {measure.of, measure.to if isinstance(measure, Ratio) else measure.of}
+    told = [f"{row.system} at {row.x}: {row.status}" for row in rows if row.system in systems]
+    return ", ".join(told) or "there are no rows of this sweep"
+
+
+def _value(value: Value, rows: Sequence[Row], label: str) -> str:
+    found = {row.x: row.shown(value.shows) for row in rows if row.system == value.of}
+    ended = {x: each.median for x, each in found.items() if each is not None}
+    if not ended:
+        return ""
+    x = (max if value.best == "most" else min)(ended, key=lambda x: ended[x])
+    return f"{words.shown(ended[x], value.shows)} ({label}: {words.x(x)})"
+
+
+def _ratio(ratio: Ratio, rows: Sequence[Row], limit: float) -> str:
+    exact: list[float] = []
+    bounds: dict[tuple[str, str], list[float]] = {}
+    for of, to in _pairs(ratio, rows):
+        one, other = of.shown(ratio.shows), to.shown(ratio.shows)
+        if one and other and other.median:
+            exact.append(one.median / other.median)
+        elif other and other.median and (bound := of.bound(ratio.shows, limit)):
+            bounds.setdefault((bound[0], of.system), []).append(bound[1] / other.median)
+        elif one and (bound := to.bound(ratio.shows, limit)):
+            bounds.setdefault((_OPPOSITE[bound[0]], to.system), []).append(one.median / bound[1])
+    parts = []
+    if exact:
+        between = words.span(words.times(min(exact)), words.times(max(exact)))
+        parts.append(f"{between} times ({many(len(exact), 'point')})")
+    for (which, late), each in sorted(bounds.items()):
+        least = words.times(min(each) if which == "more" else max(each))
+        where = f"where {late} did not end in {limit:g} s"
+        parts.append(f"{which} than {least} times {where} ({many(len(each), 'point')})")
+    return "; ".join(parts + _failures(ratio, rows))
+
+
+#: What is divided by more than so much is less than its share of that.
+_OPPOSITE = {"more": "less", "less": "more"}
+
+
+def _pairs(ratio: Ratio, rows: Sequence[Row]) -> list[tuple[Row, Row]]:
+    by = {(row.x, row.system): row for row in rows}
+    places = [(x, ratio.of, ratio.to) for x in dict.fromkeys(row.x for row in rows)]
+    return [(by[x, of], by[x, to]) for x, of, to in places if (x, of) in by and (x, to) in by]
+
+
+def _failures(ratio: Ratio, rows: Sequence[Row]) -> list[str]:
+    """That a system fails is a measurement, too."""
+    failed = [row for row in rows if row.system in (ratio.of, ratio.to) and row.status == "failed"]
+    return [f"{row.system} failed at {words.x(row.x)}: {row.reason}" for row in failed]
+
+
+def of_figure(experiment: Experiment, figure: Figure) -> list[Claim]:
+    return [claim for claim in experiment.claims if claim.figure == figure.name]

@@ -1,0 +1,183 @@
+"""Measurements of the papers' experiments as Markdown: claims, how it was measured, the systems,
+and a section for each paper with its plots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from benchmarks._papers import claims, words
+from benchmarks._papers.experiment import Experiment, Figure, Sweep, in_order
+from benchmarks._papers.store import Measured, Row
+from benchmarks.baselines import registry
+from hamlet.cli.notices import many
+from runtime.errors import HamletError
+
+
+def sections(chosen: Sequence[Experiment], found: Measured, images: str) -> Iterator[str]:
+    yield _claims(chosen, found)
+    yield _hygiene(found)
+    yield _systems(chosen)
+    for paper in dict.fromkeys(each.paper for each in chosen):
+        yield f"## {paper.upper()}\n"
+        for each in chosen:
+            if each.paper == paper:
+                yield _experiment(each, found, images)
+
+
+def _claims(chosen: Sequence[Experiment], found: Measured) -> str:
+    rows = [
+        (
+            line.paper.upper(),
+            f"[{_number(line.figure)}](#{_slug(line.figure)})",
+            line.says,
+            line.measured,
+            line.why,
+        )
+        for line in claims.lines(chosen, found)
+    ]
+    if not rows:
+        return "The papers claim nothing of these figures in words.\n"
+    said = (
+        "A ratio is the smallest to the largest over the points of a figure. A system that did not "
+        "end in its time counts with that time, so the ratio is more than that.\n"
+    )
+    names = ("paper", "figure", "the paper says", "measured", "why")
+    return f"## Claims\n\n{said}\n{_table(names, rows)}"
+
+
+def _hygiene(found: Measured) -> str:
+    lines = [_machine(found), *_HYGIENE, _limits(found)]
+    ended = [row for row in found.rows if row.status == "ended"]
+    if ended:
+        shares = [sum(row.cpu_seconds) / sum(row.seconds) for row in ended]
+        between = words.span(words.digits(min(shares)), words.digits(max(shares)))
+        lines.append(f"CPU time, measured beside wall time, is {between} of it.")
+    return "## How it was measured\n\n" + "".join(f"- {line}\n" for line in lines)
+
+
+_HYGIENE = (
+    "Each system runs in a process of its own, on one thread (numba, Arrow and BLAS, too), and only"
+    " one of them runs at a time.",
+    "Columns are decoded and kernels compiled before the clock starts; a run is from decoded events"
+    " to the last result. Latency is its time over the windows in it: what stands between the last "
+    "event of a window and its result if the events of a window come at once. Throughput is its "
+    "events over its time, all queries together. Memory is what the system stores at most, as the "
+    "papers count it.",
+)
+
+
+def _machine(found: Measured) -> str:
+    about, machine = found.about, found.about["machine"]
+    versions = ", ".join(f"{name} {number}" for name, number in about["versions"].items())
+    return (
+        f"Machine: {machine['cpu']}, {many(machine['cores'], 'core')}, "
+        f"{machine['memory_gb']:g} GB, {machine['system']}. Versions: {versions}. Measured on "
+        f"{about['date']}, mode `{about['mode']}`."
+    )
+
+
+def _limits(found: Measured) -> str:
+    limits = found.about["limits"]
+    return (
+        "A point begins with a run of each system that is not timed and of which all answers are "
+        f"compared. Then systems take turns, {found.about['repeats']} times, without garbage "
+        "collection. A plot has the median; its bars are the shortest and the longest run. A run "
+        f"that takes longer than {limits['seconds']:g} s is ended, and its system is not tried at "
+        "the points after that one: an open marker at the limit, with an arrow. A system that "
+        f"takes more than {limits['memory_bytes'] / 2**30:g} GB has failed."
+    )
+
+
+def _systems(chosen: Sequence[Experiment]) -> str:
+    names = {name for each in chosen for name in each.systems}
+    found = [registry.system(name) for name in registry.NAMES if name in names]
+    rows = [(f"`{each.name}`", each.about, each.cannot) for each in found]
+    return f"## Systems\n\n{_table(('name', 'what it does', 'cannot express'), rows)}"
+
+
+def _experiment(each: Experiment, found: Measured, images: str) -> str:
+    parts = [f"### {each.title}\n\n{each.setting}\n"]
+    for figure in sorted(each.figures, key=lambda figure: in_order(figure.name)):
+        parts.append(_figure(each, figure, found, images))
+    return "\n".join(parts)
+
+
+def _figure(each: Experiment, figure: Figure, found: Measured, images: str) -> str:
+    sweep = each.sweeps[figure.sweep]
+    rows = found.of(each.name, figure.sweep)
+    if not rows:
+        raise HamletError(
+            f"nothing was measured of {figure.name}",
+            f"`hamlet bench papers --figure {figure.name}` does that",
+        )
+    what = f"{words.axis(figure.shows)} over {sweep.label}"
+    quick = " --quick" if found.about["mode"] == "quick" else ""
+    command = f"`hamlet bench papers --figure {figure.name}{quick}`"
+    parts = [
+        f"#### {figure.title}\n",
+        f"![{what}, by system]({images}/{figure.name}.svg)\n",
+        *(
+            f"The paper: {claim.says}. Measured: {claims.said(each, claim, found)}. {claim.why}\n"
+            for claim in claims.of_figure(each, figure)
+        ),
+        f"{what[0].upper()}{what[1:]}: median (shortest to longest run). {command}\n",
+        _values(each, sweep, figure, rows, found.limit),
+        *_reasons(rows),
+    ]
+    return "\n".join(parts)
+
+
+def _values(
+    each: Experiment, sweep: Sweep, figure: Figure, rows: Sequence[Row], limit: float
+) -> str:
+    by = {(row.x, row.system): row for row in rows}
+    systems = [name for name in each.systems if any(row.system == name for row in rows)]
+    body = [
+        (words.x(x), *(_cell(by[x, name], figure.shows, limit) for name in systems))
+        for x in dict.fromkeys(row.x for row in rows)
+    ]
+    return _table((sweep.label, *systems), body)
+
+
+def _cell(row: Row, shows: str, limit: float) -> str:
+    if (bound := row.bound(shows, limit)) is not None:
+        return f"{bound[0]} than {words.shown(bound[1], shows)}"
+    if row.status != "ended":
+        return row.status
+    value = row.shown(shows)
+    if value is None:
+        return "has none"
+    # the axis has the unit of a throughput, which is long
+    middle, low, high = (words.shown(each, shows).removesuffix(" events/s") for each in value)
+    return middle if low == high else f"{middle} ({low} to {high})"
+
+
+def _reasons(rows: Sequence[Row]) -> list[str]:
+    told = dict.fromkeys(
+        f"`{row.system}` {'cannot' if row.status == 'cannot' else 'failed'}: {row.reason}."
+        for row in rows
+        if row.status in ("cannot", "failed")
+    )
+    return [f"{' '.join(told)}\n"] if told else []
+
+
+# ---- Markdown ------------------------------------------------------------------------------
+
+
+def _number(figure: str) -> str:
+    return figure.rpartition("-")[2]
+
+
+def _slug(figure: str) -> str:
+    """The anchor of a figure's heading, as both GitHub and the documentation make it."""
+    paper, _, number = figure.rpartition("-")
+    return f"{paper}-figure-{number}"
+
+
+def _table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [names, ["---"] * len(names), *rows]
+    return "".join(f"| {' | '.join(map(_escaped, line))} |\n" for line in lines)
+
+
+def _escaped(cell: str) -> str:
+    return " ".join(cell.split()).replace("|", "\\|")

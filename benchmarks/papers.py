@@ -1,0 +1,105 @@
+"""The experiments of the papers: every figure, with the systems that the papers compare with.
+
+`--figure hamlet-9a` (a figure), `hamlet-9` (a family) or `hamlet` (a paper) runs a part, and may be
+repeated; `--quick` runs smaller streams with a shorter limit for a run. Into `--output` go
+papers.parquet (all measurements, with machine and versions), a plot for each figure, and papers.md,
+which has the plots beside the papers' claims.
+
+Each system runs in a process of its own, on one thread; see `_papers/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from benchmarks._papers import claims, experiment, words
+from benchmarks._papers.experiment import Experiment
+from benchmarks._papers.measure import FULL, QUICK, Crew, Mode, measured, points
+from benchmarks._papers.store import Measured, Row, about, write
+from benchmarks._papers.worker import MEMORY_BYTES
+from hamlet.cli.progress import Steps
+from runtime.errors import HamletError
+
+OUTPUT = Path("build/papers")
+
+
+def run(
+    progress: Steps, figure: Sequence[str] = (), quick: bool = False, output: Path = OUTPUT
+) -> dict[str, Any]:
+    page = _page()
+    chosen = experiment.chosen(experiment.experiments(), figure)
+    found = measure(chosen, QUICK if quick else FULL, progress, Crew())
+    write(output / "papers.parquet", found)
+    page.write_part(output, chosen, found)
+    progress(f"wrote papers.parquet, papers.md and the plots to {output}")
+    return result(chosen, found)
+
+
+def _page() -> Any:
+    """Asked for before hours of measuring, since matplotlib comes with the tools only."""
+    try:
+        from benchmarks import page
+    except ModuleNotFoundError as error:
+        if error.name != "matplotlib":
+            raise
+        raise HamletError("plots need matplotlib", "`make setup` installs it") from None
+    return page
+
+
+def measure(chosen: Sequence[Experiment], mode: Mode, progress: Steps, crew: Crew) -> Measured:
+    rows: list[Row] = []
+    progress.begin(points(chosen, mode))
+    with crew:
+        for each in chosen:
+            progress.now(f"{each.name}: compiling")
+            rows += measured(each, mode, crew, lambda found: progress.done(_told(found)))
+    return Measured(tuple(rows), about(mode.name, mode.limit, MEMORY_BYTES, mode.repeats))
+
+
+def _told(rows: Sequence[Row]) -> str:
+    """A point in a line."""
+    first = rows[0]
+    systems = []
+    for row in rows:
+        time = row.shown("latency")
+        said = row.status if time is None else words.shown(time.median, "latency")
+        systems.append(f"{row.system} {said}")
+    return f"{first.experiment}, {first.sweep} {words.x(first.x)}: {', '.join(systems)}"
+
+
+def result(chosen: Sequence[Experiment], found: Measured) -> dict[str, Any]:
+    return {
+        **found.about,
+        "rows": [asdict(row) for row in found.rows],
+        "claims": [asdict(line) for line in claims.lines(chosen, found)],
+        "figures": [
+            {
+                "figure": figure.name,
+                "x": row.x,
+                "system": row.system,
+                figure.shows: shown.median if (shown := row.shown(figure.shows)) else row.status,
+            }
+            for each in chosen
+            for figure in each.figures
+            for row in found.of(each.name, figure.sweep)
+        ],
+    }
+
+
+def table(result: dict[str, Any]) -> list[dict[str, Any]]:
+    """Claims; of figures of which the paper claims nothing, what they show."""
+    if result["claims"]:
+        return [
+            {"figure": each["figure"], "the paper": each["says"], "measured": each["measured"]}
+            for each in result["claims"]
+        ]
+    return [_plain(each) for each in result["figures"]]
+
+
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    figure, x, system, (shows, value) = row["figure"], row["x"], row["system"], list(row.items())[3]
+    said = value if isinstance(value, str) else words.shown(value, shows)
+    return {"figure": figure, "x": x, "system": system, "shows": shows, "median": said}

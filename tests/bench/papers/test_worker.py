@@ -1,0 +1,92 @@
+"""A system in a process of its own: it ends when it must, and says how."""
+
+import multiprocessing
+
+import pytest
+
+from bench.papers.systems import find, threads
+from benchmarks._papers.worker import Stopped, Worker
+from runtime.errors import HamletError
+
+WORKLOAD = "RETURN COUNT(*) PATTERN A+ WITHIN 10 us"
+LIMIT = 1.0
+
+
+@pytest.fixture
+def worker():
+    made = []
+
+    def start(name, **options):
+        made.append(Worker(name, find, **options))
+        return made[-1]
+
+    yield start
+    for each in made:
+        each.end()
+    assert not multiprocessing.active_children()
+
+
+def stopped(worker, limit=LIMIT):
+    try:
+        worker.prepare(WORKLOAD, None)
+        worker.first(limit)
+    except Stopped as stop:
+        return stop.status, stop.reason
+    return "ended", ""
+
+
+def test_a_run_without_an_end_is_ended_and_the_worker_starts_again(worker):
+    for each in (worker("sleeps"), worker("loops")):
+        assert stopped(each) == ("not ended", "did not end in 1 s")
+    assert stopped(each) == ("not ended", "did not end in 1 s")
+
+
+def test_a_repeat_without_an_end_is_ended(worker):
+    one = worker("loops-later")
+    one.prepare(WORKLOAD, None)
+    one.first(LIMIT)
+    with pytest.raises(Stopped, match="did not end in 1 s"):
+        one.timed(LIMIT)
+
+
+def test_what_goes_wrong_is_told(worker):
+    assert stopped(worker("dies")) == ("failed", "its process died (exit code 3)")
+    assert stopped(worker("breaks")) == ("failed", "ValueError: as it must")
+    assert stopped(worker("refuses")) == ("cannot", "it would rather not")
+    hoarder = worker("hoards", memory_bytes=2**29)
+    assert stopped(hoarder, limit=60) == ("failed", "out of memory (0.5 GB)")
+
+
+def test_a_system_that_cannot_be_loaded(worker):
+    with pytest.raises(HamletError, match="`is-not-there` cannot be loaded: ModuleNotFoundError"):
+        worker("is-not-there").prepare(WORKLOAD, None)
+
+
+def test_compiling_is_not_running(worker):
+    """It takes 2 s in each of the first two runs: the clock stands still, and the timed run is
+    made again."""
+    one = worker("compiles")
+    one.prepare(WORKLOAD, None)
+    assert one.first(LIMIT).figures == {"runs": 1}
+    ran = one.timed(LIMIT)
+    assert ran.figures == {"runs": 3}
+    assert ran.seconds < 1
+
+
+def test_a_short_run_goes_twice_since_others_fill_the_caches(worker):
+    one = worker("behaves")
+    one.prepare(WORKLOAD, None)
+    assert one.first(LIMIT).answers == {}
+    assert [one.timed(LIMIT).figures["runs"] for _ in range(2)] == [3, 5]
+    ran = one.timed(LIMIT)
+    assert ran.answers is None
+    assert 0 < ran.seconds < 1
+    assert ran.cpu_seconds >= 0
+
+
+def test_one_thread():
+    """Told by the libraries themselves, in the worker."""
+    one = Worker("threads", threads)
+    one.prepare(WORKLOAD, None)
+    assert set(one.first(LIMIT).figures.values()) == {1.0}
+    one.end()
