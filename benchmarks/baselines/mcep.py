@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from benchmarks.baselines.added import Added
 from benchmarks.baselines.answers import answer
 from benchmarks.baselines.aseq import nothing
 from benchmarks.baselines.decoded import Decoded, Mask, decoded
 from benchmarks.baselines.elements import Element, elements, together
 from benchmarks.baselines.flattened import relevant
-from benchmarks.baselines.lanes import Added
 from benchmarks.baselines.mcep_kernel import run
 from benchmarks.baselines.mcep_plan import Core, cores
 from benchmarks.baselines.peaks import peak

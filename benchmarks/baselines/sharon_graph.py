@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.baselines.added import Added
 from benchmarks.baselines.decoded import FOLDS, NOTHING, Decoded, Ints, Mask
 from benchmarks.baselines.elements import Element
 from benchmarks.baselines.flattened import lengths
-from benchmarks.baselines.lanes import Added
 from benchmarks.baselines.sharon_plan import segments
 from benchmarks.baselines.slices import Slices
 from runtime.language.query import Fold, Lane
