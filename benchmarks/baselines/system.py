@@ -7,6 +7,7 @@ is what is timed, from decoded events to the last result, as often as one likes.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import ClassVar, TypeAlias
 
 import pyarrow as pa
@@ -25,6 +26,8 @@ class Unsupported(HamletError):
 class Prepared(ABC):
     #: The most that the last run stored at a time: aggregates, events, trends, as the papers count.
     state_bytes: int = 0
+    #: Other numbers of the last run that a figure shows, by name; what is not known is not in it.
+    figures: Mapping[str, float] = {}
 
     def ready(self) -> None:  # noqa: B027 (most have nothing to make)
         """Makes what the next run needs anew; before the clock."""
