@@ -95,8 +95,8 @@ class Gloria(Optimizer):
 
 class NoPrune(Gloria):
     name = "plan-gloria-noprune"
-    about = "GLORIA's optimizer without its pruning rules: every node that the principles generate"
-    options = gloria.Options(subsets=0, limit=1 << 40, prune=False)
+    about = "GLORIA's optimizer without pruning: it keeps every node that it generates"
+    options = gloria.Options(limit=1 << 40, prune=False)
 
 
 class Greedy(Gloria):

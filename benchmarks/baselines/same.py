@@ -12,8 +12,8 @@ from runtime.language.query import Query, Workload
 
 
 def different(workload: Workload, found: Answers, wanted: Answers) -> str | None:
-    """The first difference, in words. Doubles may differ by 1e-9, but for two whole numbers below
-    2^53, as counts are; what is beyond a double on either side is not compared."""
+    """The first difference, in words. Doubles may differ by 1e-9, but for whole numbers below
+    2^53; what is beyond a double on either side is not compared."""
     for query in workload:
         rows, right = _rows(query, found.get(query.name)), _rows(query, wanted.get(query.name))
         if rows.keys() != right.keys():
@@ -44,7 +44,6 @@ def _alike(value: Any, wanted: Any) -> bool:
         return value is wanted
     if not (math.isfinite(value) and math.isfinite(wanted)):
         return True
-    whole = float(wanted).is_integer() and float(value).is_integer()
-    if whole and abs(wanted) < 2**53:
+    if float(wanted).is_integer() and abs(wanted) < 2**53:
         return float(value) == float(wanted)
     return math.isclose(value, wanted, rel_tol=1e-9)

@@ -34,9 +34,9 @@ class Data(NamedTuple):
 
 
 DATA = {
-    "bus": Data(types=400, frequent=30, skew=0.8, places=4, groups=60, seed=1),
-    "taxi": Data(types=217, frequent=30, skew=0.6, places=6, groups=20, seed=2),
-    "stock": Data(types=600, frequent=30, skew=0.4, places=8, groups=40, seed=3),
+    "bus": Data(types=400, frequent=30, skew=0.8, places=4, groups=20, seed=1),
+    "taxi": Data(types=217, frequent=30, skew=0.6, places=6, groups=10, seed=2),
+    "stock": Data(types=600, frequent=30, skew=0.4, places=8, groups=15, seed=3),
 }
 PANE_MINUTES, PANES = 5, 4
 RETURNS = ("COUNT(*)", "COUNT(*), SUM(F0.x)", "COUNT(*), AVG(F0.x)")
