@@ -29,7 +29,8 @@ class Made(NamedTuple):
 def drawn(name: str, events: int, *, seed: int, **parameters: Any) -> pa.Table:
     """A stream of the catalog."""
     table = pa.Table.from_batches(list(generate(name, events=events, seed=seed, **parameters)))
-    return replaced(table, "time", pa.array(np.arange(events, dtype=np.int64))).combine_chunks()
+    table = replaced(table, "time", pa.array(np.arange(events, dtype=np.int64))).combine_chunks()
+    return replaced(table, "type", table["type"].combine_chunks().dictionary_encode())
 
 
 def replaced(table: pa.Table, name: str, values: pa.Array) -> pa.Table:
