@@ -9,7 +9,7 @@ events and shrink with them: fewer partitions, with as many events in each.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -116,7 +116,7 @@ def sharing(
     parts = []
     for _ in range(windows):
         key, place = interleaved(draw, np.arange(max(1, events // 1_000)), size)
-        inside, others = _bursts(place, burst, BETWEEN)
+        inside, others = bursts(place, burst, BETWEEN)
         if form == "own":
             type_ = draw.integers(1, len(names), size)
         else:
@@ -127,7 +127,7 @@ def sharing(
     if grouped:
         patterns = [each.replace("RETURN", "RETURN key,") for each in patterns]
     keyed = "GROUP-BY key" if grouped else "WHERE [key]"
-    workload = _workload(patterns, f"{keyed} WITHIN {size} us")
+    workload = numbered(patterns, f"{keyed} WITHIN {size} us")
     return Stream(workload, _table(type_, names, key, draw.random(len(key))))
 
 
@@ -158,14 +158,14 @@ def rounds(queries: int = 50, events: int = EVENTS, windows: int = 2, seed: int 
     parts = []
     for _ in range(windows):
         key, place = interleaved(draw, np.arange(max(1, events // 1_000)), size)
-        inside, _ = _bursts(place, BURST, BETWEEN)
+        inside, _ = bursts(place, BURST, BETWEEN)
         parts.append((np.where(inside, place % 2, draw.integers(2, len(names), size)), key))
     type_, key = (np.concatenate(each) for each in zip(*parts, strict=True))
     patterns = [
         f"RETURN key, COUNT(*), SUM(T.x) PATTERN SEQ(A{i}, SEQ(P, T)+, C{i})"
         for i in range(queries)
     ]
-    workload = _workload(patterns, f"GROUP-BY key WITHIN {size} us")
+    workload = numbered(patterns, f"GROUP-BY key WITHIN {size} us")
     return Stream(workload, _table(type_, names, key, draw.random(len(key))))
 
 
@@ -214,7 +214,7 @@ def changing(
         burst, agreeing = KINDS[kinds[window // phase % len(kinds)]]
         keys = (window * active + np.arange(active)) % (10 * active)
         key, place = interleaved(draw, keys, size)
-        inside, _ = _bursts(place, burst, 1)
+        inside, _ = bursts(place, burst, 1)
         type_ = np.where(inside, 0, draw.integers(1, len(names), size))
         x = np.floor(draw.random(len(key)) * (LOWEST if agreeing else 1_000))
         parts.append((type_, key, x))
@@ -224,7 +224,7 @@ def changing(
         f"RETURN COUNT(*), SUM(B.x) PATTERN SEQ(A{i % STARTS}, B+) WHERE [key] AND B.x < {limit}"
         for i, limit in enumerate(limits)
     ]
-    return Stream(_workload(patterns, f"WITHIN {size} us"), _table(type_, names, key, x))
+    return Stream(numbered(patterns, f"WITHIN {size} us"), _table(type_, names, key, x))
 
 
 # ---- the HAMLET authors' own ---------------------------------------------------------------
@@ -249,7 +249,7 @@ def authors(folder: Path, queries: int = 50, events: int = 100_000, window: int 
     table = _table(type_, names, np.zeros(len(type_), np.int64), numbers[:, 2].astype(np.float64))
     lines = (folder / f"hamlet_workload_size_{queries}.txt").read_text(encoding="utf-8").split()
     patterns = [f"RETURN COUNT(*) PATTERN {_authors_pattern(line)}" for line in lines]
-    return Stream(_workload(patterns, f"WITHIN {window} events"), table)
+    return Stream(numbered(patterns, f"WITHIN {window} events"), table)
 
 
 def _authors_pattern(line: str) -> str:
@@ -270,18 +270,23 @@ def shifted(table: pa.Table, time: int = 0, key: int = 0) -> pa.Table:
 
 
 def _table(types: Ints, names: Sequence[str], key: Ints, x: Floats) -> pa.Table:
+    return timed(types, names, {"key": key, "x": x})
+
+
+def timed(types: Ints, names: Sequence[str], columns: Mapping[str, Ints | Floats]) -> pa.Table:
+    """Events of these types, a microsecond apart, with their attributes."""
     places = pa.array(types.astype(np.int8 if len(names) < 128 else np.int32))
     return pa.table(
         {
             "time": pa.array(np.arange(len(types), dtype=np.int64)),
             "type": pa.DictionaryArray.from_arrays(places, pa.array(names, pa.string())),
-            "key": pa.array(key),
-            "x": pa.array(x),
+            **{name: pa.array(values) for name, values in columns.items()},
         }
     )
 
 
-def _workload(queries: Iterable[str], ending: str) -> str:
+def numbered(queries: Iterable[str], ending: str) -> str:
+    """The text of a workload: q0, q1 and so on, all with the same last clauses."""
     return "\n".join(f"QUERY q{i} {query} {ending}" for i, query in enumerate(queries))
 
 
@@ -295,7 +300,7 @@ def interleaved(draw: np.random.Generator, keys: Ints, size: int) -> tuple[Ints,
     return keys[slots], place
 
 
-def _bursts(place: Ints, burst: int, between: int) -> tuple[Mask, Ints]:
+def bursts(place: Ints, burst: int, between: int) -> tuple[Mask, Ints]:
     """By place in the partition, `between` events and then a burst, over and over: whether an
     event is in a burst, and how many were between bursts before it."""
     turn, at = np.divmod(place, between + burst)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from benchmarks._streams import Floats, Ints, interleaved
+from benchmarks._streams import Floats, Ints, interleaved, timed
 
 EVENTS = 1_000_000
 # As in SHARON: 200,000 events in a window of 10 minutes, which slides by one.
@@ -41,19 +41,21 @@ def sharon(
     *,
     sliding: bool = True,
     vehicles: int = 100,
+    window: int = WINDOW,
     seed: int = 1,
 ) -> Workload:
     """How many vehicles took a route, as in figure 1 of SHARON. A route goes from side streets to a
     main road, over some of its blocks, and into side streets again; where in the route that is
     differs. Half of the trips are along a route that is asked for, the others along any route. Each
-    query counts; one in four adds up speeds, one in four takes their average."""
+    query counts; one in four adds up speeds, one in four takes their average. A stream that is
+    shorter than two windows has shorter ones, so that some close."""
     random, draw = Random(seed), np.random.default_rng(seed)
     routes = [_route(random, length) for _ in range(queries)]
     names = sorted({*_main_roads(), *_side_streets()})
-    window = _window(events, sliding)
+    ending = _ending(min(window, events // 2), sliding)
     text = "\n".join(
         f"QUERY q{n} RETURN {_speeds(n, route)} PATTERN SEQ({', '.join(route)}) "
-        f"WHERE [vehicle] {window}"
+        f"WHERE [vehicle] {ending}"
         for n, route in enumerate(routes)
     )
     vehicle, place = interleaved(draw, np.arange(vehicles), events)
@@ -103,9 +105,8 @@ def _speeds(number: int, route: Sequence[str]) -> str:
     ]
 
 
-def _window(events: int, sliding: bool) -> str:
-    """Scaled, so that a short stream has windows that close, too."""
-    slide = max(1, min(WINDOW, events // 2) // SLIDES)
+def _ending(window: int, sliding: bool) -> str:
+    slide = max(1, window // SLIDES)
     return f"WITHIN {SLIDES * slide} us" + f" SLIDE {slide} us" * sliding
 
 
@@ -181,14 +182,7 @@ def _made(
     text: str, types: Ints, names: Sequence[str], columns: Mapping[str, Ints | Floats]
 ) -> Workload:
     events = len(types)
-    places = pa.array(types.astype(np.int8 if len(names) < 128 else np.int32))
-    table = pa.table(
-        {
-            "time": pa.array(np.arange(events, dtype=np.int64)),
-            "type": pa.DictionaryArray.from_arrays(places, pa.array(names, pa.string())),
-            **{name: pa.array(values) for name, values in columns.items()},
-        }
-    )
+    table = timed(types, names, columns)
     window = min(WINDOW, events // 2)
     counts = np.bincount(types, minlength=len(names)) * (window / events)
     return Workload(text, table, dict(zip(names, counts.tolist(), strict=True)))

@@ -100,15 +100,23 @@ def table(result: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def routes(size: int, seed: int = 1) -> dict[str, Sequence[str]]:
+def routes(
+    size: int,
+    seed: int = 1,
+    *,
+    length: int = LENGTH,
+    types: int = TYPES,
+    among: int = ROUTES,
+    route: int = ROUTE,
+) -> dict[str, Sequence[str]]:
     """Stretches of a few long routes through the same streets."""
     random = Random(seed)
-    streets = [f"S{n}" for n in range(TYPES)]
-    drawn = [random.sample(streets, ROUTE) for _ in range(ROUTES)]
+    streets = [f"S{n}" for n in range(types)]
+    drawn = [random.sample(streets, route) for _ in range(among)]
     found = {}
     for n in range(size):
-        start = random.randrange(ROUTE - LENGTH + 1)
-        found[f"q{n}"] = random.choice(drawn)[start : start + LENGTH]
+        start = random.randrange(route - length + 1)
+        found[f"q{n}"] = random.choice(drawn)[start : start + length]
     return found
 
 

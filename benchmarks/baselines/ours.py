@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from time import perf_counter
 from typing import ClassVar
 
 import pyarrow as pa
@@ -22,6 +24,7 @@ class Running(Prepared):
 
     def __init__(self, workload: Workload, table: pa.Table, sharing: str, plan: Plan | None):
         self._workload = workload
+        self._planned = planned_snapshots(plan, counts(table)) if plan is not None else None
         self._options = {"sharing": sharing, "plan": plan, "kernels": "general"}
         self._schema = table.schema
         maker = self._engine()
@@ -37,11 +40,32 @@ class Running(Prepared):
         assert engine is not None
         found: list[Results] = []
         self.state_bytes = 0
+        begun = perf_counter()
         for batch in self._batches:
             found.append(engine.execute(batch))
             self.state_bytes = max(self.state_bytes, engine.state_bytes())
+        executed = perf_counter()
         found.append(engine.finish())
+        ended = perf_counter()
+        self.figures = self._told(engine, ended - begun, ended - executed)
         return joined(found)
+
+    def _told(self, engine: Engine, seconds: float, closing: float) -> dict[str, float]:
+        """`closing_seconds`: from the last event to the last result, of all windows that were open
+        then. `decisions_percent`: of the time, for deciding whether to share."""
+        decided = [each for group in engine.decisions() for each in group.types]
+        bursts = sum(each.all for each in decided)
+        told = {
+            "closing_seconds": closing,
+            "bursts": float(bursts),
+            "snapshots": float(sum(each.snapshots for each in decided)),
+            "decisions_percent": 100 * engine.decision_seconds() / seconds,
+        }
+        if bursts:
+            told["shared_percent"] = 100 * (1 - sum(each.split for each in decided) / bursts)
+        if self._planned is not None:
+            told["planned_snapshots"] = self._planned
+        return told
 
     def _engine(self) -> Engine:
         engine = Engine(self._workload, time_unit="us", **self._options)  # type: ignore[arg-type]
@@ -50,11 +74,34 @@ class Running(Prepared):
 
 
 def joined(found: list[Results]) -> Answers:
+    """A table with numbers beyond a double has columns for their logarithms."""
     tables: dict[str, list[pa.Table]] = {}
     for results in found:
         for name, table in results.items():
             tables.setdefault(name, []).append(table)
-    return {name: pa.concat_tables(each) for name, each in tables.items()}
+    return {
+        name: pa.concat_tables(each, promote_options="default") for name, each in tables.items()
+    }
+
+
+def planned_snapshots(plan: Plan, events: Mapping[str, int]) -> float:
+    """How many snapshots a plan makes, as GLORIA counts them: one for each event of the type at
+    which a set of queries begins to share. A set that is within another with snapshots of the same
+    type goes on with those."""
+    sets: dict[str, set[frozenset[str]]] = {}
+    for each in plan.transitions:
+        sets.setdefault(each.snapshots, set()).add(frozenset(each.queries))
+    total = 0
+    for type_, made in sets.items():
+        total += events.get(type_, 0) * sum(not any(one < other for other in made) for one in made)
+    return float(total)
+
+
+def counts(table: pa.Table) -> dict[str, int]:
+    """The events of each type."""
+    return {
+        str(each["values"]): each["counts"] for each in pc.value_counts(table["type"]).to_pylist()
+    }
 
 
 class Hamlet(System):
@@ -67,8 +114,7 @@ class Hamlet(System):
     def prepare(self, workload: Workload, table: pa.Table) -> Running:
         chosen = None
         if self.planner is not None:
-            counts = pc.value_counts(table["type"]).to_pylist()
-            rates = {str(each["values"]): float(each["counts"]) for each in counts}
+            rates = {name: float(count) for name, count in counts(table).items()}
             chosen = plan(workload.queries, self.planner, Statistics(rates)).plan
         return Running(workload, table, self.sharing, chosen)
 

@@ -20,6 +20,12 @@ _HOMES = {
     "a-seq": "aseq.ASeq",
     "sharon": "sharon.Sharon",
     "mcep": "mcep.Mcep",
+    "plan-gloria": "planners.Gloria",
+    "plan-gloria-noprune": "planners.NoPrune",
+    "plan-greedy": "planners.Greedy",
+    "plan-sharon": "planners.Sharon",
+    "plan-gwmin": "planners.Gwmin",
+    "plan-exhaustive": "planners.Exhaustive",
 }
 NAMES = tuple(_HOMES)
 
@@ -28,5 +34,6 @@ def system(name: str) -> System:
     if name not in _HOMES:
         raise HamletError(f"there is no system `{name}`", did_you_mean(name, NAMES))
     module, kind = _HOMES[name].split(".")
-    found: type[System] = getattr(import_module(f"benchmarks.baselines.{module}"), kind)
+    home = "benchmarks._papers" if module == "planners" else "benchmarks.baselines"
+    found: type[System] = getattr(import_module(f"{home}.{module}"), kind)
     return found()

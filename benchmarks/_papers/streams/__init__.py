@@ -1,0 +1,1 @@
+"""Streams and workloads after those of the papers, a module for each paper."""
