@@ -12,16 +12,17 @@ from runtime.language.query import Query, Workload
 
 
 def different(workload: Workload, found: Answers, wanted: Answers) -> str | None:
-    """The first difference, in words. Doubles may differ by 1e-9, but for whole numbers below
-    2^53; what is beyond a double on either side is not compared."""
+    """The first difference, in words. Doubles may differ by 1e-9, but for counts below 2^53; what
+    is beyond a double on either side is not compared."""
     for query in workload:
         rows, right = _rows(query, found.get(query.name)), _rows(query, wanted.get(query.name))
         if rows.keys() != right.keys():
             gone, more = len(right.keys() - rows.keys()), len(rows.keys() - right.keys())
             return f"query {query.name}: {gone} rows are missing, {more} should not be there"
+        counts = _counts(query)
         for key, row in rows.items():
             for name, value in row.items():
-                if not _alike(value, right[key][name]):
+                if not _alike(value, right[key][name], name in counts):
                     return f"query {query.name}, {key}: {name} is {value}, not {right[key][name]}"
     return None
 
@@ -39,11 +40,17 @@ def _rows(query: Query, table: pa.Table | None) -> dict[tuple[Any, ...], dict[st
     }
 
 
-def _alike(value: Any, wanted: Any) -> bool:
+def _counts(query: Query) -> set[str]:
+    """A sum may be whole by rounding, a count is so by itself."""
+    measured = ((column.name, column.measure) for column in query.columns)
+    return {n for n, m in measured if m is not None and query.measures[m].function == "COUNT"}
+
+
+def _alike(value: Any, wanted: Any, is_count: bool) -> bool:
     if value is None or wanted is None:
         return value is wanted
     if not (math.isfinite(value) and math.isfinite(wanted)):
         return True
-    if float(wanted).is_integer() and abs(wanted) < 2**53:
+    if is_count and abs(wanted) < 2**53:
         return float(value) == float(wanted)
     return math.isclose(value, wanted, rel_tol=1e-9)
