@@ -73,8 +73,10 @@ class Decoded:
 def decoded(workload: Workload, table: pa.Table) -> list[Decoded]:
     """Each query of a workload. Queries with the same partitions have the same arrays of them."""
     preparer = Preparer("time", "type", "us", workload.uses)
-    prepared = [preparer.prepare(batch).events for batch in table.combine_chunks().to_batches()]
-    events = pa.Table.from_batches(prepared).combine_chunks().to_batches()[0]
+    whole = table.combine_chunks().to_batches() or [_empty(table.schema)]
+    prepared = [preparer.prepare(batch).events for batch in whole]
+    joined = pa.Table.from_batches(prepared).combine_chunks()
+    events = (joined.to_batches() or [_empty(joined.schema)])[0]
     types = {name: events.schema.field(name).type for name in workload.uses}
     batches: dict[tuple[str, ...], tuple[Batch, Keys]] = {}
     found = []
@@ -89,6 +91,10 @@ def decoded(workload: Workload, table: pa.Table) -> list[Decoded]:
             batches[by] = Batch.of(events, keys, codes, texts, types), keys
         found.append(_decoded(query, *batches[by], names))
     return found
+
+
+def _empty(schema: pa.Schema) -> pa.RecordBatch:
+    return pa.record_batch([pa.array([], field.type) for field in schema], schema=schema)
 
 
 def _check(query: Query) -> None:
@@ -180,6 +186,8 @@ def _adjacent(query: Query, batch: Batch) -> list[Adjacent]:
                     f"query `{query.name}`: of adjacent conditions, baselines know comparisons "
                     "of one attribute with one attribute"
                 )
+        if batch.cells(left).is_arrow or batch.cells(right).is_arrow:
+            raise Unsupported(f"query `{query.name}`: baselines compare numbers, not text")
         applies = np.zeros((states, states), np.bool_)
         applies[np.ix_(sorted(condition.before), sorted(condition.after))] = True
         found.append(Adjacent(OPERATORS[symbol], batch.number(left), batch.number(right), applies))

@@ -15,6 +15,7 @@ _HOMES = {
     "gloria": "ours.Gloria",
     "sharon-plan": "ours.SharonPlan",
     "greta": "greta.Greta",
+    "event-grained": "greta.EventGrained",
     "cogra": "cogra.Cogra",
     "sase": "sase.Sase",
     "a-seq": "aseq.ASeq",

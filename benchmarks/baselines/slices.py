@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 
 from benchmarks.baselines.decoded import Decoded, Ints
+from runtime.language.query import Window
 
 
 @dataclass(frozen=True)
@@ -27,14 +28,17 @@ class Slices:
 
 
 def slices(decoded: Decoded) -> Slices:
-    window = decoded.query.window
-    order, starts = _by_slot(decoded.slot)
-    count = _cut(
-        decoded.time, order, starts, window.within, window.slide, _NONE, _NONE, _NONE, _NONE
-    )
-    begins, ends, number, slot = (np.empty(count, np.int64) for _ in range(4))
-    _cut(decoded.time, order, starts, window.within, window.slide, begins, ends, number, slot)
-    return Slices(order, begins, ends, number, slot)
+    return cut(decoded.time, decoded.slot, decoded.query.window)
+
+
+def cut(time: Ints, slot: Ints, window: Window) -> Slices:
+    """Slices of any events in order of time."""
+    order, starts = _by_slot(slot)
+    size = window.within, window.slide
+    count = _cut(time, order, starts, *size, _NONE, _NONE, _NONE, _NONE)
+    begins, ends, number, slots = (np.empty(count, np.int64) for _ in range(4))
+    _cut(time, order, starts, *size, begins, ends, number, slots)
+    return Slices(order, begins, ends, number, slots)
 
 
 _NONE = np.empty(0, np.int64)
@@ -63,18 +67,20 @@ def _cut(time, order, starts, within, slide, begins, ends, number, slot):
         low, high = starts[partition], starts[partition + 1]
         if low == high:
             continue
-        first = (time[order[low]] - within) // slide + 1
-        last = time[order[high - 1]] // slide
         begin = end = low
-        for k in range(first, last + 1):
+        k = (time[order[low]] - within) // slide + 1
+        while begin < high:
+            # Windows without an event are skipped, however many they are.
+            k = max(k, (time[order[begin]] - within) // slide + 1)
             while begin < high and time[order[begin]] < k * slide:
                 begin += 1
             end = max(begin, end)
             while end < high and time[order[end]] < k * slide + within:
                 end += 1
-            if begin == end:
-                continue
-            if len(begins):
-                begins[found], ends[found], number[found], slot[found] = begin, end, k, partition
-            found += 1
+            if begin < end:
+                if len(begins):
+                    begins[found], ends[found] = begin, end
+                    number[found], slot[found] = k, partition
+                found += 1
+            k += 1
     return found

@@ -1,0 +1,283 @@
+"""Partial trends by the event in which they end (nodes) or by its state, slice by slice.
+
+An event sums over all nodes that may come before it. Edges are gone through once and not stored.
+What the events of a group of equal time create is read by none of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from benchmarks.baselines.decoded import Decoded, Doubles, Ints, Mask
+from benchmarks.baselines.gathered import gathered
+from benchmarks.baselines.granularity import MOVES
+from benchmarks.baselines.lanes import Lanes
+from benchmarks.baselines.slices import Slices
+
+# Sums in any order, so that they run in vector registers; infinities are kept. A largest value is
+# of numbers that are none of them NaN.
+_SUMS = {"reassoc", "nsz"}
+_TOPS = {"reassoc", "nsz", "nnan"}
+
+
+@dataclass(frozen=True)
+class Found:
+    slices: Slices
+    totals: Doubles  #: [slice, count and lanes]
+    nodes: Ints  #: that were made in each slice
+    at_once: Ints  #: the most of them that a later event could have read
+
+
+def aggregated(decoded: Decoded, lanes: Lanes, coarse: Mask) -> Found:
+    events = gathered(decoded, lanes)
+    slices = events.slices
+    automaton, conditions = decoded.automaton, decoded.adjacent
+    room = int((slices.ends - slices.begins).max(initial=0))
+    applies = np.array([each.applies for each in conditions], np.bool_)
+    found = Found(
+        slices,
+        np.empty((len(slices), len(lanes.nothing))),
+        np.zeros(len(slices), np.int64),
+        np.zeros(len(slices), np.int64),
+    )
+    _aggregate(
+        (slices.begins, slices.ends),
+        (events.time, events.state, events.values, events.left, events.right),
+        (automaton.before, automaton.begins, automaton.ends, coarse),
+        MOVES[decoded.query.semantics],
+        np.array([each.operator for each in conditions], np.int64),
+        applies.reshape(len(conditions), *automaton.before.shape),
+        lanes.nothing,
+        1 + lanes.sums,
+        room,
+        (found.totals, found.nodes, found.at_once),
+    )
+    return found
+
+
+@njit(cache=True)
+def _aggregate(slices, events, automaton, moves, operators, applies, nothing, sums, room, found):
+    time, state, values, left, right = events
+    before, begins, ends, coarse = automaton
+    totals, made, at_once = found
+    states, width = len(begins), len(nothing)
+    kept = np.zeros(states, np.bool_)
+    for p in range(states):
+        kept[p] = np.any(before[p] & ~coarse[p])
+    nodes = np.empty((states, width, room))
+    compared = np.empty((states, len(operators), room))
+    gone = np.zeros((states, room), np.bool_)
+    picked = np.empty(room, np.bool_)
+    whole = np.empty((states, width))
+    fresh = np.empty((states, width))
+    size = np.empty(states, np.int64)
+    added = np.empty(states, np.int64)
+    moved = np.zeros(states, np.bool_)
+    row = np.empty(width)
+    for place in range(len(slices[0])):
+        size[:] = 0
+        added[:] = 0
+        for p in range(states):
+            whole[p] = nothing
+            fresh[p] = nothing
+        total = totals[place]
+        total[:] = nothing
+        at, last = slices[0][place], slices[1][place]
+        while at < last:
+            after = at
+            while after < last and time[after] == time[at]:
+                event, t = after, state[after]
+                after += 1
+                if t < 0:
+                    continue
+                row[:] = nothing
+                row[0] = 1.0 if begins[t] else 0.0
+                for p in range(states):
+                    if not before[p, t]:
+                        continue
+                    if coarse[p, t]:
+                        _add(row, whole[p], sums)
+                        moved[p] = True
+                        continue
+                    if _compare(p, t, compared[p], right, event, operators, applies, picked, size):
+                        _add_picked(row, nodes[p], picked, size[p], sums)
+                        if moves == 1:
+                            _mark(gone[p], picked, size[p])
+                    else:
+                        _add_all(row, nodes[p], size[p], sums)
+                        gone[p, : size[p]] = True
+                    moved[p] = True
+                if row[0] == 0.0:
+                    continue
+                _pass(row, values[event], sums)
+                if ends[t]:
+                    _add(total, row, sums)
+                _add(fresh[t], row, sums)
+                made[place] += 1
+                if kept[t]:
+                    end = size[t] + added[t]
+                    nodes[t, :, end] = row
+                    for c in range(len(operators)):
+                        compared[t, c, end] = left[c, event]
+                    added[t] += 1
+                else:
+                    added[t] = 1
+            reach = 0
+            for p in range(states):
+                if not (added[p] or moved[p] or moves == 2):
+                    reach += size[p] if kept[p] else 0
+                    continue
+                if moves == 2 or (moves == 1 and moved[p]):
+                    whole[p] = fresh[p]
+                else:
+                    _add(whole[p], fresh[p], sums)
+                fresh[p] = nothing
+                if kept[p]:
+                    _settle(nodes[p], compared[p], gone[p], size, added, p, moves, moved[p])
+                    reach += size[p]
+                added[p] = 0
+                moved[p] = False
+            at_once[place] = max(at_once[place], reach)
+            at = after
+
+
+@njit(cache=True)
+def _add(row, other, sums):
+    for w in range(sums):
+        row[w] += other[w]
+    for w in range(sums, len(row)):
+        row[w] = max(row[w], other[w])
+
+
+@njit(cache=True)
+def _pass(row, values, sums):
+    """Partial trends that all take on an event. Nothing times infinitely many is nothing."""
+    for w in range(1, sums):
+        if values[w - 1] != 0.0:
+            row[w] += values[w - 1] * row[0]
+    for w in range(sums, len(row)):
+        row[w] = max(row[w], values[w - 1])
+
+
+@njit(cache=True)
+def _add_all(row, nodes, size, sums):
+    for w in range(sums):
+        row[w] += _sum(nodes[w], size)
+    for w in range(sums, len(row)):
+        row[w] = max(row[w], _top(nodes[w], size))
+
+
+@njit(cache=True)
+def _add_picked(row, nodes, picked, size, sums):
+    for w in range(sums):
+        row[w] += _sum_picked(nodes[w], picked, size)
+    for w in range(sums, len(row)):
+        row[w] = max(row[w], _top_picked(nodes[w], picked, size))
+
+
+@njit(cache=True, fastmath=_SUMS)
+def _sum(numbers, size):
+    found = 0.0
+    for i in range(size):
+        found += numbers[i]
+    return found
+
+
+@njit(cache=True, fastmath=_SUMS)
+def _sum_picked(numbers, picked, size):
+    found = 0.0
+    for i in range(size):
+        found += numbers[i] if picked[i] else 0.0
+    return found
+
+
+@njit(cache=True, fastmath=_TOPS)
+def _top(numbers, size):
+    found = -np.inf
+    for i in range(size):
+        found = numbers[i] if numbers[i] > found else found
+    return found
+
+
+@njit(cache=True, fastmath=_TOPS)
+def _top_picked(numbers, picked, size):
+    found = -np.inf
+    for i in range(size):
+        number = numbers[i] if picked[i] else -np.inf
+        found = number if number > found else found
+    return found
+
+
+@njit(cache=True)
+def _mark(gone, picked, size):
+    for i in range(size):
+        gone[i] |= picked[i]
+
+
+@njit(cache=True)
+def _compare(p, t, compared, right, event, operators, applies, picked, size):
+    """Which nodes meet the conditions; False where there is none, and nothing is written."""
+    found = False
+    for c in range(len(operators)):
+        if applies[c, p, t]:
+            if not found:
+                picked[: size[p]] = True
+            found = True
+            _narrow(operators[c], compared[c], right[c, event], picked, size[p])
+    return found
+
+
+@njit(cache=True)
+def _narrow(operator, left, right, picked, size):
+    """A null is NaN, of which no comparison is true."""
+    if operator == 0:
+        for i in range(size):
+            picked[i] &= left[i] < right
+    elif operator == 1:
+        for i in range(size):
+            picked[i] &= left[i] <= right
+    elif operator == 2:
+        for i in range(size):
+            picked[i] &= left[i] > right
+    elif operator == 3:
+        for i in range(size):
+            picked[i] &= left[i] >= right
+    elif operator == 4:
+        for i in range(size):
+            picked[i] &= left[i] == right
+    else:
+        for i in range(size):
+            picked[i] &= (left[i] < right) | (left[i] > right)
+
+
+@njit(cache=True)
+def _settle(nodes, compared, gone, size, added, p, moves, moved):
+    """What a group added becomes readable, and what left is no longer."""
+    old, new = size[p], added[p]
+    if moves == 0 or (moves == 1 and not moved):
+        size[p] = old + new
+        return
+    stay = 0
+    if moves == 1:
+        for i in range(old):
+            if not gone[i]:
+                _shift(nodes, compared, i, stay)
+                stay += 1
+    gone[:old] = False
+    for i in range(old, old + new):
+        _shift(nodes, compared, i, stay)
+        stay += 1
+    size[p] = stay
+
+
+@njit(cache=True)
+def _shift(nodes, compared, i, to):
+    if i == to:
+        return
+    for w in range(len(nodes)):
+        nodes[w, to] = nodes[w, i]
+    for c in range(len(compared)):
+        compared[c, to] = compared[c, i]

@@ -1,0 +1,274 @@
+"""Aggregates by state, event by event in order of time: nothing is sorted, no event is kept.
+
+Each partition has one row of numbers:
+- the time when it was last met, and the one before that;
+- for each state when it was last met, and whether its partial trends left then;
+- for the count and for each lane: the total, and two numbers for each state, `old` and `new`.
+  Under skip-till-any-match, these are of the partial trends before the time when the state was
+  last met, and of all. Under the others, which move them, of those before it and of those since.
+Times are numbered as they come, so that they are exact as doubles.
+
+One window is run after the other, over the events that it holds. Generous where windows overlap: a
+system that hears an event once has the rows of all of them in its cache.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from benchmarks.baselines.decoded import Decoded, Doubles, Ints
+from benchmarks.baselines.granularity import MOVES
+from benchmarks.baselines.lanes import Lanes
+
+
+@dataclass(frozen=True)
+class Flowed:
+    window: Ints
+    slot: Ints
+    totals: Doubles
+    visited: Ints  #: windows that had an event
+    rows: Ints  #: how many partitions had one in each
+
+
+class Stream:
+    def __init__(self, decoded: Decoded, lanes: Lanes) -> None:
+        self._decoded = decoded
+        self._lanes = lanes
+        states = decoded.automaton.states
+        self._before = [np.flatnonzero(decoded.automaton.before[:, t]) for t in range(states)]
+        blocks = np.repeat(lanes.nothing, 1 + 2 * states)
+        self._empty = np.concatenate([np.zeros(_HEAD + 2 * states), blocks])
+
+    @property
+    def row_bytes(self) -> int:
+        return self._empty.nbytes
+
+    def aggregated(self) -> Flowed:
+        decoded, window = self._decoded, self._decoded.query.window
+        found = _flow(
+            (decoded.time, decoded.slot, decoded.state, self._lanes.values),
+            (
+                np.cumsum([0, *map(len, self._before)]),
+                np.concatenate(self._before),
+                decoded.automaton.begins,
+                decoded.automaton.ends,
+            ),
+            MOVES[decoded.query.semantics],
+            window.within,
+            window.slide,
+            1 + self._lanes.sums,
+            self._lanes.nothing,
+            self._empty,
+            int(decoded.slot.max(initial=-1)) + 1,
+        )
+        return Flowed(*found)
+
+
+_HEAD = 2
+
+
+@njit(cache=True)
+def _flow(events, automaton, moves, within, slide, sums, nothing, empty, slots):
+    time, stride = events[0], len(empty)
+    rows = np.zeros(slots * stride)
+    met = np.empty(slots, np.int64)
+    out = np.empty((64, len(nothing))), np.empty(64, np.int64), np.empty(64, np.int64)
+    visited, counts = np.empty(64, np.int64), np.empty(64, np.int64)
+    found = seen = begin = end = 0
+    instant = 0.0
+    while begin < len(time):
+        # The first window that holds the event; it begins after those before.
+        number = (time[begin] - within) // slide + 1
+        if seen and number <= visited[seen - 1]:
+            number = visited[seen - 1] + 1
+        begin += np.searchsorted(time[begin:], number * slide)
+        end += np.searchsorted(time[end:], number * slide + within)
+        if seen == len(visited):
+            visited = np.concatenate((visited, np.empty_like(visited)))
+            counts = np.concatenate((counts, np.empty_like(counts)))
+        if moves == 0:
+            instant, meeting = _take(events, begin, end, automaton, sums, empty, rows, met, instant)
+        else:
+            instant, meeting = _move(
+                events, begin, end, automaton, moves == 2, sums, nothing, empty, rows, met, instant
+            )
+        visited[seen], counts[seen] = number, meeting
+        seen += 1
+        out, found = _close(rows, stride, met[:meeting], number, out, found)
+    return out[1][:found], out[2][:found], out[0][:found], visited[:seen], counts[:seen]
+
+
+@njit(cache=True)
+def _take(events, begin, end, automaton, sums, empty, rows, met, instant):
+    """One window under skip-till-any-match. Gives how many partitions it met."""
+    time, slot, state, values = events
+    froms, befores, begins, ends = automaton
+    stride, width, states = len(empty), 1 + values.shape[1], len(begins)
+    size = 1 + 2 * states
+    opened = instant + 1.0
+    meeting = 0
+    now = time[begin] - 1 if begin < end else 0
+    for event in range(begin, end):
+        t = state[event]
+        if t < 0:
+            continue
+        if time[event] != now:
+            now = time[event]
+            instant += 1.0
+        base = slot[event] * stride
+        if rows[base] < opened:
+            for i in range(stride):
+                rows[base + i] = empty[i]
+            met[meeting] = slot[event]
+            meeting += 1
+        rows[base] = instant
+        marks, block = base + _HEAD, base + _HEAD + 2 * states
+        first, last, accepts = froms[t], froms[t + 1], ends[t]
+        count = 1.0 if begins[t] else 0.0
+        for i in range(first, last):
+            p = 2 * befores[i]
+            count += rows[block + 1 + p + (rows[marks + p] < instant)]
+        if count == 0.0:
+            continue
+        is_later = rows[marks + 2 * t] < instant
+        own = block + 1 + 2 * t
+        if is_later:
+            rows[own] = rows[own + 1]
+        rows[own + 1] += count
+        if accepts:
+            rows[block] += count
+        for w in range(width - 1):
+            block += size
+            own += size
+            value = values[event, w]
+            if is_later:
+                rows[own] = rows[own + 1]
+            if w < sums - 1:
+                # Nothing times infinitely many is nothing.
+                new = value * count if value != 0.0 else 0.0
+                for i in range(first, last):
+                    p = 2 * befores[i]
+                    new += rows[block + 1 + p + (rows[marks + p] < instant)]
+                rows[own + 1] += new
+                if accepts:
+                    rows[block] += new
+            else:
+                new = value
+                for i in range(first, last):
+                    p = 2 * befores[i]
+                    new = max(new, rows[block + 1 + p + (rows[marks + p] < instant)])
+                rows[own + 1] = max(rows[own + 1], new)
+                if accepts:
+                    rows[block] = max(rows[block], new)
+        rows[marks + 2 * t] = instant
+    return instant, meeting
+
+
+@njit(cache=True)
+def _move(events, begin, end, automaton, is_contiguous, sums, nothing, empty, rows, met, instant):
+    """One window under skip-till-next-match or contiguous."""
+    time, slot, state, values = events
+    froms, befores, begins, ends = automaton
+    stride, width, states = len(empty), len(nothing), len(begins)
+    size = 1 + 2 * states
+    opened = instant + 1.0
+    meeting = 0
+    now = time[begin] - 1 if begin < end else 0
+    for event in range(begin, end):
+        t = state[event]
+        if t < 0 and not is_contiguous:
+            continue
+        if time[event] != now:
+            now = time[event]
+            instant += 1.0
+        base = slot[event] * stride
+        if rows[base] < opened:
+            if t < 0:
+                continue
+            for i in range(stride):
+                rows[base + i] = empty[i]
+            met[meeting] = slot[event]
+            meeting += 1
+        if rows[base] < instant:
+            rows[base + 1] = rows[base]
+            rows[base] = instant
+        if t < 0:
+            continue
+        marks, block = base + _HEAD, base + _HEAD + 2 * states
+        first, last, accepts = froms[t], froms[t + 1], ends[t]
+        count = 1.0 if begins[t] else 0.0
+        for i in range(first, last):
+            p = 2 * befores[i]
+            _settle(rows, base, p, size, instant, sums, nothing, is_contiguous)
+            rows[marks + p + 1] = 1.0
+            count += rows[block + 1 + p]
+        if count == 0.0:
+            continue
+        own = block + 1 + 2 * t
+        _settle(rows, base, 2 * t, size, instant, sums, nothing, is_contiguous)
+        rows[own + 1] += count
+        if accepts:
+            rows[block] += count
+        for w in range(1, width):
+            block += size
+            own += size
+            value = values[event, w - 1]
+            if w < sums:
+                new = value * count if value != 0.0 else 0.0
+                for i in range(first, last):
+                    new += rows[block + 1 + 2 * befores[i]]
+                rows[own + 1] += new
+                if accepts:
+                    rows[block] += new
+            else:
+                new = value
+                for i in range(first, last):
+                    new = max(new, rows[block + 1 + 2 * befores[i]])
+                rows[own + 1] = max(rows[own + 1], new)
+                if accepts:
+                    rows[block] = max(rows[block], new)
+    return instant, meeting
+
+
+@njit(cache=True, inline="always")
+def _settle(rows, base, p, size, instant, sums, nothing, is_contiguous):
+    """A state met at a later time: what was new is old, and what left is gone. Where an event must
+    follow at once, all is gone but what was new at the time just before."""
+    mark = base + _HEAD + p
+    if rows[mark] < instant:
+        keeps_old = not is_contiguous and rows[mark + 1] == 0.0
+        keeps_new = not is_contiguous or rows[mark] == rows[base + 1]
+        old = base + _HEAD + size + p
+        for w in range(len(nothing)):
+            new = rows[old + 1] if keeps_new else nothing[w]
+            if keeps_old:
+                new = rows[old] + new if w < sums else max(rows[old], new)
+            rows[old] = new
+            rows[old + 1] = nothing[w]
+            old += size
+        rows[mark] = instant
+        rows[mark + 1] = 0.0
+
+
+@njit(cache=True)
+def _close(rows, stride, met, number, out, found):
+    """Writes the totals of a window."""
+    totals, window, slot = out
+    while found + len(met) > len(window):
+        totals = np.concatenate((totals, np.empty_like(totals)))
+        window = np.concatenate((window, np.empty_like(window)))
+        slot = np.concatenate((slot, np.empty_like(slot)))
+    width = totals.shape[1]
+    states = (stride - _HEAD - width) // (2 + 2 * width)
+    size = 1 + 2 * states
+    for each in met:
+        base = each * stride + _HEAD + 2 * states
+        if rows[base] > 0.0:
+            for w in range(width):
+                totals[found, w] = rows[base + w * size]
+            window[found], slot[found] = number, each
+            found += 1
+    return (totals, window, slot), found
