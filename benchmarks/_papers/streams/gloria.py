@@ -50,11 +50,15 @@ def mixed(
     layers: int = 2,
     rate: int = 1_000,
     minutes: int = 40,
+    types: int | None = None,
+    groups: int | None = None,
     seed: int = 1,
 ) -> Made:
     """Of the queries, `kleene` percent repeat a part of `length` types in as many `layers`, spread
-    over the workload: 100 / 7 is one to six sequences. `rate` is events a minute."""
+    over the workload: 100 / 7 is one to six sequences. `rate` is events a minute. With fewer
+    `types` and `groups` than the data set has, a short stream has trends, too."""
     about = DATA[data]
+    about = about._replace(types=types or about.types, groups=groups or about.groups)
     random = Random(1_000 * about.seed + seed)
     rare = [f"R{n}" for n in range(about.types - about.frequent)]
     places = [1 + place for place in range(about.places)]
@@ -108,7 +112,6 @@ def _recorded(about: Data, events: int) -> pa.Table:
 
 # ---- against HAMLET ------------------------------------------------------------------------
 
-HOT, COLD = 12, 80
 LIMITS = (30, 100)
 
 
@@ -119,44 +122,45 @@ def bursty(
     rate: int = 2_000,
     minutes: int = 20,
     levels: int = 5,
+    hot: int = 12,
+    cold: int = 80,
     seed: int = 1,
 ) -> Made:
     """Bursts of one hot type, with eight other events in between. A simple query is SEQ(H+, P, C)
     for a hot H, the one P and a cold C, with the same limit on the volume of H for all of them;
     a complex one has six cold types at its end, and one of two limits. `percent` are complex."""
     random = Random(seed)
-    cold = [f"C{n}" for n in range(COLD)]
+    others = [f"C{n}" for n in range(cold)]
     texts, clauses = [], []
     for n, complex_ in enumerate(spread(queries, percent)):
-        hot = f"H{random.randrange(HOT)}"
-        ends = random.sample(cold, 6 if complex_ else 1)
+        first = f"H{random.randrange(hot)}"
+        ends = random.sample(others, 6 if complex_ else 1)
         limit = random.choice(LIMITS) if complex_ else LIMITS[0]
-        returns = RETURNS[n % 3].replace("F0", hot)
-        texts.append(f"RETURN level, {returns} PATTERN SEQ({hot}+, P, {', '.join(ends)})")
+        returns = RETURNS[n % 3].replace("F0", first)
+        texts.append(f"RETURN level, {returns} PATTERN SEQ({first}+, P, {', '.join(ends)})")
         within = random.randint(1, PANES) * PANE_MINUTES * rate
         clauses.append(
-            f"WHERE {hot}.volume > {limit} GROUP-BY level "
+            f"WHERE {first}.volume > {limit} GROUP-BY level "
             f"WITHIN {within} us SLIDE {PANE_MINUTES * rate} us"
         )
-    return Made(
-        workload(texts, clauses), _traded(rate * minutes, burst, levels, seed), PANE_MINUTES * rate
-    )
+    table = _traded(rate * minutes, burst, levels, hot, cold, seed)
+    return Made(workload(texts, clauses), table, PANE_MINUTES * rate)
 
 
 BETWEEN = 8
 
 
-def _traded(events: int, burst: int, levels: int, seed: int) -> pa.Table:
+def _traded(events: int, burst: int, levels: int, hot: int, cold: int, seed: int) -> pa.Table:
     draw = np.random.default_rng(seed)
     level, place = interleaved(draw, np.arange(levels), events)
     inside, others = bursts(place, burst, BETWEEN)
     turn = others // BETWEEN
-    hot = draw.integers(0, HOT, (levels, int(turn.max()) + 2))[level, turn]
-    between = HOT + np.where(draw.random(events) < 0.25, 0, draw.integers(1, COLD + 1, events))
-    names = [*(f"H{n}" for n in range(HOT)), "P", *(f"C{n}" for n in range(COLD))]
+    burst_of = draw.integers(0, hot, (levels, int(turn.max()) + 2))[level, turn]
+    between = hot + np.where(draw.random(events) < 0.25, 0, draw.integers(1, cold + 1, events))
+    names = [*(f"H{n}" for n in range(hot)), "P", *(f"C{n}" for n in range(cold))]
     columns = {
         "level": level,
         "volume": draw.integers(0, 200, events),
         "x": np.round(100 * draw.random(events)),
     }
-    return timed(np.where(inside, hot, between), names, columns)
+    return timed(np.where(inside, burst_of, between), names, columns)
