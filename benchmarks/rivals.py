@@ -16,7 +16,15 @@ from typing import Any
 
 from benchmarks._rivals import store
 from benchmarks._rivals.cases import CASES, Case
-from benchmarks._rivals.measure import ENDED, MEMORY, NOT_ENDED, NOT_TRIED, Effort, Measured, measure
+from benchmarks._rivals.measure import (
+    ENDED,
+    MEMORY,
+    NOT_ENDED,
+    NOT_TRIED,
+    Effort,
+    Measured,
+    measure,
+)
 from benchmarks._rivals.systems import RIVALS
 
 OUTPUT = Path(__file__).parents[1] / "build" / "rivals"

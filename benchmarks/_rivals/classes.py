@@ -1,6 +1,6 @@
 """Java programs of `java/`, compiled once for each state of their sources.
 
-The compiler is Eclipse's, an archive like the others: a runtime of Java is all that a machine needs.
+The compiler is Eclipse's, an archive like the others, so that a runtime of Java is enough.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from runtime.errors import HamletError
 from spark_ingest import java
 from spark_ingest.jars import Jar, fetched, listed
 
-#: FLINK.jars and ESPER.jars are what `mvn dependency:list` gives for flink-cep, flink-streaming-java
-#: and flink-clients, and for esper-common, esper-compiler and esper-runtime, in scope runtime.
+#: Of NAME.jars. They are what `mvn dependency:list` gives in scope runtime, with digests: for
+#: flink-cep, flink-streaming-java and flink-clients; for esper-common, -compiler and -runtime.
 JARS = Path(__file__).parent
 SOURCES = JARS / "java"
 COMPILER = Jar(

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -51,11 +52,9 @@ class Process:
 
     def run(self, limit_s: float) -> dict[str, Any]:
         assert self._process.stdin is not None
-        try:
+        with suppress(BrokenPipeError):  # it has ended; why, is seen below
             self._process.stdin.write(b"run\n")
             self._process.stdin.flush()
-        except BrokenPipeError:
-            pass  # it has ended; why, is seen below
         return self._answer(limit_s)
 
     def peak_bytes(self) -> int:
@@ -66,21 +65,24 @@ class Process:
     def end(self) -> None:
         for pipe in (self._process.stdin, self._process.stdout):
             assert pipe is not None
-            try:
+            with suppress(BrokenPipeError):
                 pipe.close()
-            except BrokenPipeError:
-                pass
-        try:
+        with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         self._process.wait()
 
     def _answer(self, limit_s: float) -> dict[str, Any]:
         assert self._process.stdout is not None
         pipe = self._process.stdout.fileno()
         deadline = time.monotonic() + limit_s
-        while b"\n" not in self._read:
+        while True:
+            line, ended, rest = self._read.partition(b"\n")
+            if ended:
+                self._read = rest
+                if line.startswith(b"{"):  # else Java itself says something
+                    answer: dict[str, Any] = json.loads(line)
+                    return answer
+                continue
             left = deadline - time.monotonic()
             if left <= 0 or not select.select([pipe], [], [], left)[0]:
                 raise NotEnded
@@ -88,9 +90,6 @@ class Process:
             if not piece:
                 self._failed()
             self._read += piece
-        line, _, self._read = self._read.partition(b"\n")
-        answer: dict[str, Any] = json.loads(line)
-        return answer
 
     def _failed(self) -> None:
         if self._process.wait() == OUT_OF_MEMORY:

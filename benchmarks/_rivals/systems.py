@@ -1,4 +1,4 @@
-"""Which systems there are, what they cannot express and why, and how a process of one is started."""
+"""Which systems there are, what they cannot express and why, and how one is started."""
 
 from __future__ import annotations
 
@@ -21,8 +21,11 @@ OUT_OF_MEMORY = 3
 #: Beyond this, 2^k is beyond a double.
 MOST_BS = 1_000
 
-# One thread for collecting garbage, one for compiling; systems start as many of their own as they do.
+# One thread to collect garbage; systems start as many of their own as they do.
 ONE_CORE = ("-XX:ActiveProcessorCount=1", "-XX:+UseSerialGC")
+
+
+_ONLY_ANY = "sequences of fixed length are only written here under skip-till-any-match"
 
 
 class Rival(ABC):
@@ -47,7 +50,7 @@ class Rival(ABC):
     def version(self) -> str: ...
 
     def environment(self, heap_mb: int) -> dict[str, str]:
-        one = {name: "1" for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "ARROW_NUM_THREADS")}
+        one = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "ARROW_NUM_THREADS"), "1")
         return {**os.environ, **java.environment(), **one, "HAMLET_RIVALS_HEAP_MB": str(heap_mb)}
 
 
@@ -70,20 +73,17 @@ class _Python(Rival):
 
 
 class _Sql(_Python):
-    def __init__(
-        self, name: str, package: str, forms: Mapping[tuple[str, bool], str], reason: str
-    ) -> None:
+    def __init__(self, name: str, package: str, *forms: Mapping[tuple[str, bool], str]) -> None:
         super().__init__(name, package)
-        self._forms = forms
-        self._why = reason
+        self._forms = {asked: text for each in forms for asked, text in each.items()}
 
     def statement(self, query: Query) -> str:
         return sql.statement(self._forms[query.semantics, query.kleene], query)
 
     def _reason(self, query: Query, job: Job) -> str | None:
-        if (query.semantics, query.kleene) not in self._forms:
-            return self._why
-        form = self._forms[query.semantics, query.kleene]
+        form = self._forms.get((query.semantics, query.kleene))
+        if form is None:
+            return _unwritten(query)
         if form is sql.WINDOW_ANY and job.longest(query.middle) > MOST_BS:
             return "2^k is beyond a double"
         return None
@@ -99,7 +99,7 @@ class _Java(Rival):
 
     def _reason(self, query: Query, job: Job) -> str | None:
         if not query.kleene and query.semantics != "skip-till-any-match":
-            return "only written here for skip-till-any-match"
+            return _ONLY_ANY
         return None
 
     def command(self, folder: Path, heap_mb: int) -> list[str]:
@@ -110,21 +110,25 @@ class _Java(Rival):
 
     @property
     def version(self) -> str:
-        jars = listed(JARS / f"{self.name}.jars")
-        return next(v for _, a, v in (j.coordinates.split(":") for j in jars) if a == self._artifact)
+        split = [jar.coordinates.split(":") for jar in listed(JARS / f"{self.name}.jars")]
+        return next(number for _, artifact, number in split if artifact == self._artifact)
 
 
-_NO_LOOP = "a join has as many events as it has tables; Spark 3.5 has no recursive query"
-_NOT_NEXT = "a join finds pairs, not which event comes next; window functions do"
-_UNWRITTEN = "only written here with B+"
+def _unwritten(query: Query) -> str:
+    if not query.kleene:
+        return _ONLY_ANY
+    if query.semantics == "skip-till-any-match":
+        return "a join has as many events as tables, and Spark 3.5 has no recursive query"
+    return "a join finds pairs, not which event comes next; window functions do"
+
 
 _ALL: tuple[Rival, ...] = (
     _Python("hamlet", "hamlet-runtime"),
     _Java("flink", "FlinkRival", "flink-cep"),
     _Java("esper", "EsperRival", "esper-runtime"),
-    _Sql("spark-join", "pyspark", sql.JOIN, f"{_NO_LOOP}; {_NOT_NEXT}"),
-    _Sql("spark-window", "pyspark", sql.WINDOW, _UNWRITTEN),
-    _Sql("duckdb-join", "duckdb", sql.JOIN | sql.RECURSIVE, _NOT_NEXT),
-    _Sql("duckdb-window", "duckdb", sql.WINDOW, _UNWRITTEN),
+    _Sql("spark-join", "pyspark", sql.JOIN),
+    _Sql("spark-window", "pyspark", sql.WINDOW),
+    _Sql("duckdb-join", "duckdb", sql.JOIN, sql.RECURSIVE),
+    _Sql("duckdb-window", "duckdb", sql.WINDOW),
 )
 RIVALS = {rival.name: rival for rival in _ALL}

@@ -1,9 +1,13 @@
 import static java.util.stream.Collectors.joining;
 
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
 /** What is said to Esper: a statement that gives the matches of a query, and one that adds them up. */
 final class Epl {
+    /** What stands for the types and the name of a query; all at once, since one can be another. */
+    private static final Pattern NAMES = Pattern.compile("'(A|B|C|NAME)'");
+
     // begin totals
     static final String TOTALS =
             """
@@ -25,14 +29,16 @@ final class Epl {
                     case "contiguous" -> CONTIGUOUS;
                     default -> throw new IllegalArgumentException(query.semantics());
                 };
-        return text.replace("'NAME'", quoted(query.name()))
-                .replace("'A'", quoted(query.start()))
-                .replace("'B'", quoted(query.middle()))
-                .replace("'C'", quoted(query.end()));
+        return NAMES.matcher(text).replaceAll(found -> "'" + named(found.group(1), query) + "'");
     }
 
-    private static String quoted(String text) {
-        return "'" + text + "'";
+    private static String named(String place, Query query) {
+        return switch (place) {
+            case "A" -> query.start();
+            case "B" -> query.middle();
+            case "C" -> query.end();
+            default -> query.name();
+        };
     }
 
     /** Nothing repeats under skip-till-any-match, so there is a statement for each length. */
