@@ -73,6 +73,11 @@ def kafka_jars() -> list[Path]:
     return fetched((*KAFKA, *AVRO))
 
 
+def listed(path: Path) -> list[Jar]:
+    """A file of coordinates and digests, an archive a line."""
+    return [Jar(*line.split()) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
 def fetched(jars: Iterable[Jar], folder: Path | None = None) -> list[Path]:
     """The archives as files; those that are not in the folder yet are fetched."""
     where = cache_of("jars") if folder is None else folder

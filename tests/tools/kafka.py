@@ -19,7 +19,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from runtime.cache import cache_of
-from spark_ingest.jars import Jar, fetched
+from spark_ingest.jars import fetched, listed
 from tools.certificates import write_certificates
 
 JARS = Path(__file__).with_name("kafka-broker.jars")
@@ -72,8 +72,7 @@ broker.heartbeat.interval.ms=500
 
 
 def broker_jars() -> list[Path]:
-    folder = cache_of("kafka-broker")
-    return fetched((Jar(*line.split()) for line in JARS.read_text().splitlines()), folder)
+    return fetched(listed(JARS), cache_of("kafka-broker"))
 
 
 class Broker:

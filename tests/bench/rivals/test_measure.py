@@ -1,0 +1,125 @@
+"""A point and a sweep: who gives up is told, who differs is an error. DuckDB starts quickest."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from benchmarks import rivals
+from benchmarks._rivals import measure as measuring
+from benchmarks._rivals import sql, store
+from benchmarks._rivals.cases import CASES, any_match, next_match
+from benchmarks._rivals.classes import class_path
+from benchmarks._rivals.job import Job
+from benchmarks._rivals.measure import Effort, measure
+from benchmarks._rivals.section import section
+from benchmarks._rivals.systems import RIVALS
+from runtime.errors import HamletError
+
+EFFORT = Effort(limit_s=300, warm_s=0, repeats=5)
+ANY = CASES[0]
+
+
+def silent(line: str) -> None:
+    pass
+
+
+def test_systems_take_turns_and_agree() -> None:
+    found = measure(any_match(8), ["duckdb-join", "duckdb-window"], EFFORT, silent)
+    assert [each.outcome for each in found] == ["ended", "ended"]
+    assert all(len(each.seconds) == len(each.cpu_seconds) == 5 for each in found)
+    assert all(each.peak_bytes > 0 for each in found)
+
+
+def test_what_cannot_be_expressed_is_refused_with_the_reason() -> None:
+    (found,) = measure(next_match(20), ["duckdb-join"], EFFORT, silent)
+    assert (found.outcome, found.seconds) == ("cannot", [])
+    assert "which event comes next" in found.reason
+
+
+def test_a_heap_that_runs_out_is_recorded() -> None:
+    (found,) = measure(any_match(30), ["duckdb-join"], Effort(300, 0, 1, heap_mb=64), silent)
+    assert (found.outcome, found.reason) == ("out of memory", "64 MB were not enough")
+
+
+def test_a_heap_of_java_that_runs_out_is_recorded() -> None:
+    try:
+        class_path("esper")
+    except HamletError as error:
+        if "cannot fetch" in str(error):
+            pytest.skip(f"tool: {error}")
+        raise
+    (found,) = measure(any_match(20), ["esper"], Effort(300, 0, 1, heap_mb=32), silent)
+    assert found.outcome == "out of memory"
+    assert found.peak_bytes == 0  # nobody is left to ask
+
+
+def test_who_gave_up_is_not_tried_with_more() -> None:
+    effort = Effort(limit_s=0.001, warm_s=0, repeats=1)
+    rows = rivals.sweep(ANY, (8, 12), effort, silent, ["duckdb-join"])
+    assert [(row["size"], row["outcome"]) for row in rows] == [(8, "not ended"), (12, "not tried")]
+    assert rows[1]["reason"] == "it gave up at 8"
+
+
+def test_answers_that_differ_are_an_error() -> None:
+    point = measuring._Point(any_match(8), Path(), EFFORT)
+    row = ["any", 0, 3.0, 7.0]
+    point._check("one", measuring._answers(any_match(8), [row]))
+    with pytest.raises(HamletError, match=r"two and one do not agree: query any.*n is 4"):
+        point._check("two", measuring._answers(any_match(8), [["any", 0, 4.0, 7.0]]))
+    with pytest.raises(HamletError, match="1 rows are missing"):
+        point._check("three", measuring._answers(any_match(8), []))
+
+
+def test_jobs_survive_their_files(tmp_path: Path) -> None:
+    for case in CASES:
+        job = case.job(case.quick[0])
+        job.write(tmp_path / case.name)
+        again = Job.read(tmp_path / case.name)
+        plain = [column.cast(pa.string()) for column in (job.table["type"], again.table["type"])]
+        assert plain[0].to_pylist() == plain[1].to_pylist()
+        assert again.table.drop("type").equals(job.table.drop("type"))
+        assert (again.queries, again.within) == (job.queries, job.within)
+
+
+def test_a_statement_is_for_the_types_of_its_query() -> None:
+    query = CASES[-1].job(2).queries[1]
+    text = sql.statement(sql.JOIN_SEQUENCE, query)
+    assert "a.type = 'A1' AND b.type = 'B' AND c.type = 'C1'" in text
+
+
+def test_the_section_is_made_of_what_was_stored(tmp_path: Path) -> None:
+    rows = [
+        {
+            "case": case.name,
+            "size": size,
+            "events": 4 * size,
+            "queries": 1,
+            "system": name,
+            "outcome": "ended" if name == "hamlet" else "out of memory",
+            "reason": "" if name == "hamlet" else "too much",
+            "seconds": [0.001, 0.002, 0.004] if name == "hamlet" else [],
+            "cpu_seconds": [0.001, 0.002, 0.003] if name == "hamlet" else [],
+            "peak_bytes": 250 * 2**20,
+            "started_bytes": 2**20,
+        }
+        for case in CASES
+        for size in case.quick
+        for name in RIVALS
+    ]
+    store.write(rows, EFFORT, True, tmp_path)
+    text = section(tmp_path)
+    assert text.startswith("## What one would pick instead")
+    assert all(case.title in text for case in CASES)
+    assert "2 ms (1 to 4), CPU 2 ms, 250 MB" in text
+    assert "out of memory" in text
+    assert "followedByAny" in text
+    assert "every a=Event" in text
+    assert "WITH RECURSIVE" in text
+    assert section(tmp_path) == text
+
+
+def test_the_table_says_who_did_not_end() -> None:
+    rows = rivals.sweep(ANY, (8,), Effort(0.001, 0, 1), silent, ["duckdb-join", "spark-join"])
+    shown = rivals.table({"rows": rows})
+    assert [row["ms"] for row in shown] == ["not ended", "cannot"]
