@@ -107,8 +107,8 @@ class Release:
         for there, here in sorted(self._mounts.items(), reverse=True):
             if text == there or text.startswith(f"{there}/"):
                 return f"{here}{text.removeprefix(there)}"
-        text = text.replace(f"{self.name}-head-svc:8265", f"127.0.0.1:{self._ports['dashboard']}")
         text = text.replace(f"{self.name}-head-svc", "127.0.0.1")
+        text = text.replace("127.0.0.1:8265", f"127.0.0.1:{self._ports['dashboard']}")
         return text.replace("0.0.0.0", "127.0.0.1")
 
     # ---- processes -------------------------------------------------------------------------
@@ -197,6 +197,15 @@ class Release:
     def tested(self) -> Iterator[Pod]:
         (container,) = self.test["containers"]
         with self._pod("test", container) as pod:
+            yield pod
+
+    @contextmanager
+    def leaving(self) -> Iterator[Pod]:
+        """What the head does when it is told to end, before Ray is."""
+        (container,) = self.head["containers"]
+        with self._pod(
+            "leaving", {**container, **container["lifecycle"]["preStop"]["exec"]}
+        ) as pod:
             yield pod
 
     @contextmanager
