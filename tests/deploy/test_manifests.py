@@ -245,5 +245,8 @@ def test_tokens_of_ray():
         **dict.fromkeys(("ray-head", "ray-worker"), by_operator),
         **dict.fromkeys(("job", "test"), with_token),
     }
+    scaled = ("--set", "ray.auth.enabled=false", "--set", "workers.autoscaling.enabled=true")
+    spec = of_kind(render(BY_NAME["laptop"], *scaled), "RayCluster")["spec"]
+    assert {"name": "RAY_AUTH_MODE", "value": "disabled"} in spec["autoscalerOptions"]["env"]
     off = modes("--set", "ray.auth.enabled=false")
     assert off == dict.fromkeys(("ray-head", "ray-worker", "job", "test"), without)
