@@ -21,6 +21,7 @@ from pathlib import Path
 
 from runtime.cache import cache_of
 from spark_ingest import session
+from tools.folders import remove
 from tools.kafka import free_ports
 from tools.kubernetes import Manifest, of_kind, render
 
@@ -236,7 +237,7 @@ class Release:
             except subprocess.TimeoutExpired:
                 self._node.kill()
                 self._node.wait()
-        subprocess.run(["rm", "-rf", str(self._ray)], check=True)
+        remove(self._ray)
 
     def _await(self) -> None:
         def answers() -> bool:
