@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from hamlet.cli import bench, check, explain, generate, query, report, run, submit, top
+from hamlet.cli import bench, check, explain, generate, query, report, run, stop, submit, top
 from hamlet.cli.exits import HamletGroup
 from hamlet.cli.help import examples
 
@@ -54,3 +54,4 @@ explain.register(app)
 generate.register(app)
 bench.register(app)
 submit.register(app)
+stop.register(app)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -26,6 +26,9 @@ from hamlet.cli.job import ADDRESS
 from hamlet.cli.notices import LoggedNotices, Notices
 from hamlet.logs import Logged, configure
 from runtime.errors import HamletError, InputError
+
+if TYPE_CHECKING:
+    from runtime.language.query import Workload
 
 INPUT, RESULTS, RUNTIME = "Input", "Results", "Runtime"
 EXAMPLES = examples(
@@ -163,7 +166,7 @@ def command(
         typer.Option(
             "--watch-workload",
             help="With --follow: look at WORKLOAD every few seconds. Queries that appear in it are "
-            "added, those that are gone are removed.",
+            "added, those that are gone are removed. A mistake in it ends nothing.",
             rich_help_panel=RUNTIME,
         ),
     ] = False,
@@ -297,10 +300,16 @@ def command(
     from runtime.events import Schema
     from runtime.language.against_schema import check_schema
 
-    queries = read_workload(workload)
     declared = None if schema is None else Schema.from_file(schema)
-    if declared is not None:
-        check_schema(queries, declared)
+
+    def read() -> Workload:
+        queries = read_workload(workload)
+        if declared is not None:
+            check_schema(queries, declared)
+        return queries
+
+    # Before all that takes a while to load, so that a mistake is told at once.
+    given_queries = None if watch_workload else read()
     settings = Settings(
         numeric.value,
         ties.value,
@@ -326,8 +335,9 @@ def command(
         )
         from hamlet.cli.in_process import Metrics, run_in_process
 
+        assert given_queries is not None, "only a stream is watched"
         run_in_process(
-            queries,
+            given_queries,
             settings,
             input,
             None if input_format is None else input_format.value,
@@ -344,41 +354,48 @@ def command(
         )
         return
     from hamlet.cli.on_ray import Output, run_on_ray
+    from hamlet.cli.watched import run_watched
     from hamlet.job import inputs
     from hamlet.job.run import Asked
     from runtime.files.reader import Needs
     from spark_ingest.session import Size
 
-    run_on_ray(
-        queries,
-        Asked(
-            name=name or workload.stem,
-            address=address,
-            actors=actors,
-            checkpoint=checkpoint,
-            lateness=micros,
-            size=Size(spark_executors, spark_cores, spark_memory),
-            settings=settings,
-            metrics_port=metrics_port,
-            metrics_host=metrics_host,
-            watch=workload if watch_workload else None,
-            shows=shows,
-        ),
-        inputs.Asked(
-            input,
-            Needs(time_column, type_column, queries.uses, declared or Schema({})),
-            follow=follow,
-            format=None if input_format is None else input_format.value,
-            unit=time_unit.value,
-            kafka_options=kafka_options,
-            avro=avro_schema,
-            avro_framed=avro_confluent,
-            wait=notices.say,
-        ),
-        Output(output, chosen, limit, kafka_options),
-        notices,
-        explain_sharing,
-    )
+    def run(queries: Workload) -> None:
+        run_on_ray(
+            queries,
+            Asked(
+                name=name or workload.stem,
+                address=address,
+                actors=actors,
+                checkpoint=checkpoint,
+                lateness=micros,
+                size=Size(spark_executors, spark_cores, spark_memory),
+                settings=settings,
+                metrics_port=metrics_port,
+                metrics_host=metrics_host,
+                watch=workload if watch_workload else None,
+                shows=shows,
+            ),
+            inputs.Asked(
+                input,
+                Needs(time_column, type_column, queries.uses, declared or Schema({})),
+                follow=follow,
+                format=None if input_format is None else input_format.value,
+                unit=time_unit.value,
+                kafka_options=kafka_options,
+                avro=avro_schema,
+                avro_framed=avro_confluent,
+                wait=notices.say,
+            ),
+            Output(output, chosen, limit, kafka_options),
+            notices,
+            explain_sharing,
+        )
+
+    if given_queries is None:
+        run_watched(workload, read, run, checkpoint, notices)
+    else:
+        run(given_queries)
 
 
 def _check_local(given: dict[str, object]) -> None:

@@ -20,12 +20,19 @@ import typer
 from actors.quiet import logged_to
 from actors.termination import TERMINATED
 from hamlet.cli import options
+from hamlet.cli.dashboard import (
+    NAME,
+    Address,
+    await_end,
+    check_address,
+    spoken,
+    stop_called,
+)
 from hamlet.cli.durations import duration
 from hamlet.cli.exits import FAILURE, exit_with
 from hamlet.cli.help import examples, prose
 from hamlet.cli.job import MARK, Log
 from hamlet.cli.notices import Notices
-from runtime.errors import HamletError
 
 if TYPE_CHECKING:
     from ray.job_submission import JobSubmissionClient
@@ -46,12 +53,8 @@ EXAMPLES = examples(
     ),
 )
 _POLL_S = 1.0
-# What Ray keeps of a job besides: the name by which a later one finds it.
-_NAME = "hamlet_name"
 # How long Ray waits between SIGTERM and SIGKILL, if the job's environment does not say it.
 _STOP_WAIT = "RAY_JOB_STOP_WAIT_TIME_S"
-
-
 _STARTING = "No available agent"
 Answer = TypeVar("Answer")
 
@@ -69,14 +72,7 @@ def command(
         list[str],
         typer.Argument(metavar="-- COMMAND", help="A command of hamlet, with its options."),
     ],
-    address: Annotated[
-        str,
-        typer.Option(
-            metavar="URL",
-            envvar="RAY_API_SERVER_ADDRESS",
-            help="Of the cluster's dashboard, such as http://head:8265.",
-        ),
-    ],
+    address: Address,
     working_dir: Annotated[
         Path,
         typer.Option(
@@ -121,26 +117,23 @@ def command(
     code. Ctrl-C and SIGTERM stop the job. Hamlet must be installed on the cluster.
     """
     notices = Notices(quiet)
-    if not address.startswith(("http://", "https://")):
-        raise HamletError(
-            f"{address} is no address to submit to", "give that of the dashboard: http://HOST:8265"
-        )
+    check_address(address)
     from ray.job_submission import JobSubmissionClient  # takes a second, and sets up its loggers
 
     patience_s, stopping_s = duration(wait) / 1e6, max(1, round(duration(stop_within) / 1e6))
     mark = f"hamlet-{secrets.token_hex(8)}"
     environment = {"env_vars": {MARK: mark, _STOP_WAIT: str(stopping_s)}}
-    with _spoken(address), logged_to(Path(os.devnull), "ray"), _termination():
+    with spoken(address), logged_to(Path(os.devnull), "ray"), _termination():
         patience = _Patience(patience_s, f"waiting for the cluster at {address}", notices)
         client = patience.have(lambda: JobSubmissionClient(address))
-        if name is not None:
-            _stop_former(client, name, stopping_s, notices)
+        if name is not None:  # who submitted it may have been killed, and could not stop it
+            stop_called(client, name, stopping_s + _POLL_S, notices)
         entrypoint = shlex.join([python, "-m", "hamlet.cli.job", *arguments])
         job = patience.have(
             lambda: client.submit_job(
                 entrypoint=entrypoint,
                 runtime_env=environment | ({} if no_upload else {"working_dir": str(working_dir)}),
-                metadata={} if name is None else {_NAME: name},
+                metadata={} if name is None else {NAME: name},
             )
         )
         notices.say(f"job {job} on {address}")
@@ -150,7 +143,7 @@ def command(
         except (KeyboardInterrupt, _Terminated) as asked:
             notices.say(f"stopping job {job}")
             client.stop_job(job)
-            _await_end(client, job, stopping_s)
+            await_end(client, job, stopping_s)
             _catch_up(client, job, log)
             if isinstance(asked, KeyboardInterrupt):
                 raise
@@ -184,20 +177,6 @@ class _Patience:
             time.sleep(_POLL_S)
 
 
-def _stop_former(
-    client: JobSubmissionClient, name: str, stopping_s: float, notices: Notices
-) -> None:
-    """Who submitted it may have been killed, and could not stop it."""
-    for found in client.list_jobs():
-        job = found.submission_id
-        if job is None or (found.metadata or {}).get(_NAME) != name:
-            continue
-        if not found.status.is_terminal():
-            notices.say(f"stopping job {job}, which is called {name} too")
-            client.stop_job(job)
-            _await_end(client, job, stopping_s + _POLL_S)
-
-
 @contextmanager
 def _termination() -> Iterator[None]:
     before = signal.signal(signal.SIGTERM, _terminate)
@@ -218,7 +197,7 @@ def _follow(client: JobSubmissionClient, job: str, log: Log) -> None:
     while not client.get_job_status(job).is_terminal():
         with suppress(RuntimeError):
             asyncio.run(_tail(client, job, log))
-        _await_end(client, job, _POLL_S)
+        await_end(client, job, _POLL_S)
     _catch_up(client, job, log)
 
 
@@ -237,37 +216,6 @@ def _catch_up(client: JobSubmissionClient, job: str, log: Log) -> None:
     log.end()
 
 
-def _await_end(client: JobSubmissionClient, job: str, limit_s: float) -> None:
-    give_up = time.monotonic() + limit_s
-    while not client.get_job_status(job).is_terminal() and time.monotonic() < give_up:
-        time.sleep(0.2)
-
-
 def _write(line: str) -> None:
     sys.stdout.write(line)
     sys.stdout.flush()
-
-
-@contextmanager
-def _spoken(address: str) -> Iterator[None]:
-    """Ray's errors in our words."""
-    from ray.exceptions import AuthenticationError
-    from requests import RequestException
-
-    try:
-        yield
-    except RequestException as error:
-        raise HamletError(
-            f"the cluster at {address} answers no more: {' '.join(str(error).split())}"
-        ) from error
-    except ConnectionError as error:
-        raise HamletError(
-            f"cannot reach a Ray cluster at {address}", "is that the address of its dashboard?"
-        ) from error
-    except AuthenticationError as error:
-        raise HamletError(
-            f"the cluster at {address} wants a token, and has got none or a wrong one",
-            "set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH",
-        ) from error
-    except RuntimeError as error:
-        raise HamletError(f"the cluster at {address} refused: {error}") from error

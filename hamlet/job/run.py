@@ -121,7 +121,8 @@ def run(
         manifest = checkpoints.open(screen.warn)
         schema = _schema(manifest, input.look(temporary))
         if schema is not None:  # so that a mistake is told before anything is started
-            Intake(workload, _reading(input, schema, None), asked.settings.numeric)
+            begun = _begins_with(workload, asked, manifest)
+            Intake(begun, _reading(input, schema, None), asked.settings.numeric)
         if manifest is not None:
             _check_same(manifest, input, asked)
             _difference(manifest, workload, asked)
@@ -271,6 +272,11 @@ def _schema(manifest: Manifest | None, found: pa.Schema | None) -> pa.Schema | N
 def _reading(input: Input, columns: pa.Schema, clock: pa.DataType | None) -> Reading:
     needs, unit = input.asked.needs, input.asked.unit
     return Reading(needs.time_column, needs.type_column, unit, columns, clock)
+
+
+def _begins_with(workload: Workload, asked: Asked, manifest: Manifest | None) -> Workload:
+    """Where the file is watched, a job that goes on begins with the queries it had."""
+    return workload if manifest is None or asked.watch is None else manifest.workload
 
 
 def _begun(

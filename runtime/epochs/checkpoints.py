@@ -37,6 +37,10 @@ class Checkpoints:
         self._drop(self._unused())
         return found
 
+    def last(self) -> Manifest | None:
+        """The last epoch that is whole, for one who only looks."""
+        return self._last_whole(lambda told: None)
+
     def commit(self, manifest: Manifest) -> None:
         self._check_owner()
         self.folder.write(_name(manifest.epoch), manifest.to_bytes())

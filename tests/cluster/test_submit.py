@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from spark_ingest import session
+from tools.folders import remove
 
 pytestmark = pytest.mark.slow
 
@@ -85,7 +86,7 @@ def address(env, ports, tmp_path_factory):
     finally:
         head.terminate()
         head.wait(60)
-        subprocess.run(["rm", "-rf", str(folder)], check=True)
+        remove(folder)
 
 
 @pytest.fixture

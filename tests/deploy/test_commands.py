@@ -49,6 +49,11 @@ def test_of_the_chart(values):
         seconds = int(outer["stop_within"].removesuffix("s"))
         for pod in pods([of_kind(manifests, "Deployment"), of_kind(manifests, "RayCluster")]):
             assert pod["spec"]["terminationGracePeriodSeconds"] > seconds
+        head = of_kind(manifests, "RayCluster")["spec"]["headGroupSpec"]["template"]["spec"]
+        (ray,) = head["containers"]
+        stop = check(ray["lifecycle"]["preStop"]["exec"]["command"][1:])
+        assert stop["name"] == run["name"]
+        assert stop["within"] == outer["stop_within"]
     assert run["input"] == given["input"]["uri"]
     assert run["checkpoint"]
     assert run["metrics_host"] == "0.0.0.0"

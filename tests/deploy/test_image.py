@@ -24,6 +24,7 @@ PREPARE = ROOT / "deploy" / "image" / "prepare.py"
 TEXT = DOCKERFILE.read_text()
 LINES = re.sub(r"\\\n", " ", re.sub(r"^\s*#.*\n", "", TEXT, flags=re.MULTILINE)).splitlines()
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+WHEEL = f"hamlet_runtime-{PROJECT['version']}-py3-none-any.whl"
 VALUES = yaml.safe_load((CHART / "values.yaml").read_text())
 
 
@@ -68,7 +69,8 @@ def test_nothing_else_is_sent():
 
 def test_versions():
     text = " ".join(LINES)
-    assert f"hamlet-runtime[traces]=={PROJECT['version']}" in text
+    # By its file: an index may have another one of that name.
+    assert f"hamlet-runtime[traces] @ file:///dist/{WHEEL}" in text
     assert f'image.version="{PROJECT["version"]}"' in TEXT
     lock = (ROOT / "requirements.lock").read_text()
     (uv,) = re.findall(r"uv==[0-9.]+", text)
@@ -105,6 +107,7 @@ def test_the_wheel_is_the_one_that_is_tested(needs, tmp_path):
             shutil.copy(ROOT / source, target)
     wheels = [_built(needs("uv"), tmp_path / "src", tmp_path / "a")]
     wheels.append(_built(needs("uv"), ROOT, tmp_path / "b"))
+    assert {Path(str(wheel.filename)).name for wheel in wheels} == {WHEEL}
     contents = [{each.filename: each.CRC for each in wheel.infolist()} for wheel in wheels]
     assert contents[0] == contents[1]
 

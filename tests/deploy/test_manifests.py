@@ -9,6 +9,7 @@ from tools.kubernetes import (
     EXAMPLES,
     PROMETHEUS_OPERATOR,
     VERSIONS,
+    definition,
     mistakes,
     of_kind,
     pods,
@@ -138,9 +139,52 @@ def test_selectors_find_their_pods(values):
     assert found(monitor["spec"]["selector"]["matchLabels"]) == {"ray-head"}
     policy = of_kind(manifests, "NetworkPolicy")
     assert found(policy["spec"]["podSelector"]["matchLabels"]) == set(labels)
-    for budget in (each for each in manifests if each["kind"] == "PodDisruptionBudget"):
-        (name,) = found(budget["spec"]["selector"]["matchLabels"])
-        assert budget["spec"]["maxUnavailable"] == (0 if name == "ray-head" else 1)
+    budgets = [each["spec"] for each in manifests if each["kind"] == "PodDisruptionBudget"]
+    # Of two workers one may go, of one head none.
+    least = {next(iter(found(each["selector"]["matchLabels"]))): each for each in budgets}
+    assert {name: each["minAvailable"] for name, each in least.items()} == (
+        {} if values.stem == "laptop" else {"ray-head": 1, "ray-worker": 1}
+    )
+
+
+def test_budgets_do_not_ask_for_a_scale():
+    """Kubernetes counts by `maxUnavailable` only where the owner of pods has one."""
+    assert "scale" not in definition("RayCluster")["subresources"]
+    for budget in everything(BY_NAME["kafka"]):
+        if budget["kind"] == "PodDisruptionBudget":
+            assert budget["spec"].keys() == {"minAvailable", "selector"}
+
+
+def test_what_the_network_lets_through():
+    spec = of_kind(everything(BY_NAME["production"]), "NetworkPolicy")["spec"]
+    among, operator, metrics = spec["ingress"]
+    (own,) = among["from"]
+    assert own["podSelector"] == spec["podSelector"]
+    assert "ports" not in among  # Ray takes ports as it likes
+    assert operator["ports"] == [{"port": 8265}]
+    assert [each["port"] for each in metrics["ports"]] == [9464, 8080]
+    inside, names, *others = spec["egress"]
+    assert inside == {"to": among["from"]}
+    assert {each["protocol"] for each in names["ports"]} == {"UDP", "TCP"}
+    assert "to" not in names
+    assert len(others) == 2
+
+
+def test_all_pods_of_a_release_run_where_the_head_may():
+    place = 'head={"nodeSelector": {"kubernetes.io/arch": "amd64"}, "priorityClassName": "high"}'
+    for pod in pods(render(BY_NAME["laptop"], "--set-json", place)):
+        if pod["metadata"]["labels"]["app.kubernetes.io/component"] != "ray-worker":
+            assert pod["spec"]["nodeSelector"] == {"kubernetes.io/arch": "amd64"}
+            assert pod["spec"]["priorityClassName"] == "high"
+
+
+@each_example
+def test_the_head_ends_its_job_first(values):
+    """But not of a batch: the operator takes one that was stopped for one that is done."""
+    for pod in pods(everything(values)):
+        (container,) = pod["spec"]["containers"]
+        wanted = container["name"] == "ray-head" and values.stem != "batch"
+        assert ("lifecycle" in container) is wanted
 
 
 @each_example
@@ -201,5 +245,8 @@ def test_tokens_of_ray():
         **dict.fromkeys(("ray-head", "ray-worker"), by_operator),
         **dict.fromkeys(("job", "test"), with_token),
     }
+    scaled = ("--set", "ray.auth.enabled=false", "--set", "workers.autoscaling.enabled=true")
+    spec = of_kind(render(BY_NAME["laptop"], *scaled), "RayCluster")["spec"]
+    assert {"name": "RAY_AUTH_MODE", "value": "disabled"} in spec["autoscalerOptions"]["env"]
     off = modes("--set", "ray.auth.enabled=false")
     assert off == dict.fromkeys(("ray-head", "ray-worker", "job", "test"), without)

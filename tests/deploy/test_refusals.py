@@ -51,6 +51,17 @@ LAPTOP = CHART / "examples" / "laptop.yaml"
             "workers.autoscaling.minReplicas is 9 and maxReplicas is 4",
         ),
         ("workers.replicas=9,job.sparkCores=3", "An executor of Spark wants 3 cores on one worker"),
+        # Cores enough, but Ray spreads the aggregators, and leaves one core of each worker.
+        ("workers.replicas=2,job.actors=2,job.sparkCores=2", "up to 1 of them are for aggregators"),
+        ("job.sparkMemory=4g", "An executor of Spark wants 4g of memory, and a worker has 4Gi"),
+        ("metrics.port=8265", "metrics.port is 8265, where Ray listens itself"),
+        ("output.uri=/data/results", "output.uri is /data/results, which is on no volume"),
+        ("output.uri=/var/lib/hamlets", "output.uri is /var/lib/hamlets, which is on no volume"),
+        ("checkpoint.uri=/data/state", "checkpoint.uri is /data/state, which is on no volume"),
+        (
+            "checkpoint.uri=s3://bucket/state,checkpoint.claim.create=false",
+            "output.uri is /var/lib/hamlet/results, which is on no volume",
+        ),
     ],
 )
 def test_refused(wrong, said):
@@ -61,7 +72,16 @@ def test_refused(wrong, said):
 
 @pytest.mark.parametrize(
     "right",
-    ["workers.cpu=4", "head.cpu=1500m", "ray.redis.address=rediss://redis:6379", "global.a=b"],
+    [
+        "workers.cpu=4",
+        "head.cpu=1500m",
+        "ray.redis.address=rediss://redis:6379",
+        "global.a=b",
+        "workers.replicas=1,workers.cpu=4,job.actors=2,job.sparkCores=2",
+        "job.sparkMemory=4095m",
+        "output.uri=/data/results,volumeMounts[0].name=data,volumeMounts[0].mountPath=/data/",
+        "output.uri=kafka://kafka:9092/out,checkpoint.uri=s3://b/s,checkpoint.claim.create=false",
+    ],
 )
 def test_not_refused(right):
     done = run_helm("template", "rides", CHART, "-f", LAPTOP, "--set", right)

@@ -125,14 +125,20 @@ def _core(manifest: Manifest, version: str) -> list[str]:
 
 @cache
 def _custom(group: str, kind: str) -> Draft7Validator:
+    return Draft7Validator(_strict(definition(kind, group)["schema"]["openAPIV3Schema"]))
+
+
+@cache
+def definition(kind: str, group: str = "ray.io") -> Manifest:
+    """What an operator says of a kind of its own."""
     if group == "ray.io":
         file = go_module(*_RAY) / "config" / "crd" / "bases" / f"ray.io_{kind.lower()}s.yaml"
     else:
         folder = go_module(*_PROMETHEUS) / "example" / "prometheus-operator-crd"
         file = folder / f"monitoring.coreos.com_{kind.lower()}s.yaml"
-    definition = yaml.load(file.read_text(), yaml.CSafeLoader)
-    (version,) = [each for each in definition["spec"]["versions"] if each["name"] == "v1"]
-    return Draft7Validator(_strict(version["schema"]["openAPIV3Schema"]))
+    versions = yaml.load(file.read_text(), yaml.CSafeLoader)["spec"]["versions"]
+    (version,) = [each for each in versions if each["name"] == "v1"]
+    return dict(version)
 
 
 def _strict(schema: Any) -> Any:

@@ -21,11 +21,12 @@ from pathlib import Path
 
 from runtime.cache import cache_of
 from spark_ingest import session
+from tools.folders import remove
 from tools.kafka import free_ports
 from tools.kubernetes import Manifest, of_kind, render
 
 ROOT = Path(__file__).parents[3]
-PATIENCE_S = 180.0
+PATIENCE_S = 300.0  # other tests may run beside these
 TOKEN = "1" * 64
 RAY = (sys.executable, "-m", "ray.scripts.scripts")
 RELEASE = "y"  # which YAML takes for a truth
@@ -107,8 +108,8 @@ class Release:
         for there, here in sorted(self._mounts.items(), reverse=True):
             if text == there or text.startswith(f"{there}/"):
                 return f"{here}{text.removeprefix(there)}"
-        text = text.replace(f"{self.name}-head-svc:8265", f"127.0.0.1:{self._ports['dashboard']}")
         text = text.replace(f"{self.name}-head-svc", "127.0.0.1")
+        text = text.replace("127.0.0.1:8265", f"127.0.0.1:{self._ports['dashboard']}")
         return text.replace("0.0.0.0", "127.0.0.1")
 
     # ---- processes -------------------------------------------------------------------------
@@ -200,6 +201,15 @@ class Release:
             yield pod
 
     @contextmanager
+    def leaving(self) -> Iterator[Pod]:
+        """What the head does when it is told to end, before Ray is."""
+        (container,) = self.head["containers"]
+        with self._pod(
+            "leaving", {**container, **container["lifecycle"]["preStop"]["exec"]}
+        ) as pod:
+            yield pod
+
+    @contextmanager
     def _pod(self, name: str, container: Manifest) -> Iterator[Pod]:
         command = [self.here(each) for each in [*container["command"], *container.get("args", [])]]
         log = self.folder / f"{name}.log"
@@ -227,7 +237,7 @@ class Release:
             except subprocess.TimeoutExpired:
                 self._node.kill()
                 self._node.wait()
-        subprocess.run(["rm", "-rf", str(self._ray)], check=True)
+        remove(self._ray)
 
     def _await(self) -> None:
         def answers() -> bool:

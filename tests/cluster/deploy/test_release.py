@@ -30,6 +30,8 @@ PATTERN Travel T
 WITHIN 1 minute
 """
 
+BROKEN = MORE.replace("PATTERN", "PATERN")
+
 
 @pytest.fixture(scope="module")
 def release(tmp_path_factory):
@@ -89,23 +91,34 @@ def rides_of(release: Release, minute: int) -> list[dict]:
     return [{name: row[name] for name in WANTED[0]} for row in found]
 
 
+def give(release: Release, queries: str) -> None:
+    """Other queries arrive in the mounted file."""
+    release.upgrade(
+        VALUES, "--set-string", f"workload.queries={queries.replace(',', chr(92) + ',')}"
+    )
+
+
 @pytest.mark.slow
 def test_a_release(release):
     """One life of it, since a job takes a while to start."""
     rides = Rides(release.at("/data/events"))
     rides.put()
-    began = time.monotonic()
+    give(release, BROKEN)
     with release.submitter() as pod:
+        # A mistake at the start is told, and waited out.
+        until(lambda: pod.running() or "to be mended" in pod.said, "the mistake is told")
+        assert "workload.sase:4:1: error: " in pod.said
+        assert "\n    | ^^^^^^\n" in pod.said
+        release.upgrade(VALUES)
+        began = time.monotonic()
         last = rides.put()
         until(lambda: pod.running() or rides_of(release, last), f"the first results\n{pod.said}")
         assert rides_of(release, last) == WANTED
         print(f"first results after {time.monotonic() - began:.1f} s")
 
-        # Other queries arrive in the mounted file, and the job goes on.
+        # The queries change, and the job goes on.
         job = [line for line in pod.said.splitlines() if line.startswith("job raysubmit_")]
-        release.upgrade(
-            VALUES, "--set-string", f"workload.queries={MORE.replace(',', chr(92) + ',')}"
-        )
+        give(release, MORE)
         until(lambda: pod.running() or "added travels" in pod.said, "the query is added", 30)
         rides.put(), rides.put()
         last = rides.put()
@@ -131,13 +144,18 @@ def test_a_release(release):
         print(f"ended after {time.monotonic() - told:.1f} s of {grace} s")
         assert "Traceback" not in pod.said
 
-    # The next pod goes on from the checkpoint: every window once, and nothing is lost.
+    # The next pod goes on from the checkpoint, and with its queries where the file has a mistake:
+    # every window once, and nothing is lost.
+    give(release, BROKEN)
     with release.submitter() as pod:
         rides.put()
         last = rides.put()
         until(lambda: pod.running() or rides_of(release, last), "results after the restart")
         for minute in range(last + 1):
             assert rides_of(release, minute) == WANTED, minute
+        assert "the queries are those of the checkpoint until it is mended" in pod.said
+        assert [row["n"] for row in rows(release, "travels")][-1] == 3
+        give(release, MORE)
         pod.kill()  # so that nobody stops the job
 
     # The one after that finds the job still running, and takes its place.
@@ -147,8 +165,15 @@ def test_a_release(release):
         until(lambda: pod.running() or rides_of(release, last), "results of the third")
         for minute in range(last + 1):
             assert rides_of(release, minute) == WANTED, minute
-        pod.terminate()
-        assert pod.wait(grace) == 0, pod.said
+
+        # The head is told to end: the job finishes its epochs first.
+        told = time.monotonic()
+        with release.leaving() as leaving:
+            assert leaving.wait(release.head["terminationGracePeriodSeconds"]) == 0, leaving.said
+        print(f"the head may end after {time.monotonic() - told:.1f} s")
+        assert "stopping job" in leaving.said
+        assert pod.wait(10) == 0, pod.said
+        assert "Traceback" not in pod.said
 
 
 @pytest.mark.slow

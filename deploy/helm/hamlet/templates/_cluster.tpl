@@ -32,9 +32,22 @@ autoscalerOptions:
     limits: {cpu: 500m, memory: 512Mi}
   securityContext:
     {{- include "hamlet.containerSecurity" $ | nindent 4 }}
+  # It speaks to Ray as the head does: with or without a token, and with certificates where the head has some.
+  env:
+    - name: HOME
+      value: /tmp
+    {{- if not $.Values.ray.auth.enabled }}
+    {{- include "hamlet.token" $ | nindent 4 }}
+    {{- end }}
+    {{- with $.Values.env }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
   volumeMounts:
     - name: tmp
       mountPath: /tmp
+    {{- with $.Values.volumeMounts }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
 {{- end }}
 {{- end }}
 headGroupSpec:

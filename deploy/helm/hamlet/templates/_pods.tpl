@@ -27,6 +27,27 @@ imagePullSecrets:
 {{- end }}
 {{- end }}
 
+{{/* Where a pod runs: the place of a group. */}}
+{{- define "hamlet.placed" -}}
+{{- with .priorityClassName }}
+priorityClassName: {{ . | quote }}
+{{- end }}
+{{- with .nodeSelector }}
+nodeSelector:
+  {{- range $key, $value := . }}
+  {{ $key | quote }}: {{ $value | quote }}
+  {{- end }}
+{{- end }}
+{{- with .tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
 {{- define "hamlet.token" -}}
 {{- if .Values.ray.auth.enabled }}
 - name: RAY_AUTH_MODE
@@ -64,26 +85,12 @@ spec:
   # Only the autoscaler, which runs beside the head, speaks to Kubernetes.
   automountServiceAccountToken: {{ and (eq .name "ray-head") $.Values.workers.autoscaling.enabled }}
   terminationGracePeriodSeconds: {{ add $.Values.job.drainSeconds 15 }}
+  # Variables named after services would be taken for settings of Spark's.
+  enableServiceLinks: false
   securityContext:
     {{- include "hamlet.podSecurity" $ | nindent 4 }}
   {{- include "hamlet.pullSecrets" $ | nindent 2 }}
-  {{- with .group.priorityClassName }}
-  priorityClassName: {{ . | quote }}
-  {{- end }}
-  {{- with .group.nodeSelector }}
-  nodeSelector:
-    {{- range $key, $value := . }}
-    {{ $key | quote }}: {{ $value | quote }}
-    {{- end }}
-  {{- end }}
-  {{- with .group.tolerations }}
-  tolerations:
-    {{- toYaml . | nindent 4 }}
-  {{- end }}
-  {{- with .group.affinity }}
-  affinity:
-    {{- toYaml . | nindent 4 }}
-  {{- end }}
+  {{- include "hamlet.placed" .group | nindent 2 }}
   {{- with .group.spreadOver }}
   topologySpreadConstraints:
     - maxSkew: 1
@@ -123,6 +130,20 @@ spec:
         # Not `metrics`: so the operator calls the port of Ray's own.
         - name: hamlet-metrics
           containerPort: {{ $.Values.metrics.port }}
+      {{- end }}
+      {{- if and (eq .name "ray-head") (eq $.Values.mode "stream") }}
+      # The job finishes its epochs before Ray is told to end. Not of a batch: one that was stopped counts as done.
+      lifecycle:
+        preStop:
+          exec:
+            command:
+              - hamlet
+              - stop
+              - {{ include "hamlet.fullname" $ | quote }}
+              - --address
+              - http://127.0.0.1:8265
+              - --within
+              - {{ printf "%ds" (int $.Values.job.drainSeconds) | quote }}
       {{- end }}
       env:
         - name: HAMLET_CACHE
