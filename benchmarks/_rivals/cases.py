@@ -11,7 +11,7 @@ import pyarrow as pa
 from benchmarks._rivals.job import Job, Query
 
 WINDOWS = 4
-MIDDLE = 10
+MIDDLE = 8
 
 
 @dataclass(frozen=True)
