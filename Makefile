@@ -9,10 +9,10 @@ WORKERS ?= 2
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-all lint bench docs dashboards chart lock clean
+.PHONY: help setup demo test test-all lint bench bench-check docs dashboards chart lock clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' Makefile
 
 setup: $(STAMP) ## build .venv with the project and its tools
 
@@ -36,6 +36,9 @@ lint: setup ## check style, formatting, types and layers
 
 bench: setup ## run the benchmark of the plain engine
 	$(BIN)/hamlet bench plain
+
+bench-check: setup ## whether a ratio of times has become worse than the committed one
+	$(BIN)/hamlet bench check
 
 docs: setup ## build the documentation into site/
 	$(BIN)/zensical build --strict --clean

@@ -1,13 +1,16 @@
 """`hamlet bench`: the benchmarks of the source checkout.
 
-A benchmark is a module `benchmarks/NAME.py` with `run(progress) -> dict`, where `progress` takes a
-line to show, and perhaps `table(result) -> list[dict]`, the rows to print.
+A benchmark is a module `benchmarks/NAME.py` with `run(progress, ...) -> dict`, where `progress`
+takes a line to show, and perhaps `table(result) -> list[dict]`, the rows to print, and
+`judge(result)`, which raises when they tell of something bad. `run` gets the options that it has
+parameters for, by name.
 """
 
 from __future__ import annotations
 
 import ast
 import importlib.util
+import inspect
 import json
 import sys
 from collections.abc import Callable
@@ -27,6 +30,7 @@ CHECKOUT = Path(__file__).parents[2]
 EXAMPLES = examples(
     ("hamlet bench", "which benchmarks there are"),
     ("hamlet bench plain --json", "one of them, for programs"),
+    ("hamlet bench check", "whether a ratio has become worse"),
 )
 
 
@@ -39,6 +43,13 @@ def command(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print what was measured as JSON.")
     ] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Measure less.")] = False,
+    update: Annotated[
+        bool, typer.Option("--update", help="Renew what is compared with: of `check`.")
+    ] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", help="Where measurements are written.")
+    ] = None,
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> None:
@@ -54,11 +65,24 @@ def command(
     if name not in found:
         raise HamletError(f"there is no benchmark `{name}`", did_you_mean(name, found))
     module = _load(name, found[name])
-    result = module.run(Notices(quiet).say)
+    given = {"quick": quick, "update": update, "output": output}
+    result = module.run(Notices(quiet).say, **_taken(name, module, given))
     if as_json:
         typer.echo(json.dumps(result, indent=2))
     else:
         show(_measured(module, result))
+    if hasattr(module, "judge"):
+        module.judge(result)
+
+
+def _taken(name: str, module: ModuleType, given: dict[str, Any]) -> dict[str, Any]:
+    """The options that were given. One that a benchmark has no use for is a mistake."""
+    asked = {option: value for option, value in given.items() if value}
+    known = inspect.signature(module.run).parameters
+    for option in asked:
+        if option not in known:
+            raise HamletError(f"the benchmark `{name}` has no --{option}")
+    return asked
 
 
 def benchmarks(checkout: Path) -> dict[str, Path]:
