@@ -9,7 +9,7 @@ WORKERS ?= 2
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-all lint bench bench-check docs dashboards chart lock clean
+.PHONY: help setup demo test test-all lint bench bench-check benchmarks docs dashboards chart lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' Makefile
@@ -39,6 +39,9 @@ bench: setup ## run the benchmark of the plain engine
 
 bench-check: setup ## whether a ratio of times has become worse than the committed one
 	$(BIN)/hamlet bench check
+
+benchmarks: setup ## write the pages that are made of benchmarks/measured
+	$(BIN)/python -m benchmarks._scaling.capacity
 
 docs: setup ## build the documentation into site/
 	$(BIN)/zensical build --strict --clean

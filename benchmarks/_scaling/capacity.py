@@ -127,3 +127,9 @@ def _parts(found: Measured, parts: Parts) -> str:
         ),
     ]
     return table(("part", "for", "measured"), rows, left=2)
+
+
+if __name__ == "__main__":
+    root = Path(__file__).parents[2]
+    text = page(root / "benchmarks" / "measured")
+    (root / "docs" / "capacity.md").write_text(text, encoding="utf-8")

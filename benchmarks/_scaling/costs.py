@@ -32,7 +32,7 @@ def parts_of(measured: Measured) -> Parts:
             for shared, name in SHARED.items()
         },
         envelope=max(1.0, process("aggregators") / alone),
-        ray=process("Ray", "other actors"),
+        ray=process("Ray", "other actors", "Spark's masters"),
         driver_epoch=epoch("driver", "Spark's driver"),
         epoch_wall=measured.one("job", f"epochs, {CORES} cores").ns,
         driver_table=few.cpu_ns,

@@ -27,13 +27,16 @@ from runtime.language.parser import parse
 import psutil  # isort: skip  (Ray brings it along)
 
 CHECKOUT = Path(__file__).parents[2]
-# What a process is, by how it is called; whatever else there is belongs to Ray.
+# What a process is, by what its command line has; whatever else there is belongs to Ray. Executors
+# are the only ones that are told Spark's port; Spark on Ray has two masters in Java, too.
 KINDS = (
+    ("-Dspark.driver.port=", "Spark executors"),
+    ("org.apache.spark.deploy.SparkSubmit", "Spark's driver"),
+    ("AppMasterEntryPoint", "Spark's masters"),
+    ("DefaultWorker", "Spark's masters"),
     ("ray::Aggregator", "aggregators"),
     ("ray::Router", "routers"),
     ("ray::", "other actors"),
-    ("spark.executor", "Spark executors"),
-    ("java", "Spark's driver"),
 )
 
 

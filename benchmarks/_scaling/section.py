@@ -10,7 +10,6 @@ from benchmarks._scaling.store import FILE, Measured
 from benchmarks._scaling.sweeps import SWEEPS, Sweep
 from benchmarks._scaling.words import number, table
 
-
 TEXT = Path(__file__).with_name("section.md")
 
 
