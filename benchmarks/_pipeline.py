@@ -46,6 +46,7 @@ from spark_ingest.sources.files import FileSource
 FILE_ROWS = 500_000
 AGGREGATORS = 2
 UNIT = "us"
+SPARK_SECONDS = 600.0  #: to start, on a machine that may be busy
 
 
 @dataclass
@@ -142,7 +143,8 @@ def started(cores: int | None = None) -> Iterator[Job]:
     """`cores` are those of Spark's executor; all of the machine's if nobody says."""
     with clusters.start(session.environment(embedded=True)) as cluster:
         crew = Crew(AGGREGATORS, AGGREGATORS)
-        spark = session.start(cluster, session.Size(cores=cores or os.cpu_count() or 2))
+        size = session.Size(cores=cores or os.cpu_count() or 2)
+        spark = session.start(cluster, size, limit_s=SPARK_SECONDS)
         hub = Hub(0, LOOPBACK)
         yield Job(spark, crew, hub)
         hub.close()

@@ -31,6 +31,7 @@ def page(measured: Path) -> str:
         load=f"{TARGET.load:.0%}",
         cores=CORES,
         aggregators=AGGREGATORS,
+        job_events=f"{found.one('job', f'{CORES} cores', '', AGGREGATORS).events:,}",
         answer=_answer(parts),
         by_queries=_by_queries(parts),
         memory=_memory(parts),
