@@ -9,10 +9,10 @@ WORKERS ?= 2
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-all lint bench benchmarks docs dashboards chart lock clean
+.PHONY: help setup demo test test-all lint bench bench-check benchmarks docs dashboards chart lock clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' Makefile
 
 setup: $(STAMP) ## build .venv with the project and its tools
 
@@ -37,7 +37,10 @@ lint: setup ## check style, formatting, types and layers
 bench: setup ## run the benchmark of the plain engine
 	$(BIN)/hamlet bench plain
 
-benchmarks: setup ## write docs/benchmarks.md and its plots from benchmarks/measured
+bench-check: setup ## whether a ratio of times has become worse than the committed one
+	$(BIN)/hamlet bench check
+
+benchmarks: setup ## write the pages and plots that are made of benchmarks/measured
 	$(BIN)/python -m benchmarks.page
 
 docs: setup ## build the documentation into site/

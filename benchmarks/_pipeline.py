@@ -10,13 +10,12 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from multiprocessing.synchronize import Event
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
@@ -47,6 +46,7 @@ from spark_ingest.sources.files import FileSource
 FILE_ROWS = 500_000
 AGGREGATORS = 2
 UNIT = "us"
+SPARK_SECONDS = 600.0  #: to start, on a machine that may be busy
 
 
 @dataclass
@@ -56,13 +56,15 @@ class Input:
     rows: int
 
 
-def written(folder: Path, events: int, queries: int = 50, windows: int = 4) -> Input:
+def written(
+    folder: Path, events: int, queries: int = 50, windows: int = 4, file_rows: int = FILE_ROWS
+) -> Input:
     """Bursts of 120, 10,000 string keys, starts and ends of their own for each query."""
     stream = streams.sharing(queries, events, "own", windows=windows)
-    table = _with_strings(stream.table)
+    table = streams.with_strings(stream.table)
     folder.mkdir(parents=True)
-    for number, start in enumerate(range(0, table.num_rows, FILE_ROWS)):
-        pq.write_table(table.slice(start, FILE_ROWS), folder / f"part-{number:04d}.parquet")
+    for number, start in enumerate(range(0, table.num_rows, file_rows)):
+        pq.write_table(table.slice(start, file_rows), folder / f"part-{number:04d}.parquet")
     return Input(folder, parse(stream.workload), table.num_rows)
 
 
@@ -70,16 +72,7 @@ def steady(window_rows: int, window: int, queries: int = 50) -> tuple[Workload, 
     """Twenty windows of so many rows, in which every query has results. To be played in a loop."""
     stream = streams.sharing(queries, 20 * window_rows, "few", windows=20, burst=10)
     workload = stream.workload.replace(f"WITHIN {window_rows} us", f"WITHIN {window} us")
-    return parse(workload), _with_strings(stream.table)
-
-
-def _with_strings(table: pa.Table) -> pa.Table:
-    keys = pc.binary_join_element_wise(
-        "driver-", pc.utf8_lpad(table["key"].cast(pa.string()), 6, "0"), ""
-    )
-    table = table.set_column(table.schema.get_field_index("key"), "key", keys)
-    types = table["type"].cast(pa.string())
-    return table.set_column(table.schema.get_field_index("type"), "type", types)
+    return parse(workload), streams.with_strings(stream.table)
 
 
 class Quiet:
@@ -104,7 +97,6 @@ class Job:
     spark: SparkSession
     crew: Crew
     hub: Hub
-    pids: list[int] = field(default_factory=list)
 
     def run(
         self,
@@ -147,10 +139,12 @@ class Job:
 
 
 @contextmanager
-def started() -> Iterator[Job]:
+def started(cores: int | None = None) -> Iterator[Job]:
+    """`cores` are those of Spark's executor; all of the machine's if nobody says."""
     with clusters.start(session.environment(embedded=True)) as cluster:
         crew = Crew(AGGREGATORS, AGGREGATORS)
-        spark = session.start(cluster, session.Size(cores=os.cpu_count() or 2))
+        size = session.Size(cores=cores or os.cpu_count() or 2)
+        spark = session.start(cluster, size, limit_s=SPARK_SECONDS)
         hub = Hub(0, LOOPBACK)
         yield Job(spark, crew, hub)
         hub.close()

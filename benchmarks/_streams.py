@@ -16,6 +16,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from runtime.sharing.plan import Plan, SharedPart
 
@@ -62,25 +63,58 @@ def many_partitions(events: int = EVENTS, each: int = 10, seed: int = 1) -> Stre
     return Stream(workload, _table(types, ["A", "B"], key, draw.random(len(key))))
 
 
+def partitions(count: int, events: int, grouped: bool = True, seed: int = 1) -> Stream:
+    """As many partitions as said in one window, in a stream whose length does not depend on it.
+    `grouped`: a result row for each, else one for all. Keys are spread, as in `many_partitions`."""
+    draw = np.random.default_rng(seed)
+    key = draw.permutation(np.resize(_spread(count), events))
+    types = (draw.random(events) >= 0.3).astype(np.int64)
+    keyed = ("RETURN key, {} GROUP-BY key" if grouped else "RETURN {} WHERE [key]").format(
+        "COUNT(*), SUM(B.x) PATTERN SEQ(A, B+)"
+    )
+    return Stream(
+        f"{keyed} WITHIN {events} us", _table(types, ["A", "B"], key, draw.random(events))
+    )
+
+
+def positions(length: int, events: int, kleene: bool, keys: int = 100, seed: int = 1) -> Stream:
+    """A pattern of as many types as said, each repeated (`kleene`) or not. The stream has those
+    types and no others, so that every event matters whatever the length."""
+    draw = np.random.default_rng(seed)
+    names = [f"T{place}" for place in range(length)]
+    pattern = ", ".join(f"{name}+" if kleene else name for name in names)
+    query = f"RETURN COUNT(*), SUM({names[-1]}.x) PATTERN SEQ({pattern}) WHERE [key]"
+    types, key = draw.integers(0, length, events), draw.integers(0, keys, events)
+    workload = f"{query} WITHIN {_whole(events, 10)} us"
+    return Stream(workload, _table(types, names, key, draw.random(events)))
+
+
 def overlapping(
-    windows: int = 60, events: int = EVENTS, longest: int = 60, seed: int = 1
+    windows: int = 60,
+    events: int = EVENTS,
+    longest: int = 60,
+    seed: int = 1,
+    panes: int = 100,
+    keys: int | None = None,
 ) -> Stream:
     """Every event in as many windows as said, all of the same length; the stream does not depend
     on how many. 100 panes of 1,000 events for each partition."""
     draw = np.random.default_rng(seed)
-    key = draw.integers(0, max(1, events // 100_000), events)
+    key = draw.integers(0, keys or max(1, events // 100_000), events)
     types = (draw.random(events) >= 0.1).astype(np.int64)
-    pane = max(1, events // 100)
+    pane = _whole(events, panes)
     length = f"WITHIN {longest * pane} us SLIDE {longest // windows * pane} us"
     query = f"RETURN key, COUNT(*), SUM(B.x) PATTERN SEQ(A, B+) GROUP-BY key {length}"
     return Stream(query, _table(types, ["A", "B"], key, draw.random(events)))
 
 
-def adjacent(window: int, events: int = 1_000_000, seed: int = 1) -> Stream:
-    """Rising prices, in windows of as many events as said, without partitions."""
+def adjacent(window: int, events: int = 1_000_000, seed: int = 1, condition: bool = True) -> Stream:
+    """Rising prices, in windows of as many events as said, without partitions. Without the
+    `condition`, any prices."""
     draw = np.random.default_rng(seed)
     events = _whole(events, window) * window
-    query = f"RETURN COUNT(*) PATTERN S+ WHERE S.x < NEXT(S).x WITHIN {window} us"
+    rising = "WHERE S.x < NEXT(S).x " if condition else ""
+    query = f"RETURN COUNT(*) PATTERN S+ {rising}WITHIN {window} us"
     types = np.zeros(events, np.int64)
     return Stream(query, _table(types, ["S"], types, draw.random(events)))
 
@@ -99,31 +133,34 @@ def sharing(
     burst: int = BURST,
     grouped: bool = True,
     seed: int = 1,
+    ends: int = 10,
+    keys: int | None = None,
 ) -> Stream:
     """Queries with different starts and ends that share `B+`; in each partition bursts of B with
     five starts and ends in between. `grouped`: a result row for each partition that has trends,
     else one for all of them.
 
     own: a type of its own for the start and for the end of each query, at random, so that an event
-    in between concerns one query, and most queries have nothing in a partition. few: ten starts,
-    then ten ends, a pair of them for each query, so that every query has trends in every
+    in between concerns one query, and most queries have nothing in a partition. few: ten starts
+    (`ends`), then ten ends, a pair of them for each query, so that every query has trends in every
     partition and window. mixed: as few, with patterns and aggregates of several kinds.
     """
     draw = np.random.default_rng(seed)
     size = _whole(events, windows)
-    types = queries if form == "own" else 10
+    types = queries if form == "own" else ends
+    active = np.arange(keys or max(1, events // 1_000))
     names = ["B", *(f"{end}{i}" for end in "AC" for i in range(types))]
     parts = []
     for _ in range(windows):
-        key, place = interleaved(draw, np.arange(max(1, events // 1_000)), size)
+        key, place = interleaved(draw, active, size)
         inside, others = bursts(place, burst, BETWEEN)
         if form == "own":
             type_ = draw.integers(1, len(names), size)
         else:
-            type_ = 1 + (others + key) % 10 + others // 10 % 2 * 10
+            type_ = 1 + (others + key) % ends + others // ends % 2 * ends
         parts.append((np.where(inside, 0, type_), key))
     type_, key = (np.concatenate(each) for each in zip(*parts, strict=True))
-    patterns = [_pattern(form, i) for i in range(queries)]
+    patterns = [_pattern(form, i, ends) for i in range(queries)]
     if grouped:
         patterns = [each.replace("RETURN", "RETURN key,") for each in patterns]
     keyed = "GROUP-BY key" if grouped else "WHERE [key]"
@@ -131,18 +168,18 @@ def sharing(
     return Stream(workload, _table(type_, names, key, draw.random(len(key))))
 
 
-def _pattern(form: str, i: int) -> str:
+def _pattern(form: str, i: int, ends: int = 10) -> str:
     """RETURN and PATTERN of the i-th query."""
-    start, end = (i, i) if form == "own" else (i % 10, (i // 10 + i) % 10)
+    start, end = (i, i) if form == "own" else (i % ends, (i // ends + i) % ends)
     plain = "COUNT(*), SUM(B.x)"
     if form != "mixed":
         return f"RETURN {plain} PATTERN SEQ(A{start}, B+, C{end})"
     returns = (plain, "COUNT(*), AVG(B.x)", "COUNT(B), MIN(B.x), MAX(B.x)", "COUNT(*)")[i % 4]
-    other = (end + 1) % 10
+    other = (end + 1) % ends
     body = (
         f"SEQ(A{start}, B+, C{end})",
         f"SEQ(A{start}, B+)",
-        f"SEQ(A{start}, A{(start + 1) % 10}, B+, C{end}, C{other})",
+        f"SEQ(A{start}, A{(start + 1) % ends}, B+, C{end}, C{other})",
         f"SEQ(A{start}, B+, (C{end} | C{other}))",
         f"SEQ(B+, C{end})",
     )[i % 5]
@@ -267,6 +304,16 @@ def shifted(table: pa.Table, time: int = 0, key: int = 0) -> pa.Table:
         values = table.column(name).to_numpy() + by
         table = table.set_column(table.schema.get_field_index(name), name, pa.array(values))
     return table
+
+
+def with_strings(table: pa.Table) -> pa.Table:
+    """Keys and types as text, as files have them."""
+    keys = pc.binary_join_element_wise(
+        "driver-", pc.utf8_lpad(table["key"].cast(pa.string()), 6, "0"), ""
+    )
+    table = table.set_column(table.schema.get_field_index("key"), "key", keys)
+    types = table["type"].cast(pa.string())
+    return table.set_column(table.schema.get_field_index("type"), "type", types)
 
 
 def _table(types: Ints, names: Sequence[str], key: Ints, x: Floats) -> pa.Table:

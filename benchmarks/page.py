@@ -1,4 +1,4 @@
-"""Writes docs/benchmarks.md and its plots from the measurements in benchmarks/measured.
+"""Writes docs/benchmarks.md with its plots, and docs/capacity.md, from benchmarks/measured.
 
 `python -m benchmarks.page`, or `make benchmarks`. No number stands in the page that is not in those
 files, and the same files give the same page.
@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 
 from benchmarks._papers import plots
 from benchmarks._papers.experiment import Experiment, experiments
 from benchmarks._papers.section import sections
 from benchmarks._papers.store import Measured, read
+from benchmarks._rivals.section import section as rivals
+from benchmarks._scaling.capacity import page as capacity
+from benchmarks._scaling.section import section as scaling
 from runtime.errors import HamletError
 
 CHECKOUT = Path(__file__).parents[1]
 MEASURED = CHECKOUT / "benchmarks" / "measured"
 DOCS = CHECKOUT / "docs"
 IMAGES = "images/benchmarks"
-#: Have a `section.py` with `section(measured: Path) -> str`, of which the text stands at the end.
-MORE = ("_rivals", "_scaling")
 
 _TOP = """\
 # Benchmarks
@@ -63,9 +63,13 @@ def page(measured: Path = MEASURED) -> dict[str, bytes]:
     parts = [
         _TOP.format(quick="--quick " if found.about["mode"] == "quick" else ""),
         *sections(all_of_them, found, IMAGES),
-        *(_other(name, measured) for name in MORE if _has_section(name)),
+        rivals(measured),
+        scaling(measured),
     ]
-    files = {"benchmarks.md": "\n".join(parts).encode("utf-8")}
+    files = {
+        "benchmarks.md": "\n".join(parts).encode("utf-8"),
+        "capacity.md": capacity(measured).encode("utf-8"),
+    }
     for each in all_of_them:
         for figure in each.figures:
             files[f"{IMAGES}/{figure.name}.svg"] = plots.drawn(each, figure, found)
@@ -88,15 +92,6 @@ def write_part(folder: Path, chosen: Sequence[Experiment], found: Measured) -> N
             plots.write(folder, each, figure, found)
     text = "\n".join(["# The experiments of the papers\n", *sections(chosen, found, ".")])
     (folder / "papers.md").write_text(text, encoding="utf-8")
-
-
-def _has_section(name: str) -> bool:
-    return (Path(__file__).parent / name / "section.py").exists()
-
-
-def _other(name: str, measured: Path) -> str:
-    found: str = import_module(f"benchmarks.{name}.section").section(measured)
-    return found
 
 
 if __name__ == "__main__":

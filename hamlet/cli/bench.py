@@ -1,8 +1,9 @@
 """`hamlet bench`: the benchmarks of the source checkout.
 
 A benchmark is a module `benchmarks/NAME.py` with `run(progress) -> dict`, where `progress` takes a
-line to show, and perhaps `table(result) -> list[dict]`, the rows to print. Options are for those of
-which `run` has a parameter of that name.
+line to show, and perhaps `table(result) -> list[dict]`, the rows to print, and `judge(result)`,
+which raises when they tell of something bad. Options are for those of which `run` has a parameter
+of that name.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import importlib.util
 import inspect
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
@@ -35,6 +36,7 @@ EXAMPLES = examples(
         "hamlet bench papers --figure hamlet-9a --figure cogra --output here",
         "a figure (hamlet-9a), a family of them (hamlet-9) or a paper (cogra) by itself",
     ),
+    ("hamlet bench check", "whether a ratio has become worse"),
 )
 
 
@@ -56,15 +58,18 @@ def command(
         ),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="[b]papers[/b]: smaller streams, a shorter limit.")
+        bool, typer.Option("--quick", help="[b]papers, rivals, scaling[/b]: measure less.")
     ] = False,
     output: Annotated[
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="[b]papers[/b]: where measurements, plots and the page go; build/papers.",
+            help="[b]papers, rivals, scaling[/b]: where measurements and plots go; build/NAME.",
         ),
     ] = None,
+    update: Annotated[
+        bool, typer.Option("--update", help="[b]check[/b]: renew what is compared with.")
+    ] = False,
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> None:
@@ -72,7 +77,7 @@ def command(
 
     Prints what it measured, as ratios within one run. Without NAME, lists the benchmarks.
     """
-    given = {"figure": figure, "quick": quick, "output": output}
+    given = {"figure": figure, "quick": quick, "output": output, "update": update}
     found = benchmarks(CHECKOUT)
     if name is None:
         rows = [(each, _first_line(path)) for each, path in found.items()]
@@ -81,14 +86,27 @@ def command(
     if name not in found:
         raise HamletError(f"there is no benchmark `{name}`", did_you_mean(name, found))
     module = _load(name, found[name])
-    asked = {option: value for option, value in given.items() if value}
-    _check(name, module, asked)
+    asked = _taken(name, module, given)
     with steps(Notices(quiet)) as progress:
         result = module.run(progress, **asked)
     if as_json:
         typer.echo(json.dumps(result, indent=2))
     else:
         show(_measured(module, result))
+    if hasattr(module, "judge"):
+        module.judge(result)
+
+
+def _taken(name: str, module: ModuleType, given: dict[str, Any]) -> dict[str, Any]:
+    """The options that were given. One that a benchmark has no use for is a mistake."""
+    asked = {option: value for option, value in given.items() if value}
+    known = inspect.signature(module.run).parameters
+    for option in asked:
+        if option not in known:
+            raise HamletError(
+                f"`hamlet bench {name}` has no --{option}", "`hamlet bench --help` says which have"
+            )
+    return asked
 
 
 def benchmarks(checkout: Path) -> dict[str, Path]:
@@ -111,15 +129,6 @@ def _load(name: str, path: Path) -> ModuleType:
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
-
-
-def _check(name: str, module: ModuleType, asked: Iterable[str]) -> None:
-    known = inspect.signature(module.run).parameters
-    for option in asked:
-        if option not in known:
-            raise HamletError(
-                f"`hamlet bench {name}` has no --{option}", "`hamlet bench papers` has it"
-            )
 
 
 def _runs(path: Path) -> bool:

@@ -1,0 +1,172 @@
+"""Whole jobs on an embedded Ray and Spark: events a second, and CPU time by kind of process.
+
+`python -m benchmarks._scaling.job` runs one: a process of its own for each number of cores, since
+what Ray and Spark start inherits the cores that its process may use. It reads JSON (`Asked`) and
+prints rows as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks import _pipeline as pipeline
+from benchmarks._scaling.measure import Times
+from benchmarks._scaling.store import Row, timed
+from hamlet.job import driver
+from runtime.language.parser import parse
+
+import psutil  # isort: skip  (Ray brings it along)
+
+CHECKOUT = Path(__file__).parents[2]
+# What a process is, by what its command line has; whatever else there is belongs to Ray. Executors
+# are the only ones that are told Spark's port; Spark on Ray has two masters in Java, too.
+KINDS = (
+    ("-Dspark.driver.port=", "Spark executors"),
+    ("org.apache.spark.deploy.SparkSubmit", "Spark's driver"),
+    ("AppMasterEntryPoint", "Spark's masters"),
+    ("DefaultWorker", "Spark's masters"),
+    ("ray::Aggregator", "aggregators"),
+    ("ray::Router", "routers"),
+    ("ray::", "other actors"),
+)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """`small` has many small files, of which each is to be an epoch. Workloads are text."""
+
+    folder: str
+    workload: str
+    events: int
+    small: str
+    small_workload: str
+    cores: int
+    aggregators: Sequence[int]
+    repeats: int
+
+
+def in_process(asked: Asked) -> list[Row]:
+    command = [sys.executable, "-m", "benchmarks._scaling.job", json.dumps(asdict(asked))]
+    cores = sorted(os.sched_getaffinity(0))[: asked.cores]
+    done = subprocess.run(
+        ["taskset", "--cpu-list", ",".join(map(str, cores)), *command],
+        cwd=CHECKOUT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise RuntimeError(f"a job with {asked.cores} cores failed:\n{done.stderr[-4_000:]}")
+    return [Row(**row) for row in json.loads(done.stdout.splitlines()[-1])]
+
+
+def measured(asked: Asked) -> list[Row]:
+    """Numbers of aggregators take turns, after a turn that does not count."""
+    with pipeline.scratch() as scratch, pipeline.started(asked.cores) as job:
+        return [*_throughput(job, asked, scratch), *_epochs(job, asked, scratch)]
+
+
+def _throughput(job: pipeline.Job, asked: Asked, scratch: Path) -> list[Row]:
+    workload = parse(asked.workload)
+    crews = {size: pipeline.Crew(size, min(size, 2)) for size in asked.aggregators}
+    times = {size: Times() for size in crews}
+    parts: dict[tuple[str, int], Times] = {}
+    own = job.crew
+    for turn in range(asked.repeats + 1):
+        for size, crew in crews.items():
+            job.crew = crew
+            wall, cpu = _run(lambda: job.run(Path(asked.folder), workload, scratch / "job"))
+            if turn:
+                _keep(times[size], wall, sum(cpu.values()))
+                for kind, seconds in cpu.items():
+                    _keep(parts.setdefault((kind, size), Times()), wall, seconds)
+    job.crew = own
+    for crew in crews.values():
+        crew.close()
+    rows = [
+        timed("job", f"{asked.cores} cores", "", size, asked.events, each)
+        for size, each in times.items()
+    ]
+    return rows + [
+        timed("job", f"{asked.cores} cores", kind, size, asked.events, each)
+        for (kind, size), each in parts.items()
+    ]
+
+
+def _keep(times: Times, wall: float, cpu: float) -> None:
+    times.wall.append(wall)
+    times.cpu.append(cpu)
+
+
+def _epochs(job: pipeline.Job, asked: Asked, scratch: Path) -> list[Row]:
+    """What an epoch costs in which there is next to nothing. Rows are for epochs, not events."""
+    workload = parse(asked.small_workload)
+    epochs = len(list(Path(asked.small).iterdir()))
+    whole = Times()
+    parts: dict[str, Times] = {}
+    for turn in range(asked.repeats + 1):
+        with _a_file_each():
+            wall, cpu = _run(lambda: job.run(Path(asked.small), workload, scratch / "job"))
+        if turn:
+            _keep(whole, wall, sum(cpu.values()))
+            for kind, seconds in cpu.items():
+                _keep(parts.setdefault(kind, Times()), wall, seconds)
+    name = f"epochs, {asked.cores} cores"
+    return [
+        timed("job", name, "", job.crew.size, epochs, whole),
+        *(timed("job", name, kind, job.crew.size, epochs, each) for kind, each in parts.items()),
+    ]
+
+
+@contextmanager
+def _a_file_each() -> Iterator[None]:
+    """A job reads small files together as far as it can; here it may not."""
+    before = driver.LEAST_BYTES, driver.MOST_BYTES
+    driver.LEAST_BYTES = driver.MOST_BYTES = 1
+    try:
+        yield
+    finally:
+        driver.LEAST_BYTES, driver.MOST_BYTES = before
+
+
+def _run(work: Callable[[], Any]) -> tuple[float, dict[str, float]]:
+    """Seconds, and CPU seconds of each kind of process below this one."""
+    before, began = _cpu(), time.perf_counter()
+    work()
+    wall, after = time.perf_counter() - began, _cpu()
+    found: dict[str, float] = {}
+    for process, (kind, seconds) in after.items():
+        spent = seconds - before.get(process, (kind, 0.0))[1]
+        found[kind] = found.get(kind, 0.0) + spent
+    return wall, found
+
+
+def _cpu() -> dict[int, tuple[str, float]]:
+    me = psutil.Process()
+    found = {}
+    for process in (me, *me.children(recursive=True)):
+        try:
+            spent = process.cpu_times()
+            kind = "driver" if process == me else _kind(" ".join(process.cmdline()))
+        except psutil.Error:  # it has ended
+            continue
+        found[process.pid] = kind, spent.user + spent.system
+    return found
+
+
+def _kind(command: str) -> str:
+    return next((kind for mark, kind in KINDS if mark in command), "Ray")
+
+
+if __name__ == "__main__":
+    found = measured(Asked(**json.loads(sys.argv[1])))
+    print(json.dumps([asdict(row) for row in found]))

@@ -1,0 +1,51 @@
+"""The pages that are made of the committed measurements, and nothing else."""
+
+import re
+from pathlib import Path
+
+from benchmarks._scaling import capacity, store
+from benchmarks._scaling.costs import parts_of
+from benchmarks._scaling.section import section
+from benchmarks._scaling.sweeps import SWEEPS
+
+ROOT = Path(__file__).parents[3]
+MEASURED = ROOT / "benchmarks" / "measured"
+
+
+def test_the_capacity_page_is_what_was_measured() -> None:
+    committed = (ROOT / "docs" / "capacity.md").read_text(encoding="utf-8")
+    assert committed == capacity.page(MEASURED), "run `make benchmarks`"
+
+
+def test_the_section_has_every_point_and_no_empty_cell() -> None:
+    text = section(MEASURED)
+    found = store.read(MEASURED / store.FILE)
+    lines = [line for line in text.splitlines() if line.startswith("|") and "---" not in line]
+    points = [row for row in found.rows if row.kind == "sweep"]
+    jobs = [r for r in found.rows if r.kind == "job" and not r.variant and "epochs" not in r.name]
+    variants = sum(len(sweep.variants) for sweep in SWEEPS)
+    heads = len(SWEEPS) + 2
+    assert len(lines) == len(points) + len(jobs) + variants + heads
+    bodies = [line for line in lines if re.search(r"\d", line)]
+    assert all(cell.strip() for line in bodies for cell in line.strip("|").split("|"))
+
+
+def test_another_measurement_gives_another_page(tmp_path: Path) -> None:
+    found = store.read(MEASURED / store.FILE)
+    slower = [
+        store.Row(
+            r.kind, r.name, r.variant, r.at, r.events, r.wall, [2 * s for s in r.cpu], r.value
+        )
+        for r in found.rows
+    ]
+    store.write(store.Measured(slower, found.about), tmp_path)
+    assert capacity.page(tmp_path) != capacity.page(MEASURED)
+    once, twice = parts_of(found), parts_of(store.read(tmp_path / store.FILE))
+    assert twice.spark == 2 * once.spark
+    assert twice.envelope == once.envelope
+
+
+def test_what_was_measured_has_machine_and_versions() -> None:
+    about = store.read(MEASURED / store.FILE).about
+    assert {"machine", "python", "repeats", *store.PACKAGES} <= about.keys()
+    assert int(about["repeats"]) >= 5
