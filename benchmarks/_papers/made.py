@@ -7,7 +7,7 @@ another.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,8 +60,3 @@ def workload(texts: Sequence[str], clauses: Sequence[str] | str) -> str:
     ends = [clauses] * len(texts) if isinstance(clauses, str) else clauses
     pairs = zip(texts, ends, strict=True)
     return "\n".join(f"QUERY q{n} {query} {end}" for n, (query, end) in enumerate(pairs))
-
-
-def chances(weights: Mapping[str, float]) -> npt.NDArray[np.float64]:
-    found = np.array(list(weights.values()), np.float64)
-    return found / found.sum()

@@ -47,7 +47,7 @@ def taxi(
     queries: int = 50,
     minutes: int = 30,
     burst: int = 20,
-    vendors: int = 4,
+    vendors: int = 2,
     windows: int = 2,
     seed: int = 1,
 ) -> Made:
@@ -75,6 +75,7 @@ def taxi(
 def smarthome(
     rate: int = 20_000,
     queries: int = 50,
+    minutes: int = 1,
     burst: int = 20,
     houses: int = 40,
     plugs: int = 10,
@@ -82,8 +83,9 @@ def smarthome(
     seed: int = 1,
 ) -> Made:
     """Measurements of load, which are shared, between those of work; the latter are of a type for
-    each of the plugs of a house. A window is a minute, a partition is a house."""
-    table = drawn("smarthome", windows * rate, seed=seed, burst=burst, groups=houses * plugs)
+    each of the plugs of a house. A partition is a house."""
+    events = rate * minutes
+    table = drawn("smarthome", windows * events, seed=seed, burst=burst, groups=houses * plugs)
     plug = table["plug"].to_numpy() - 1
     code = np.where(is_type(table, "Load"), 0, 1 + plug // houses)
     names = [f"Work{number}" for number in range(plugs)]
@@ -93,8 +95,8 @@ def smarthome(
         f"RETURN house, COUNT(*), SUM(Load.value) PATTERN SEQ({start}, Load+, {end})"
         for start, end in _pairs(names, names, queries)
     ]
-    made = workload(texts, f"GROUP-BY house WITHIN {rate} us")
-    return Made(made, table.select(["time", "type", "house", "value"]), rate)
+    made = workload(texts, f"GROUP-BY house WITHIN {events} us")
+    return Made(made, table.select(["time", "type", "house", "value"]), events)
 
 
 # ---- the diverse workload ------------------------------------------------------------------
