@@ -78,13 +78,11 @@ def _aggregate(slices, events, automaton, moves, operators, applies, nothing, su
     moved = np.zeros(states, np.bool_)
     row = np.empty(width)
     for place in range(len(slices[0])):
-        size[:] = 0
-        added[:] = 0
         for p in range(states):
-            whole[p] = nothing
-            fresh[p] = nothing
-        total = totals[place]
-        total[:] = nothing
+            size[p] = added[p] = 0
+            _put(whole, p, nothing)
+            _put(fresh, p, nothing)
+        _put(totals, place, nothing)
         at, last = slices[0][place], slices[1][place]
         while at < last:
             after = at
@@ -93,33 +91,41 @@ def _aggregate(slices, events, automaton, moves, operators, applies, nothing, su
                 after += 1
                 if t < 0:
                     continue
-                row[:] = nothing
+                for w in range(width):
+                    row[w] = nothing[w]
                 row[0] = 1.0 if begins[t] else 0.0
                 for p in range(states):
                     if not before[p, t]:
                         continue
-                    if coarse[p, t]:
-                        _add(row, whole[p], sums)
-                        moved[p] = True
-                        continue
-                    if _compare(p, t, compared[p], right, event, operators, applies, picked, size):
-                        _add_picked(row, nodes[p], picked, size[p], sums)
-                        if moves == 1:
-                            _mark(gone[p], picked, size[p])
-                    else:
-                        _add_all(row, nodes[p], size[p], sums)
-                        gone[p, : size[p]] = True
                     moved[p] = True
+                    if coarse[p, t]:
+                        _get(row, whole, p, sums)
+                    elif size[p] == 0:
+                        continue
+                    elif _compare(p, t, compared, right, event, operators, applies, picked, size):
+                        _get_picked(row, nodes, p, picked, size[p], sums)
+                        for i in range(size[p] if moves == 1 else 0):
+                            gone[p, i] |= picked[i]
+                    else:
+                        _get_all(row, nodes, p, size[p], sums)
+                        for i in range(size[p] if moves == 1 else 0):
+                            gone[p, i] = True
                 if row[0] == 0.0:
                     continue
-                _pass(row, values[event], sums)
+                for w in range(1, sums):
+                    # Nothing times infinitely many is nothing.
+                    if values[event, w - 1] != 0.0:
+                        row[w] += values[event, w - 1] * row[0]
+                for w in range(sums, width):
+                    row[w] = max(row[w], values[event, w - 1])
                 if ends[t]:
-                    _add(total, row, sums)
-                _add(fresh[t], row, sums)
+                    _add(totals, place, row, sums)
+                _add(fresh, t, row, sums)
                 made[place] += 1
                 if kept[t]:
                     end = size[t] + added[t]
-                    nodes[t, :, end] = row
+                    for w in range(width):
+                        nodes[t, w, end] = row[w]
                     for c in range(len(operators)):
                         compared[t, c, end] = left[c, event]
                     added[t] += 1
@@ -127,55 +133,64 @@ def _aggregate(slices, events, automaton, moves, operators, applies, nothing, su
                     added[t] = 1
             reach = 0
             for p in range(states):
-                if not (added[p] or moved[p] or moves == 2):
-                    reach += size[p] if kept[p] else 0
-                    continue
-                if moves == 2 or (moves == 1 and moved[p]):
-                    whole[p] = fresh[p]
-                else:
-                    _add(whole[p], fresh[p], sums)
-                fresh[p] = nothing
-                if kept[p]:
-                    _settle(nodes[p], compared[p], gone[p], size, added, p, moves, moved[p])
-                    reach += size[p]
-                added[p] = 0
-                moved[p] = False
+                if added[p] or moved[p] or moves == 2:
+                    if moves == 2 or (moves == 1 and moved[p]):
+                        _put(whole, p, nothing)
+                    _get_row(whole, p, fresh, sums)
+                    _put(fresh, p, nothing)
+                    if kept[p]:
+                        _settle(nodes, compared, gone, size, added, p, moves, moved[p])
+                    added[p] = 0
+                    moved[p] = False
+                reach += size[p]
             at_once[place] = max(at_once[place], reach)
             at = after
 
 
-@njit(cache=True)
-def _add(row, other, sums):
+@njit(cache=True, inline="always")
+def _put(rows, place, row):
+    for w in range(len(row)):
+        rows[place, w] = row[w]
+
+
+@njit(cache=True, inline="always")
+def _add(rows, place, row, sums):
     for w in range(sums):
-        row[w] += other[w]
+        rows[place, w] += row[w]
     for w in range(sums, len(row)):
-        row[w] = max(row[w], other[w])
+        rows[place, w] = max(rows[place, w], row[w])
 
 
-@njit(cache=True)
-def _pass(row, values, sums):
-    """Partial trends that all take on an event. Nothing times infinitely many is nothing."""
-    for w in range(1, sums):
-        if values[w - 1] != 0.0:
-            row[w] += values[w - 1] * row[0]
-    for w in range(sums, len(row)):
-        row[w] = max(row[w], values[w - 1])
-
-
-@njit(cache=True)
-def _add_all(row, nodes, size, sums):
+@njit(cache=True, inline="always")
+def _get(row, rows, place, sums):
     for w in range(sums):
-        row[w] += _sum(nodes[w], size)
+        row[w] += rows[place, w]
     for w in range(sums, len(row)):
-        row[w] = max(row[w], _top(nodes[w], size))
+        row[w] = max(row[w], rows[place, w])
+
+
+@njit(cache=True, inline="always")
+def _get_row(rows, place, others, sums):
+    for w in range(sums):
+        rows[place, w] += others[place, w]
+    for w in range(sums, rows.shape[1]):
+        rows[place, w] = max(rows[place, w], others[place, w])
 
 
 @njit(cache=True)
-def _add_picked(row, nodes, picked, size, sums):
+def _get_all(row, nodes, p, size, sums):
     for w in range(sums):
-        row[w] += _sum_picked(nodes[w], picked, size)
+        row[w] += _sum(nodes[p, w], size)
     for w in range(sums, len(row)):
-        row[w] = max(row[w], _top_picked(nodes[w], picked, size))
+        row[w] = max(row[w], _top(nodes[p, w], size))
+
+
+@njit(cache=True)
+def _get_picked(row, nodes, p, picked, size, sums):
+    for w in range(sums):
+        row[w] += _sum_picked(nodes[p, w], picked, size)
+    for w in range(sums, len(row)):
+        row[w] = max(row[w], _top_picked(nodes[p, w], picked, size))
 
 
 @njit(cache=True, fastmath=_SUMS)
@@ -212,21 +227,16 @@ def _top_picked(numbers, picked, size):
 
 
 @njit(cache=True)
-def _mark(gone, picked, size):
-    for i in range(size):
-        gone[i] |= picked[i]
-
-
-@njit(cache=True)
 def _compare(p, t, compared, right, event, operators, applies, picked, size):
     """Which nodes meet the conditions; False where there is none, and nothing is written."""
     found = False
     for c in range(len(operators)):
         if applies[c, p, t]:
             if not found:
-                picked[: size[p]] = True
+                for i in range(size[p]):
+                    picked[i] = True
             found = True
-            _narrow(operators[c], compared[c], right[c, event], picked, size[p])
+            _narrow(operators[c], compared[p, c], right[c, event], picked, size[p])
     return found
 
 
@@ -261,23 +271,21 @@ def _settle(nodes, compared, gone, size, added, p, moves, moved):
         size[p] = old + new
         return
     stay = 0
-    if moves == 1:
-        for i in range(old):
-            if not gone[i]:
-                _shift(nodes, compared, i, stay)
-                stay += 1
-    gone[:old] = False
+    for i in range(old if moves == 1 else 0):
+        if not gone[p, i]:
+            _shift(nodes, compared, p, i, stay)
+            stay += 1
+        gone[p, i] = False
     for i in range(old, old + new):
-        _shift(nodes, compared, i, stay)
+        _shift(nodes, compared, p, i, stay)
         stay += 1
     size[p] = stay
 
 
-@njit(cache=True)
-def _shift(nodes, compared, i, to):
-    if i == to:
-        return
-    for w in range(len(nodes)):
-        nodes[w, to] = nodes[w, i]
-    for c in range(len(compared)):
-        compared[c, to] = compared[c, i]
+@njit(cache=True, inline="always")
+def _shift(nodes, compared, p, i, to):
+    if i != to:
+        for w in range(nodes.shape[1]):
+            nodes[p, w, to] = nodes[p, w, i]
+        for c in range(compared.shape[1]):
+            compared[p, c, to] = compared[p, c, i]

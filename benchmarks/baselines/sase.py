@@ -69,7 +69,7 @@ def _aggregate(slices, events, automaton, moves, operators, applies, lanes, room
     high = np.empty((states * room, states), np.int64)
     chosen = np.empty(64, np.int64)
     height = np.empty(states, np.int64)
-    trend = np.empty((room, 3), np.int64)
+    trend = np.empty((room, 4), np.int64)
     rows = np.empty((room, width))
     for place in range(len(slices[0])):
         bounds = slices[0][place], slices[1][place]
@@ -194,8 +194,8 @@ def _meets(p, t, earlier, event, left, right, operators, applies):
 @njit(cache=True)
 def _search(values, automaton, room, event_of, low, high, chosen, height, trend, rows, sums, total):
     """The second step, from each event that may end a trend back to all that may begin it. Gives
-    the length of the longest. `trend[d]` is a node, the state whose stack it looks at for the
-    next and how far it is there."""
+    the length of the longest. `trend[d]` is a node, its state, the state whose stack it looks at
+    for the next, and how far it is there."""
     _, begins, ends, runs = automaton
     states = len(begins)
     longest = 0
@@ -203,48 +203,38 @@ def _search(values, automaton, room, event_of, low, high, chosen, height, trend,
         if not ends[t]:
             continue
         for node in range(t * room, t * room + height[t]):
-            depth = 0
-            _enter(node, values[event_of[node]], trend, rows, depth, sums)
-            if begins[t]:
-                _finish(rows[0], total, sums)
-                longest = max(longest, 1)
-            while depth >= 0:
-                here, p, at = trend[depth, 0], trend[depth, 1], trend[depth, 2]
-                if p == states:
-                    depth -= 1
-                    continue
-                if at < 0:
-                    at = low[here, p]
-                if at >= high[here, p]:
-                    trend[depth, 1], trend[depth, 2] = p + 1, -1
-                    continue
-                trend[depth, 2] = at + 1
-                earlier = at if runs[p, here // room] else chosen[at]
-                depth += 1
-                _enter(earlier, values[event_of[earlier]], trend, rows, depth, sums)
-                if begins[p]:
-                    _finish(rows[depth], total, sums)
+            depth, here, at_state = 0, node, t
+            while True:
+                # One more event in the trend, which is whole if it may begin one.
+                event = event_of[here]
+                for w in range(1, sums):
+                    value = values[event, w - 1]
+                    rows[depth, w] = value + rows[depth - 1, w] if depth else value
+                for w in range(sums, len(total)):
+                    value = values[event, w - 1]
+                    rows[depth, w] = max(value, rows[depth - 1, w]) if depth else value
+                if begins[at_state]:
                     longest = max(longest, depth + 1)
+                    total[0] += 1.0
+                    for w in range(1, sums):
+                        total[w] += rows[depth, w]
+                    for w in range(sums, len(total)):
+                        total[w] = max(total[w], rows[depth, w])
+                trend[depth, 0], trend[depth, 1], trend[depth, 2] = here, at_state, 0
+                trend[depth, 3] = low[here, 0]
+                # Back to the last event that has another one before it.
+                while depth >= 0:
+                    here, p, at = trend[depth, 0], trend[depth, 2], trend[depth, 3]
+                    while at == high[here, p] and p + 1 < states:
+                        p += 1
+                        at = low[here, p]
+                    if at < high[here, p]:
+                        trend[depth, 2], trend[depth, 3] = p, at + 1
+                        here = at if runs[p, trend[depth, 1]] else chosen[at]
+                        at_state = p
+                        break
+                    depth -= 1
+                if depth < 0:
+                    break
+                depth += 1
     return longest
-
-
-@njit(cache=True)
-def _enter(node, values, trend, rows, depth, sums):
-    trend[depth, 0], trend[depth, 1], trend[depth, 2] = node, 0, -1
-    row = rows[depth]
-    row[0] = 1.0
-    for w in range(1, len(row)):
-        row[w] = values[w - 1]
-    if depth:
-        for w in range(1, sums):
-            row[w] += rows[depth - 1, w]
-        for w in range(sums, len(row)):
-            row[w] = max(row[w], rows[depth - 1, w])
-
-
-@njit(cache=True)
-def _finish(row, total, sums):
-    for w in range(sums):
-        total[w] += row[w]
-    for w in range(sums, len(row)):
-        total[w] = max(total[w], row[w])

@@ -40,7 +40,7 @@ class Stream:
         states = decoded.automaton.states
         self._before = [np.flatnonzero(decoded.automaton.before[:, t]) for t in range(states)]
         blocks = np.repeat(lanes.nothing, 1 + 2 * states)
-        self._empty = np.concatenate([np.zeros(_HEAD + 2 * states), blocks])
+        self._empty = np.concatenate([np.zeros(2 + 2 * states), blocks])
 
     @property
     def row_bytes(self) -> int:
@@ -52,7 +52,7 @@ class Stream:
             (decoded.time, decoded.slot, decoded.state, self._lanes.values),
             (
                 np.cumsum([0, *map(len, self._before)]),
-                np.concatenate(self._before),
+                2 * np.concatenate(self._before).astype(np.uint64),
                 decoded.automaton.begins,
                 decoded.automaton.ends,
             ),
@@ -67,7 +67,8 @@ class Stream:
         return Flowed(*found)
 
 
-_HEAD = 2
+_1, _2 = np.uint64(1), np.uint64(2)
+_HEAD = _2
 
 
 @njit(cache=True)
@@ -103,67 +104,69 @@ def _flow(events, automaton, moves, within, slide, sums, nothing, empty, slots):
 
 @njit(cache=True)
 def _take(events, begin, end, automaton, sums, empty, rows, met, instant):
-    """One window under skip-till-any-match. Gives how many partitions it met."""
+    """One window under skip-till-any-match. Gives how many partitions it met. Places are unsigned,
+    since a place that could be negative would be looked at once more, every time."""
     time, slot, state, values = events
     froms, befores, begins, ends = automaton
-    stride, width, states = len(empty), 1 + values.shape[1], len(begins)
-    size = 1 + 2 * states
+    stride, states = np.uint64(len(empty)), np.uint64(len(begins))
+    size = _1 + _2 * states
     opened = instant + 1.0
     meeting = 0
     now = time[begin] - 1 if begin < end else 0
     for event in range(begin, end):
-        t = state[event]
-        if t < 0:
+        if state[event] < 0:
             continue
+        t = np.uint64(state[event])
         if time[event] != now:
             now = time[event]
             instant += 1.0
-        base = slot[event] * stride
+        base = np.uint64(slot[event]) * stride
         if rows[base] < opened:
-            for i in range(stride):
-                rows[base + i] = empty[i]
+            for i in range(len(empty)):
+                rows[base + np.uint64(i)] = empty[i]
             met[meeting] = slot[event]
             meeting += 1
         rows[base] = instant
-        marks, block = base + _HEAD, base + _HEAD + 2 * states
-        first, last, accepts = froms[t], froms[t + 1], ends[t]
+        marks = base + _HEAD
+        total = marks + _2 * states
+        first, last, accepts = froms[t], froms[t + _1], ends[t]
         count = 1.0 if begins[t] else 0.0
         for i in range(first, last):
-            p = 2 * befores[i]
-            count += rows[block + 1 + p + (rows[marks + p] < instant)]
+            p = befores[i]
+            count += rows[total + _1 + p + np.uint64(rows[marks + p] < instant)]
         if count == 0.0:
             continue
-        is_later = rows[marks + 2 * t] < instant
-        own = block + 1 + 2 * t
+        is_later = rows[marks + _2 * t] < instant
+        own = total + _1 + _2 * t
         if is_later:
-            rows[own] = rows[own + 1]
-        rows[own + 1] += count
+            rows[own] = rows[own + _1]
+        rows[own + _1] += count
         if accepts:
-            rows[block] += count
-        for w in range(width - 1):
-            block += size
+            rows[total] += count
+        for w in range(values.shape[1]):
+            total += size
             own += size
             value = values[event, w]
             if is_later:
-                rows[own] = rows[own + 1]
-            if w < sums - 1:
+                rows[own] = rows[own + _1]
+            if w + 1 < sums:
                 # Nothing times infinitely many is nothing.
                 new = value * count if value != 0.0 else 0.0
                 for i in range(first, last):
-                    p = 2 * befores[i]
-                    new += rows[block + 1 + p + (rows[marks + p] < instant)]
-                rows[own + 1] += new
+                    p = befores[i]
+                    new += rows[total + _1 + p + np.uint64(rows[marks + p] < instant)]
+                rows[own + _1] += new
                 if accepts:
-                    rows[block] += new
+                    rows[total] += new
             else:
                 new = value
                 for i in range(first, last):
-                    p = 2 * befores[i]
-                    new = max(new, rows[block + 1 + p + (rows[marks + p] < instant)])
-                rows[own + 1] = max(rows[own + 1], new)
+                    p = befores[i]
+                    new = max(new, rows[total + _1 + p + np.uint64(rows[marks + p] < instant)])
+                rows[own + _1] = max(rows[own + _1], new)
                 if accepts:
-                    rows[block] = max(rows[block], new)
-        rows[marks + 2 * t] = instant
+                    rows[total] = max(rows[total], new)
+        rows[marks + _2 * t] = instant
     return instant, meeting
 
 
@@ -172,64 +175,64 @@ def _move(events, begin, end, automaton, is_contiguous, sums, nothing, empty, ro
     """One window under skip-till-next-match or contiguous."""
     time, slot, state, values = events
     froms, befores, begins, ends = automaton
-    stride, width, states = len(empty), len(nothing), len(begins)
-    size = 1 + 2 * states
+    stride, states = np.uint64(len(empty)), np.uint64(len(begins))
+    size = _1 + _2 * states
     opened = instant + 1.0
     meeting = 0
     now = time[begin] - 1 if begin < end else 0
     for event in range(begin, end):
-        t = state[event]
-        if t < 0 and not is_contiguous:
+        if state[event] < 0 and not is_contiguous:
             continue
         if time[event] != now:
             now = time[event]
             instant += 1.0
-        base = slot[event] * stride
+        base = np.uint64(slot[event]) * stride
         if rows[base] < opened:
-            if t < 0:
+            if state[event] < 0:
                 continue
-            for i in range(stride):
-                rows[base + i] = empty[i]
+            for i in range(len(empty)):
+                rows[base + np.uint64(i)] = empty[i]
             met[meeting] = slot[event]
             meeting += 1
         if rows[base] < instant:
-            rows[base + 1] = rows[base]
+            rows[base + _1] = rows[base]
             rows[base] = instant
-        if t < 0:
+        if state[event] < 0:
             continue
-        marks, block = base + _HEAD, base + _HEAD + 2 * states
-        first, last, accepts = froms[t], froms[t + 1], ends[t]
+        t = np.uint64(state[event])
+        total = base + _HEAD + _2 * states
+        first, last, accepts = froms[t], froms[t + _1], ends[t]
         count = 1.0 if begins[t] else 0.0
         for i in range(first, last):
-            p = 2 * befores[i]
+            p = befores[i]
             _settle(rows, base, p, size, instant, sums, nothing, is_contiguous)
-            rows[marks + p + 1] = 1.0
-            count += rows[block + 1 + p]
+            rows[base + _HEAD + p + _1] = 1.0
+            count += rows[total + _1 + p]
         if count == 0.0:
             continue
-        own = block + 1 + 2 * t
-        _settle(rows, base, 2 * t, size, instant, sums, nothing, is_contiguous)
-        rows[own + 1] += count
+        own = total + _2 + _2 * t
+        _settle(rows, base, _2 * t, size, instant, sums, nothing, is_contiguous)
+        rows[own] += count
         if accepts:
-            rows[block] += count
-        for w in range(1, width):
-            block += size
+            rows[total] += count
+        for w in range(values.shape[1]):
+            total += size
             own += size
-            value = values[event, w - 1]
-            if w < sums:
+            value = values[event, w]
+            if w + 1 < sums:
                 new = value * count if value != 0.0 else 0.0
                 for i in range(first, last):
-                    new += rows[block + 1 + 2 * befores[i]]
-                rows[own + 1] += new
+                    new += rows[total + _1 + befores[i]]
+                rows[own] += new
                 if accepts:
-                    rows[block] += new
+                    rows[total] += new
             else:
                 new = value
                 for i in range(first, last):
-                    new = max(new, rows[block + 1 + 2 * befores[i]])
-                rows[own + 1] = max(rows[own + 1], new)
+                    new = max(new, rows[total + _1 + befores[i]])
+                rows[own] = max(rows[own], new)
                 if accepts:
-                    rows[block] = max(rows[block], new)
+                    rows[total] = max(rows[total], new)
     return instant, meeting
 
 
@@ -239,18 +242,18 @@ def _settle(rows, base, p, size, instant, sums, nothing, is_contiguous):
     follow at once, all is gone but what was new at the time just before."""
     mark = base + _HEAD + p
     if rows[mark] < instant:
-        keeps_old = not is_contiguous and rows[mark + 1] == 0.0
-        keeps_new = not is_contiguous or rows[mark] == rows[base + 1]
+        keeps_old = not is_contiguous and rows[mark + _1] == 0.0
+        keeps_new = not is_contiguous or rows[mark] == rows[base + _1]
         old = base + _HEAD + size + p
         for w in range(len(nothing)):
-            new = rows[old + 1] if keeps_new else nothing[w]
+            new = rows[old + _1] if keeps_new else nothing[w]
             if keeps_old:
                 new = rows[old] + new if w < sums else max(rows[old], new)
             rows[old] = new
-            rows[old + 1] = nothing[w]
+            rows[old + _1] = nothing[w]
             old += size
         rows[mark] = instant
-        rows[mark + 1] = 0.0
+        rows[mark + _1] = 0.0
 
 
 @njit(cache=True)
@@ -262,10 +265,10 @@ def _close(rows, stride, met, number, out, found):
         window = np.concatenate((window, np.empty_like(window)))
         slot = np.concatenate((slot, np.empty_like(slot)))
     width = totals.shape[1]
-    states = (stride - _HEAD - width) // (2 + 2 * width)
+    states = (stride - 2 - width) // (2 + 2 * width)
     size = 1 + 2 * states
     for each in met:
-        base = each * stride + _HEAD + 2 * states
+        base = each * stride + 2 + 2 * states
         if rows[base] > 0.0:
             for w in range(width):
                 totals[found, w] = rows[base + w * size]
