@@ -38,11 +38,11 @@ def gathered(decoded: Decoded, lanes: Lanes) -> Gathered:
     conditions = decoded.adjacent
     return Gathered(
         slices=slices,
-        time=decoded.time[order],
-        state=decoded.state[order],
-        values=lanes.values[order],
-        left=_stacked([each.left[order] for each in conditions], len(order)),
-        right=_stacked([each.right[order] for each in conditions], len(order)),
+        time=decoded.time.take(order),
+        state=decoded.state.take(order),
+        values=lanes.values.take(order, axis=0),
+        left=_stacked([each.left.take(order) for each in conditions], len(order)),
+        right=_stacked([each.right.take(order) for each in conditions], len(order)),
     )
 
 

@@ -94,15 +94,16 @@ def _point(
     time, state, _, left, right = events
     before, begins, _, runs = automaton
     states = len(begins)
+    at, last = bounds
+    most = last - at if moves == 1 else 0
     height[:] = 0
     settled = np.zeros(states, np.int64)  # heights before the time of the group
     oldest = np.zeros(states, np.int64)  # what can still be extended: from here on,
-    spots = np.empty((states, room if moves == 1 else 0), np.int64)  # or these heights, where
+    spots = np.empty((states, most), np.int64)  # or these heights, where
     openings = np.zeros(states, np.int64)  # a condition chooses
-    gone = np.zeros((states, room if moves == 1 else 0), np.bool_)
+    gone = np.zeros((states, most), np.bool_)
     moved = np.zeros(states, np.bool_)
     used = pointers = 0
-    at, last = bounds
     while at < last:
         after = at
         while after < last and time[after] == time[at]:
