@@ -113,7 +113,7 @@ class Sizes:
 
 
 FULL = Sizes(1_000_000, QUERIES, 512)
-QUICK = Sizes(100_000, QUERIES, 100)
+QUICK = Sizes(100_000, (1, 10, 100, 1_000), 100)
 TINY = Sizes(1_000, (1, 2, 3, 4, 5), 64)
 
 
