@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks._scaling import store
-from benchmarks._scaling.growth import fitted
+from benchmarks._scaling.growth import Growth, fitted
 from benchmarks._scaling.store import FILE, Measured
 from benchmarks._scaling.sweeps import SWEEPS, Sweep
 from benchmarks._scaling.words import number, table
@@ -39,10 +39,18 @@ def _growths(found: Measured) -> str:
                     f"{growth.exponent:.2f} ± {growth.half:.2f}",
                     f"{growth.residual:.0%}",
                     growth.words,
+                    _law(growth),
                 )
             )
-    names = ("against", "", "from", "exponent", "residual", "growth")
+    names = ("against", "", "from", "exponent", "residual", "growth", "CPU ns")
     return table(names, rows, left=2)
+
+
+def _law(growth: Growth) -> str:
+    if not growth.rate:
+        return number(growth.fixed)
+    size = "log n" if growth.words == "logarithmic" else "n"
+    return f"{number(growth.fixed)} + {number(growth.rate)} · {size}"
 
 
 def _sweep(found: Measured, sweep: Sweep) -> str:
