@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import inspect
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
@@ -80,3 +81,14 @@ def clock(work: Callable[[], Any]) -> float:
         return time.perf_counter() - start
     finally:
         gc.enable()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Arrow's; kernels have one anyway."""
+    before = pa.cpu_count()
+    pa.set_cpu_count(1)
+    try:
+        yield
+    finally:
+        pa.set_cpu_count(before)

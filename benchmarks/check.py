@@ -24,7 +24,8 @@ from typing import Any
 from benchmarks import _ratios
 from benchmarks._environment import whole
 from benchmarks._ratios import Ratio
-from benchmarks._scaling.measure import in_turns, one_thread
+from benchmarks._run import one_thread
+from benchmarks._scaling.measure import in_turns
 from runtime.errors import HamletError
 
 REPEATS = whole("REPEATS", 5)

@@ -13,12 +13,9 @@ import json
 import math
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
-
-import pyarrow as pa
 
 from benchmarks import _run
 from benchmarks import _streams as streams
@@ -39,7 +36,7 @@ AUTHORS_MS = 85.6
 
 def run(progress: Callable[[str], None]) -> dict[str, Any]:
     result: dict[str, Any] = {"events": EVENTS}
-    with _one_thread():
+    with _run.one_thread():
         for what, measure in MEASURES:
             progress(what)
             result |= measure()
@@ -266,16 +263,6 @@ def _better(best: dict[str, float]) -> float | None:
 
 def _over(one: float | None, other: float | None) -> float | None:
     return None if one is None or other is None else one / other
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    before = pa.cpu_count()
-    pa.set_cpu_count(1)
-    try:
-        yield
-    finally:
-        pa.set_cpu_count(before)
 
 
 MEASURES: tuple[tuple[str, Callable[[], Figures]], ...] = (

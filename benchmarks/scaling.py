@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._environment import whole
+from benchmarks._run import one_thread
 from benchmarks._scaling import parts, store, sweeps
 from benchmarks._scaling.growth import fitted
-from benchmarks._scaling.measure import one_thread
 from benchmarks._scaling.store import Measured, Row
 
 REPEATS = whole("REPEATS", 5)

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any, TypeAlias
-
-import pyarrow as pa
 
 #: Makes what is timed, before the clock starts.
 Work: TypeAlias = Callable[[], Callable[[], Any]]
@@ -58,14 +55,3 @@ def clock(work: Callable[[], Any]) -> tuple[float, float]:
         return time.perf_counter() - wall, time.process_time() - cpu
     finally:
         gc.enable()
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Arrow's; kernels have one anyway."""
-    before = pa.cpu_count()
-    pa.set_cpu_count(1)
-    try:
-        yield
-    finally:
-        pa.set_cpu_count(before)
