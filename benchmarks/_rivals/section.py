@@ -24,7 +24,9 @@ ended gave the same counts and sums, in every run.
   median, the smallest and the largest time, the median of CPU time, and the peak resident set of
   the process (with Java's, for Spark) over its life: runtime and libraries included, and for Java
   also garbage that nobody had to collect yet.
-- Timed is from events in memory to the last answer in memory. Not counted: the start of a process,
+- Timed is from events in memory to the last answer in memory, each system with events in its own
+  form: columns for this engine, with types as numbers, Spark and DuckDB, objects for Flink and
+  Esper, which compare the types' names. Not counted: making these, the start of a process,
   compiling kernels or statements, and, for Flink, submitting the job. Spark and DuckDB plan their
   statements in the time that is counted, as they do in use. Java and Spark tell CPU time in steps
   of 10 ms, of all threads.
@@ -44,9 +46,10 @@ Flink CEP says all three semantics, with its own Kleene operator:
 {flink}
 ```
 
-Esper repeats under skip-till-next-match (`until`) and contiguously (`match_recognize`). Nothing
-repeats under skip-till-any-match: there, `every` before each event says it for one length, and it
-takes a statement for each length up to that of the longest trend, which one must know beforehand.
+Esper repeats under skip-till-next-match (`until`) and contiguously (`match_recognize`). We found no
+way to repeat under skip-till-any-match: there, `every` before each event says it for one length,
+and it takes a statement for each length up to that of the longest trend, which one must know
+beforehand.
 
 ```java
 {esper}
@@ -76,7 +79,7 @@ number of Bs is within a double.
 
 
 def section(measured: Path) -> str:
-    """Made of `rivals.parquet` in that folder, and of nothing else that changes."""
+    """Made of `rivals.parquet` in that folder, and of the sources that it shows."""
     rows, about = store.read(measured)
     small = ", with `--quick`" if about["quick"] else ""
     introduction = _INTRODUCTION.format(
