@@ -26,6 +26,7 @@ def test_the_tolerance_comes_from_the_spread_and_is_never_narrow() -> None:
     assert Committed.of([2.0, 2.2, 1.8, 2.0, 2.0]).tolerance == 0.15
     wide = Committed.of([2.0, 2.2, 1.8, 1.7, 2.4])
     assert (wide.ratio, wide.tolerance) == (2.0, pytest.approx(4 * 0.2 / 2.0))
+    assert Committed.of([2.0, 2.0, 2.0, 2.0, 3.0]).tolerance == 0.5  # what was seen is within it
 
 
 def test_the_committed_ratios_are_those_that_are_measured() -> None:
