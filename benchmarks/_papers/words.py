@@ -26,6 +26,8 @@ def shown(value: float, shows: str) -> str:
             return f"{_large(value)} events/s"
         case "bytes":
             return _scaled(value, ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")))
+        case "percent":
+            return f"{digits(value)}%"
         case _:
             return digits(value)
 
