@@ -11,6 +11,8 @@ from benchmarks._papers.store import Measured, Row
 from hamlet.cli.notices import many
 from runtime.errors import HamletError
 
+OURS = "(ours) "
+
 
 @dataclass(frozen=True)
 class Line:
@@ -25,10 +27,23 @@ class Line:
 
 def lines(experiments: Iterable[Experiment], measured: Measured) -> list[Line]:
     return [
-        Line(each.paper, claim.figure, claim.says, said(each, claim, measured), claim.why)
+        Line(each.paper, claim.figure, claim.says, told(each, claim, measured), claim.why)
         for each in experiments
         for claim in each.claims
     ]
+
+
+def told(experiment: Experiment, claim: Claim, measured: Measured) -> str:
+    """With the systems, since the words of a claim may have them the other way round."""
+    measure = claim.measure
+    systems = f"{measure.of} / {measure.to}" if isinstance(measure, Ratio) else measure.of
+    return f"`{systems}`: {said(experiment, claim, measured)}"
+
+
+def source(claim: Claim) -> tuple[str, str]:
+    """Who says it, and what: some lines are not the papers', but about this engine beside them."""
+    ours = claim.says.startswith(OURS)
+    return ("Beside it", claim.says.removeprefix(OURS)) if ours else ("The paper", claim.says)
 
 
 def said(experiment: Experiment, claim: Claim, measured: Measured) -> str:

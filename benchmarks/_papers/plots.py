@@ -18,7 +18,7 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullFormatter
 
 from benchmarks._papers import words
-from benchmarks._papers.claims import of_figure
+from benchmarks._papers.claims import of_figure, source
 from benchmarks._papers.experiment import Experiment, Figure
 from benchmarks._papers.store import Measured, Row
 
@@ -115,8 +115,8 @@ def _canvas(experiment: Experiment, figure: Figure, measured: Measured) -> Canva
 
 
 def _caption(experiment: Experiment, figure: Figure) -> list[str]:
-    said = [claim.says for claim in of_figure(experiment, figure)]
-    text = [textwrap.wrap(f"The paper: {each}", 96) for each in said]
+    said = [source(claim) for claim in of_figure(experiment, figure)]
+    text = [textwrap.wrap(": ".join(each), 96) for each in said]
     return [line for lines in text for line in lines]
 
 

@@ -38,8 +38,9 @@ def _claims(chosen: Sequence[Experiment], found: Measured) -> str:
     if not rows:
         return "The papers claim nothing of these figures in words.\n"
     said = (
-        "A ratio is the smallest to the largest over the points of a figure. A system that did not "
-        "end in its time counts with that time, so the ratio is more than that.\n"
+        "A ratio is of what the figure shows, of the first system over the second; it is the "
+        "smallest to the largest over the points of a figure. A system that did not end in its "
+        "time counts with that time, so the ratio is more than that.\n"
     )
     names = ("paper", "figure", "the paper says", "measured", "why")
     return f"## Claims\n\n{said}\n{_table(names, rows)}"
@@ -81,7 +82,10 @@ def _limits(found: Measured) -> str:
     return (
         "A point begins with a run of each system that is not timed and of which all answers are "
         f"compared. Then systems take turns, {found.about['repeats']} times, without garbage "
-        "collection. A plot has the median; its bars are the shortest and the longest run. A run "
+        "collection; a run of less than 20 ms goes once more before it is timed, since the turns "
+        "of others fill the caches. Runs of a few milliseconds are as much about what a window "
+        "costs as about its events. A plot has the median; its bars are the shortest and the "
+        "longest run. A run "
         f"that takes longer than {limits['seconds']:g} s is ended, and its system is not tried at "
         "the points after that one: an open marker at the limit, with an arrow. A system that "
         f"takes more than {limits['memory_bytes'] / 2**30:g} GB has failed."
@@ -96,10 +100,16 @@ def _systems(chosen: Sequence[Experiment]) -> str:
 
 
 def _experiment(each: Experiment, found: Measured, images: str) -> str:
-    parts = [f"### {each.title}\n\n{each.setting}\n"]
+    parts = [f"### {each.title}\n\n{each.setting} {_sizes(each, found.about['mode'])}\n"]
     for figure in sorted(each.figures, key=lambda figure: in_order(figure.name)):
         parts.append(_figure(each, figure, found, images))
     return "\n".join(parts)
+
+
+def _sizes(each: Experiment, mode: str) -> str:
+    """What the setting says of sizes is about a run in full."""
+    given = ", ".join(f"{name} {value}" for name, value in each.given[mode].items())
+    return f"In this run, mode `{mode}`, where a figure varies nothing else: {given}."
 
 
 def _figure(each: Experiment, figure: Figure, found: Measured, images: str) -> str:
@@ -117,8 +127,9 @@ def _figure(each: Experiment, figure: Figure, found: Measured, images: str) -> s
         f"#### {figure.title}\n",
         f"![{what}, by system]({images}/{figure.name}.svg)\n",
         *(
-            f"The paper: {claim.says}. Measured: {claims.said(each, claim, found)}. {claim.why}\n"
+            f"{who}: {says}. Measured: {claims.told(each, claim, found)}. {claim.why}\n"
             for claim in claims.of_figure(each, figure)
+            for who, says in (claims.source(claim),)
         ),
         f"{what[0].upper()}{what[1:]}: median (shortest to longest run). {command}\n",
         _values(each, sweep, figure, rows, found.limit),

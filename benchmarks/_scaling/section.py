@@ -18,6 +18,7 @@ def section(measured: Path) -> str:
     found = store.read(measured / FILE)
     return TEXT.read_text(encoding="utf-8").format(
         machine=found.about["machine"],
+        quick=" --quick" if found.about["quick"] else "",
         repeats=found.about["repeats"],
         growths=_growths(found),
         sweeps="\n\n".join(_sweep(found, sweep) for sweep in SWEEPS),
