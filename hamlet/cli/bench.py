@@ -127,7 +127,11 @@ def _load(name: str, path: Path) -> ModuleType:
         raise HamletError(f"cannot load {path}")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[spec.name]  # others would find half of it there
+        raise
     return module
 
 
