@@ -30,7 +30,7 @@ class History:
     def runs(self) -> list[dict[str, Any]]:
         """The last line of each run: a job that went on after a crash has several. What only one
         process knows begins at zero with each of them."""
-        found = {line["began"]: line for line in self.lines}
+        found = {line.get("run", line["began"]): line for line in self.lines}
         return list(found.values())
 
 

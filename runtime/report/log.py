@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import time
+import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -50,6 +51,7 @@ class RunLog:
         self._warn = warn
         self._clock = clock
         self._began = clock()
+        self._run = uuid.uuid4().hex[:12]  # two runs may begin within one tick of the clock
         self._size = 0
         self._last = 0.0
         self._noted = -1
@@ -128,7 +130,7 @@ class RunLog:
     # ---- a line ----------------------------------------------------------------------------
 
     def _line(self, facts: Facts) -> dict[str, Any]:
-        found = {"version": VERSION, **as_json(facts)}
+        found = {"version": VERSION, "run": self._run, **as_json(facts)}
         del found["drawings"], found["model"]["policies"]
         found["stages"] = {name: packed(each) for name, each in facts.stages.items()}
         found["queries"] = {
