@@ -2,9 +2,9 @@
 
 The stream is split once for all queries of the group. Queries whose bursts are operators go into
 graphlet runs, one for each share group; queries under adjacent comparisons into ordered runs, one
-for those with the same windows; every other query has a run of its own. Graphlet runs come and go
-with their queries: a new one takes over, query by query, what the old ones knew. The others
-belong to the queries they began with.
+for those with the same windows; every other query has a run of its own, of vectors where partial
+trends move, or else the general one. Graphlet runs come and go with their queries: a new one takes
+over, query by query, what the old ones knew. The others belong to the queries they began with.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ from runtime.compiled.graphlets.parts import parts_of
 from runtime.compiled.graphlets.run import GraphletRun, Options
 from runtime.compiled.graphlets.takes import takes
 from runtime.compiled.keys import Keys
+from runtime.compiled.moving import MovingRun
+from runtime.compiled.moving import takes as takes_moving
 from runtime.compiled.ordered.edges import takes as takes_ordered
 from runtime.compiled.ordered.run import OrderedRun, by_window
 from runtime.compiled.ordinals import Numbered, Ordinals
@@ -48,7 +50,8 @@ from runtime.sharing.policy import Policy
 from runtime.sharing.seen import Seen
 from runtime.template.groups import planned_groups
 
-Run: TypeAlias = GraphletRun | OrderedRun | GeneralRun
+Alone: TypeAlias = MovingRun | GeneralRun
+Run: TypeAlias = GraphletRun | OrderedRun | Alone
 
 _OWN = ("executor", "keys", "ordinals", "ordered", "ordered state")
 # From how many events on a kernel for just this workload is worth the seconds to compile it, which
@@ -154,7 +157,7 @@ class CompiledExecutor:
 
     def sharing(self) -> list[GraphletRun | OrderedRun]:
         """The runs that decide whether to share."""
-        return [run for run in self._runs if not isinstance(run, GeneralRun)]
+        return [run for run in self._runs if isinstance(run, GraphletRun | OrderedRun)]
 
     def _arrange(self) -> None:
         """Puts every query in its run. Runs that stay as they are keep their state untouched."""
@@ -204,9 +207,8 @@ class CompiledExecutor:
     def _sorted(self) -> tuple[list[Query], list[Query], list[Query]]:
         """The queries by the kind of their runs."""
         sharing, compared, alone = [], [], []
-        granularity = self._plan.granularity
         for query in self._queries.values():
-            if granularity.get(query.name) == "event" or self._needs_every_word(query):
+            if self._is_grained(query):
                 alone.append(query)
             elif takes(query):
                 sharing.append(query)
@@ -215,6 +217,11 @@ class CompiledExecutor:
             else:
                 alone.append(query)
         return sharing, compared, alone
+
+    def _is_grained(self, query: Query) -> bool:
+        """Whether only the general run will do."""
+        by_event = self._plan.granularity.get(query.name) == "event"
+        return by_event or self._needs_every_word(query)
 
     def _needs_every_word(self, query: Query) -> bool:
         """The quicker runs let the extreme words stand for no value in MIN and MAX, and the least
@@ -237,7 +244,7 @@ class CompiledExecutor:
                 fresh.setdefault(self._since[query.name], []).append(query)
         for together in fresh.values():
             kept += [self._ordered_run(queries) for queries in by_window(together)]
-        kept += [self._general_run(query) for query in alone if query.name not in running]
+        kept += [self._alone(query) for query in alone if query.name not in running]
         return kept
 
     def _graphlet_run(
@@ -259,6 +266,12 @@ class CompiledExecutor:
 
     def _windows_of(self, queries: tuple[Query, ...]) -> str:
         return self._plan.windows_of(query.name for query in queries)
+
+    def _alone(self, query: Query) -> Alone:
+        common = self._common
+        if self._is_grained(query) or not takes_moving(query, common.types):
+            return self._general_run(query)
+        return MovingRun(query, common.codes, self._since[query.name])
 
     def _general_run(self, query: Query) -> GeneralRun:
         common, since = self._common, self._since[query.name]
@@ -298,6 +311,8 @@ class CompiledExecutor:
                 began = perf_counter_ns()
                 run.process(batch, groups, capacity, numbered.get(run.counts_from))
                 self._watch.timed(run, batch.size, perf_counter_ns() - began)
+            elif isinstance(run, MovingRun):
+                run.process(batch, groups)
             else:
                 run.process(batch)
         self._watch.count(batch)
@@ -440,7 +455,8 @@ class CompiledExecutor:
                 yield Part("ordered", ordered, self._name)
                 yield Part("ordered state", to_bytes(run.save()), self._name)
             else:
-                yield Part("general", to_bytes(run.save()), run.query.name)
+                kind = "moving" if isinstance(run, MovingRun) else "general"
+                yield Part(kind, to_bytes(run.save()), run.query.name)
 
     @property
     def _name(self) -> str:
@@ -453,10 +469,12 @@ class CompiledExecutor:
         elif part.query in self._queries:
             arrays = from_bytes(data)
             query = self._queries[part.query]
-            for run in self._runs:
+            for place, run in enumerate(self._runs):
                 if isinstance(run, GraphletRun) and query in run.queries:
                     run.load(query, arrays, self._keys.top)
-                elif isinstance(run, GeneralRun) and run.query == query:
+                elif isinstance(run, Alone) and run.query == query:
+                    if part.part == "general":  # as those were that versions before saved
+                        run = self._runs[place] = self._general_run(query)
                     run.load(arrays, np.arange(self._keys.capacity))
 
     def _load_own(self, part: Part) -> None:
@@ -513,7 +531,7 @@ def _names_of(run: Run) -> set[str]:
     """The queries of a run that goes with them. Those of a graphlet run can go elsewhere."""
     if isinstance(run, OrderedRun):
         return run.names
-    return {run.query.name} if isinstance(run, GeneralRun) else set()
+    return {run.query.name} if isinstance(run, Alone) else set()
 
 
 def _since(since: int | None) -> int:

@@ -1,8 +1,8 @@
 """In which way the compiled engine evaluates a query, and what keeps it from a quicker one.
 
 From the quickest: whole bursts at a time, shared with other queries; event by event with ordered
-indexes for conditions on neighbours; event by event, with a look at every earlier event where a
-condition on neighbours asks for it.
+indexes for conditions on neighbours; event by event, by a vector where partial trends move, or with
+a look at every earlier event where a condition on neighbours asks for it.
 """
 
 from __future__ import annotations
