@@ -12,11 +12,12 @@ import hamlet
 from runtime.cache import cache_of
 from spark_ingest.jars import kafka_jars
 
-# One for each kernel: queries that share, adjacent conditions, and all else.
+# One for each kernel: queries that share, adjacent conditions, trends that move, and all else.
 WORKLOAD = """
 QUERY first RETURN COUNT(*) AS n, SUM(B.x) AS s PATTERN SEQ(A, B+) WITHIN 1 minute
 QUERY second RETURN COUNT(*) AS n, SUM(B.x) AS s PATTERN SEQ(C, B+) WITHIN 1 minute
 QUERY rising RETURN COUNT(*) AS n PATTERN B+ WHERE B.x < NEXT(B).x WITHIN 1 minute
+QUERY moving RETURN COUNT(*) AS n PATTERN SEQ(A, B+) SEMANTICS skip-till-next-match WITHIN 1 minute
 QUERY without RETURN COUNT(*) AS n PATTERN SEQ(A, NOT C, B+) WITHIN 1 minute
 """
 EVENTS = pa.table({"time": [1, 2, 3, 4], "type": ["A", "C", "B", "B"], "x": [0.0, 0.0, 1.0, 2.0]})
@@ -25,7 +26,8 @@ EVENTS = pa.table({"time": [1, 2, 3, 4], "type": ["A", "C", "B", "B"], "x": [0.0
 def main() -> None:
     found = hamlet.aggregate(hamlet.parse(WORKLOAD), EVENTS)
     counted = {name: table["n"].to_pylist() for name, table in found.items()}
-    assert counted == {"first": [3.0], "second": [3.0], "rising": [3.0], "without": []}, counted
+    wanted = {"first": [3.0], "second": [3.0], "rising": [3.0], "moving": [2.0], "without": []}
+    assert counted == wanted, counted
     # Measured on the machine that builds, and measured again where it runs.
     (cache_of("kernels") / "policy.json").unlink(missing_ok=True)
     kafka_jars()
