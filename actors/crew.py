@@ -23,6 +23,9 @@ from runtime.planning.central import Guidance, Running
 # Ray's reference to what a call will give.
 Ref = Any
 
+# The resource that tells workers of a cluster from its head, if it has it.
+WORKER, A_BIT = "hamlet-worker", 0.001
+
 # A restart takes about two seconds, on a busy machine some more.
 PATIENCE_SECONDS = 120.0
 
@@ -37,7 +40,10 @@ class Crew:
             Aggregator.remote()  # type: ignore[attr-defined]
             for _ in range(size)
         ]
-        self.routers: list[Any] = [Router.remote() for _ in range(routers)]  # type: ignore[attr-defined]
+        self.routers: list[Any] = [
+            Router.options(**_of_a_router()).remote()  # type: ignore[attr-defined]
+            for _ in range(routers)
+        ]
         self._turn = itertools.cycle(range(routers))
         self._routing: Ref | None = None
         self._asked: Ref | None = None
@@ -127,6 +133,13 @@ class Crew:
     def close(self) -> None:
         for actor in (*self.aggregators, *self.routers, self.optimizer):
             ray.kill(actor)
+
+
+def _of_a_router() -> dict[str, Any]:
+    """Routers ask for no core, so that a job fits the cores that it names. A head without cores is
+    no place for the rows of a stream, either; but Ray keeps to nodes that are named only as far as
+    it likes."""
+    return {"resources": {WORKER: A_BIT}} if WORKER in ray.cluster_resources() else {}
 
 
 def _patiently(call: Callable[[], Ref]) -> Any:

@@ -38,6 +38,14 @@ def _one() -> Stream:
 
 
 @cache
+def _moving() -> Stream:
+    """The same, where partial trends move."""
+    workload, table = _one()
+    moving = workload.replace("GROUP-BY", "SEMANTICS skip-till-next-match GROUP-BY")
+    return Stream(moving, table)
+
+
+@cache
 def _fifty() -> Stream:
     return streams.sharing(50, EVENTS)
 
@@ -135,6 +143,8 @@ WORKS: Mapping[str, Work] = {
     "adjacent 1e5": _engine(lambda: _adjacent(10)),
     "adjacent 1e4": _engine(lambda: _adjacent(100)),
     "cogra, one query": _system("cogra", _one),
+    "one moving query": _engine(_moving),
+    "cogra, one moving query": _system("cogra", _moving),
     "cogra, 50 queries": _system("cogra", _fifty),
     "router": _router,
     "aggregator": _aggregator,
@@ -150,6 +160,7 @@ RATIOS = (
     Ratio("windows_60_over_1", "60 windows", "1 window"),
     Ratio("adjacent_1e5_over_1e4", "adjacent 1e5", "adjacent 1e4"),
     Ratio("one_query_over_cogra", "one query", "cogra, one query"),
+    Ratio("one_moving_query_over_cogra", "one moving query", "cogra, one moving query"),
     Ratio("queries_50_over_cogra", "50 queries", "cogra, 50 queries"),
     Ratio("router_over_group_by", "router", "group by, 50 queries"),
     Ratio("aggregator_over_engine", "aggregator", "50 queries"),

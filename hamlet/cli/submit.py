@@ -196,9 +196,20 @@ def _follow(client: JobSubmissionClient, job: str, log: Log) -> None:
     """Until the job has ended. Following can stop early: then its state is asked for."""
     while not client.get_job_status(job).is_terminal():
         with suppress(RuntimeError):
-            asyncio.run(_tail(client, job, log))
+            asyncio.run(_tail_until_end(client, job, log))
         await_end(client, job, _POLL_S)
     _catch_up(client, job, log)
+
+
+async def _tail_until_end(client: JobSubmissionClient, job: str, log: Log) -> None:
+    """A connection may say nothing of the job's end, so that is asked for, too."""
+    tail = asyncio.create_task(_tail(client, job, log))
+    ended = False
+    while not (await asyncio.wait([tail], timeout=_POLL_S))[0] and not ended:
+        ended = (await asyncio.to_thread(client.get_job_status, job)).is_terminal()
+    if tail.done():
+        tail.result()
+    tail.cancel()
 
 
 async def _tail(client: JobSubmissionClient, job: str, log: Log) -> None:

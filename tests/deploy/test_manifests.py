@@ -1,10 +1,13 @@
 """What the chart makes is valid, whatever the release is called, and as closed as it says."""
 
+import json
 import re
+import shlex
 
 import pytest
 import yaml
 
+from actors.crew import WORKER
 from tools.kubernetes import (
     EXAMPLES,
     PROMETHEUS_OPERATOR,
@@ -196,6 +199,8 @@ def test_the_cluster(values):
     assert cluster["headGroupSpec"]["rayStartParams"]["num-cpus"] == "0"
     assert cluster["authOptions"]["mode"] == "token"
     (group,) = cluster["workerGroupSpecs"]
+    (resources,) = shlex.split(group["rayStartParams"]["resources"])
+    assert json.loads(resources) == {WORKER: 1}
     assert group["minReplicas"] <= group["replicas"] <= group["maxReplicas"]
     (head,) = cluster["headGroupSpec"]["template"]["spec"]["containers"]
     assert "hamlet-metrics" in [port["name"] for port in head["ports"]]

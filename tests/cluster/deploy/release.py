@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -121,7 +122,9 @@ class Release:
         (worker,) = group["template"]["spec"]["containers"]
         options = {
             **{name: self.here(value) for name, value in rendered.items()},
-            # The operator gives each worker as many as its limit says.
+            # The operator writes a command for a shell.
+            **{name: shlex.split(value)[0] for name, value in group["rayStartParams"].items()},
+            # It gives each worker as many as its limit says.
             "num-cpus": group["replicas"] * int(worker["resources"]["limits"]["cpu"]),
             "node-ip-address": "127.0.0.1",
             "port": self._ports["gcs"],

@@ -70,7 +70,9 @@ workerGroupSpecs:
     maxReplicas: {{ .replicas }}
     {{- end }}
     {{- end }}
-    rayStartParams: {}
+    rayStartParams:
+      # Routers ask for no core, but for a bit of this: so they stay off the head. Quoted for the shell.
+      resources: '"{\"hamlet-worker\": 1}"'
     template:
       {{- include "hamlet.rayPod" (dict "context" . "group" .Values.workers "name" "ray-worker") | nindent 6 }}
 {{- end }}
