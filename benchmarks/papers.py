@@ -15,13 +15,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from benchmarks._papers import claims, experiment, words
+from benchmarks import _words as words
+from benchmarks._pages import pages
+from benchmarks._papers import claims, experiment
 from benchmarks._papers.experiment import Experiment
 from benchmarks._papers.measure import FULL, QUICK, Crew, Mode, measured, points
 from benchmarks._papers.store import Measured, Row, about, write
 from benchmarks._papers.worker import MEMORY_BYTES
 from hamlet.cli.progress import Steps
-from runtime.errors import HamletError
 
 OUTPUT = Path("build/papers")
 
@@ -29,24 +30,13 @@ OUTPUT = Path("build/papers")
 def run(
     progress: Steps, figure: Sequence[str] = (), quick: bool = False, output: Path = OUTPUT
 ) -> dict[str, Any]:
-    page = _page()
+    page = pages()
     chosen = experiment.chosen(experiment.experiments(), figure)
     found = measure(chosen, QUICK if quick else FULL, progress, Crew())
     write(output / "papers.parquet", found)
-    page.write_part(output, chosen, found)
+    page.papers(chosen, found, ".").write(output, "papers")
     progress(f"wrote papers.parquet, papers.md and the plots to {output}")
     return result(chosen, found)
-
-
-def _page() -> Any:
-    """Asked for before hours of measuring, since matplotlib comes with the tools only."""
-    try:
-        from benchmarks import page
-    except ModuleNotFoundError as error:
-        if error.name != "matplotlib":
-            raise
-        raise HamletError("plots need matplotlib", "`make setup` installs it") from None
-    return page
 
 
 def measure(chosen: Sequence[Experiment], mode: Mode, progress: Steps, crew: Crew) -> Measured:
