@@ -24,7 +24,7 @@ WIDE = 8.0
 FEW_DECADES = 2.2
 INK, PALE = "#333333", "#d9d9d9"
 
-_STYLE: dict[str, Any] = {
+_STYLE: Any = {
     "svg.hashsalt": "hamlet",
     "svg.fonttype": "none",
     "font.family": "sans-serif",

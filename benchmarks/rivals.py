@@ -63,12 +63,16 @@ def sweep(
         job = case.job(size)
         trying = [name for name in systems if name not in gave_up]
         told = f"{case.title}, {size:,} {case.varies}"
-        found = measure(job, trying, effort, lambda line, told=told: progress(f"{told}: {line}"))
+        found = measure(job, trying, effort, _beginning(told, progress))
         gave_up |= {each.system: size for each in found if each.outcome in (NOT_ENDED, MEMORY)}
         found += [_not_tried(name, gave_up[name]) for name in systems if name not in trying]
         about = {"case": case.name, "size": size, "events": job.table.num_rows}
         rows += [{**about, "queries": len(job.queries), **asdict(each)} for each in found]
     return rows
+
+
+def _beginning(told: str, progress: Callable[[str], None]) -> Callable[[str], None]:
+    return lambda line: progress(f"{told}: {line}")
 
 
 def _not_tried(system: str, size: int) -> Measured:

@@ -91,9 +91,9 @@ class _Shows:
             if (each := row.shown(self._what)) is not None
         ]
         beyond = [
-            Beyond(self._places[row.x], each[1], more=each[0] == "more")
+            Beyond(self._places[row.x], bound[1], more=bound[0] == "more")
             for row in rows
-            if (each := row.bound(self._what, self._limit)) is not None
+            if (bound := row.bound(self._what, self._limit)) is not None
         ]
         label = self._entry(system, rows, bool(points))
         return Series(label, LOOKS.get(system, _OTHER), points, beyond)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import t
+from scipy.stats import t  # type: ignore[import-untyped]
 
 from runtime.errors import HamletError
 
@@ -43,8 +43,8 @@ class Growth:
     def at(self, size: float) -> float:
         """The cost, by the form."""
         if self.form == "power":
-            return self.factor * size**self.exponent
-        grown = FORMS[self.form](np.float64(size)) if self.form in FORMS else 0.0
+            return float(self.factor * size**self.exponent)
+        grown = FORMS[self.form](np.array([size]))[0] if self.form in FORMS else 0.0
         return float(self.fixed + self.rate * grown)
 
 

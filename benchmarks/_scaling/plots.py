@@ -82,7 +82,8 @@ def _jobs(found: Measured) -> bytes:
 
 def _cores(cores: int, rows: Sequence[Row], fit: Speedup | None, look: Look) -> Series:
     points = [_point(row.at, [row.events / each for each in row.wall]) for row in rows]
-    return Series(many(cores, "core"), look, points, curve=fit and partial(fit.at, cores))
+    curve = None if fit is None else partial(fit.at, cores)
+    return Series(many(cores, "core"), look, points, curve=curve)
 
 
 def _fitted(fit: Speedup | None) -> list[str]:

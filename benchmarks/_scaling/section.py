@@ -85,7 +85,7 @@ def _speedup(found: Measured) -> str:
         return "More than one core is needed to tell how throughput grows with cores."
     by_cores = jobs(found)
     aggregators = [row.at for rows in by_cores.values() for row in rows]
-    sizes = {"cores": list(by_cores), "aggregators": aggregators}
+    sizes: dict[str, list[float]] = {"cores": [*by_cores], "aggregators": aggregators}
     rows = [
         (
             against,

@@ -32,7 +32,7 @@ class Speedup:
 
     def at(self, cores: float, aggregators: float) -> float:
         by_cores, by_aggregators = self.law.exponents
-        return self.law.factor * cores**by_cores * aggregators**by_aggregators
+        return float(self.law.factor * cores**by_cores * aggregators**by_aggregators)
 
 
 def jobs(found: Measured) -> dict[int, list[Row]]:
