@@ -54,7 +54,7 @@ def earlier(path: Path, mode: Mode) -> Measured | None:
     different = differ(_about(mode), found.about)
     if different:
         raise HamletError(
-            f"{path} holds measurements with another {' and '.join(different)}",
+            f"{path} holds measurements with another {', '.join(different)}",
             "choose another --output, or measure all figures",
         )
     return found
