@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
 
 from actors import cluster as clusters
 from actors.crew import Crew
@@ -216,7 +217,7 @@ def spark_triggers(spark: SparkSession, folder: Path, scratch: Path, seconds: fl
         query.stop()
 
 
-def _schema(spark: SparkSession, folder: Path) -> object:
+def _schema(spark: SparkSession, folder: Path) -> StructType:
     first = min(folder.glob("*.parquet"))
     return spark.read.parquet(str(first)).schema
 

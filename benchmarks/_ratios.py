@@ -17,6 +17,7 @@ from benchmarks._environment import whole
 from benchmarks._scaling.measure import Work
 from benchmarks._scaling.parts import Pieces
 from benchmarks._streams import Stream
+from benchmarks.baselines.system import Prepared
 from runtime.language.parser import parse
 
 EVENTS = whole("EVENTS", 1_000_000)
@@ -91,7 +92,7 @@ def _system(name: str, stream: Callable[[], Stream]) -> Work:
     """A system of `benchmarks/baselines`."""
 
     @cache
-    def prepared() -> Any:
+    def prepared() -> Prepared:
         from benchmarks.baselines.registry import system
 
         workload, table = stream()

@@ -25,6 +25,7 @@ DATA = Path(__file__).parents[2] / "shared" / "data"
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 Floats: TypeAlias = npt.NDArray[np.float64]
+Columns: TypeAlias = Mapping[str, npt.NDArray[np.generic]]
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
 
@@ -320,7 +321,7 @@ def _table(types: Ints, names: Sequence[str], key: Ints, x: Floats) -> pa.Table:
     return timed(types, names, {"key": key, "x": x})
 
 
-def timed(types: Ints, names: Sequence[str], columns: Mapping[str, Ints | Floats]) -> pa.Table:
+def timed(types: Ints, names: Sequence[str], columns: Columns) -> pa.Table:
     """Events of these types, a microsecond apart, with their attributes."""
     places = pa.array(types.astype(np.int8 if len(names) < 128 else np.int32))
     return pa.table(

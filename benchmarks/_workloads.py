@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from benchmarks._streams import Floats, Ints, interleaved, timed
+from benchmarks._streams import Columns, Ints, interleaved, timed
 
 EVENTS = 1_000_000
 # As in SHARON: 200,000 events in a window of 10 minutes, which slides by one.
@@ -178,9 +178,7 @@ def _around(
 # ---- pieces --------------------------------------------------------------------------------
 
 
-def _made(
-    text: str, types: Ints, names: Sequence[str], columns: Mapping[str, Ints | Floats]
-) -> Workload:
+def _made(text: str, types: Ints, names: Sequence[str], columns: Columns) -> Workload:
     events = len(types)
     table = timed(types, names, columns)
     window = min(WINDOW, events // 2)

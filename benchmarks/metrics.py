@@ -45,7 +45,7 @@ def run(progress: Callable[[str], None]) -> dict[str, Any]:
         stream = made()
         _run.warm(*stream)
         shares: list[float] = []
-        works = {
+        works: dict[str, Callable[[], float]] = {
             "without": partial(_run.seconds, *stream),
             "with": partial(recorded, stream, shares),
         }

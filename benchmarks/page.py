@@ -7,16 +7,21 @@ files, and the same files give the same page.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks._papers import plots
+from benchmarks._papers import plots as paper_plots
+from benchmarks._papers import section as paper_section
 from benchmarks._papers.experiment import Experiment, experiments
-from benchmarks._papers.section import sections
 from benchmarks._papers.store import Measured, read
-from benchmarks._rivals.section import section as rivals
-from benchmarks._scaling.capacity import page as capacity
-from benchmarks._scaling.section import section as scaling
+from benchmarks._rivals import plots as rival_plots
+from benchmarks._rivals import section as rival_section
+from benchmarks._rivals import store as rival_store
+from benchmarks._scaling import capacity
+from benchmarks._scaling import plots as scaling_plots
+from benchmarks._scaling import section as scaling_section
+from benchmarks._scaling import store as scaling_store
 from runtime.errors import HamletError
 
 CHECKOUT = Path(__file__).parents[1]
@@ -35,23 +40,38 @@ This page is made by `make benchmarks` from the measurements in `benchmarks/meas
 anew, on a machine that does nothing else, and to make the page of that:
 
 ```
-hamlet bench papers {quick}--output build/papers
-cp build/papers/papers.parquet benchmarks/measured/
+hamlet bench papers{papers}
+hamlet bench rivals{rivals}
+hamlet bench scaling{scaling}
+cp build/papers/*.parquet build/rivals/*.parquet build/scaling/*.parquet benchmarks/measured/
 make benchmarks
 ```
 
-`build/papers/papers.md` is the part of this page that is about the papers, with plots. One figure,
-a family of figures or a paper is measured by `hamlet bench papers --figure hamlet-9a`,
-`--figure hamlet-9` or `--figure hamlet`.
+Each command writes its part of this page beside its measurements, such as `build/papers/papers.md`.
+One figure, a family of figures or a paper is measured by `hamlet bench papers --figure hamlet-9a`,
+`--figure hamlet-9` or `--figure hamlet`. Then come [what one would pick
+instead](#what-one-would-pick-instead), [scaling](#scaling) and, on a page of its own, what a
+[cluster](capacity.md) would need.
 """
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the page, with its plots by the names of their files."""
+
+    text: str
+    plots: Mapping[str, bytes]
+
+    def write(self, folder: Path, name: str) -> None:
+        """As a page of its own."""
+        _write(folder, {f"{name}.md": self.text.encode("utf-8"), **self.plots})
 
 
 def main() -> None:
     try:
-        for path, content in page().items():
-            (DOCS / path).parent.mkdir(parents=True, exist_ok=True)
-            (DOCS / path).write_bytes(content)
-        for old in stale():
+        files = page()
+        _write(DOCS, files)
+        for old in stale(files):
             old.unlink()
     except HamletError as error:
         sys.exit(f"error: {error.render()}")
@@ -59,39 +79,54 @@ def main() -> None:
 
 def page(measured: Path = MEASURED) -> dict[str, bytes]:
     """The files of docs/, by path."""
-    found, all_of_them = read(measured / "papers.parquet"), experiments()
+    found = read(measured / "papers.parquet")
     parts = [
-        _TOP.format(quick="--quick " if found.about["mode"] == "quick" else ""),
-        *sections(all_of_them, found, IMAGES),
-        rivals(measured),
-        scaling(measured),
+        Part(_top(measured, found), {}),
+        papers(experiments(), found, IMAGES),
+        rivals(measured, IMAGES),
+        scaling(measured, IMAGES),
     ]
-    files = {
-        "benchmarks.md": "\n".join(parts).encode("utf-8"),
-        "capacity.md": capacity(measured).encode("utf-8"),
+    return {
+        "benchmarks.md": "\n".join(part.text for part in parts).encode("utf-8"),
+        "capacity.md": capacity.page(measured).encode("utf-8"),
+        **{f"{IMAGES}/{name}": plot for part in parts for name, plot in part.plots.items()},
     }
-    for each in all_of_them:
-        for figure in each.figures:
-            files[f"{IMAGES}/{figure.name}.svg"] = plots.drawn(each, figure, found)
-    return files
 
 
-def stale(docs: Path = DOCS) -> list[Path]:
-    """Plots of figures that are no more. Others draw into the same folder, by other names."""
-    known = {figure.name for each in experiments() for figure in each.figures}
-    papers = {each.paper for each in experiments()}
+def _top(measured: Path, papers: Measured) -> str:
+    """With the commands that measured what is there."""
+    quick = {
+        "papers": papers.about["mode"] == "quick",
+        "rivals": rival_store.read(measured)[1]["quick"],
+        "scaling": scaling_store.read(measured / scaling_store.FILE).quick,
+    }
+    return _TOP.format(**{name: " --quick" if each else "" for name, each in quick.items()})
+
+
+def papers(chosen: Sequence[Experiment], found: Measured, images: str) -> Part:
+    return Part(
+        "\n".join(paper_section.sections(chosen, found, images)), paper_plots.plots(chosen, found)
+    )
+
+
+def rivals(measured: Path, images: str) -> Part:
+    return Part(rival_section.section(measured, images), rival_plots.plots(measured))
+
+
+def scaling(measured: Path, images: str) -> Part:
+    return Part(scaling_section.section(measured, images), scaling_plots.plots(measured))
+
+
+def stale(files: Iterable[str], docs: Path = DOCS) -> list[Path]:
+    """Plots that are no more."""
     there = sorted((docs / IMAGES).glob("*.svg"))
-    return [path for path in there if path.stem not in known and path.stem.split("-")[0] in papers]
+    return [path for path in there if path.relative_to(docs).as_posix() not in files]
 
 
-def write_part(folder: Path, chosen: Sequence[Experiment], found: Measured) -> None:
-    """The part about some experiments, as a page of its own."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for each in chosen:
-        for figure in each.figures:
-            plots.write(folder, each, figure, found)
-    text = "\n".join(["# The experiments of the papers\n", *sections(chosen, found, ".")])
-    (folder / "papers.md").write_text(text, encoding="utf-8")
+def _write(folder: Path, files: Mapping[str, bytes]) -> None:
+    for path, content in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content)
 
 
 if __name__ == "__main__":

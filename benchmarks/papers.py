@@ -3,7 +3,8 @@
 `--figure hamlet-9a` (a figure), `hamlet-9` (a family) or `hamlet` (a paper) runs a part, and may be
 repeated; `--quick` runs smaller streams with a shorter limit for a run. Into `--output` go
 papers.parquet (all measurements, with machine and versions), a plot for each figure, and papers.md,
-which has the plots beside the papers' claims.
+which has the plots beside the papers' claims. With `--figure`, measurements of other figures that
+are there already stay.
 
 Each system runs in a process of its own, on one thread; see `_papers/`.
 """
@@ -15,10 +16,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from benchmarks._papers import claims, experiment, words
+from benchmarks import _words as words
+from benchmarks._pages import pages
+from benchmarks._papers import claims, experiment
 from benchmarks._papers.experiment import Experiment
 from benchmarks._papers.measure import FULL, QUICK, Crew, Mode, measured, points
-from benchmarks._papers.store import Measured, Row, about, write
+from benchmarks._papers.store import Measured, Row, about, differ, read, write
 from benchmarks._papers.worker import MEMORY_BYTES
 from hamlet.cli.progress import Steps
 from runtime.errors import HamletError
@@ -29,24 +32,36 @@ OUTPUT = Path("build/papers")
 def run(
     progress: Steps, figure: Sequence[str] = (), quick: bool = False, output: Path = OUTPUT
 ) -> dict[str, Any]:
-    page = _page()
-    chosen = experiment.chosen(experiment.experiments(), figure)
-    found = measure(chosen, QUICK if quick else FULL, progress, Crew())
-    write(output / "papers.parquet", found)
-    page.write_part(output, chosen, found)
+    page, mode, path = pages(), QUICK if quick else FULL, output / "papers.parquet"
+    readable, wrong = experiment.readable()
+    chosen = experiment.chosen(readable, figure, wrong)
+    before = earlier(path, mode) if figure else None
+    found = measure(chosen, mode, progress, Crew())
+    whole = before.with_(found) if before else found
+    write(path, whole)
+    shown = experiment.drawn_from(readable, whole.sweeps)
+    page.papers(shown, whole, ".").write(output, "papers")
     progress(f"wrote papers.parquet, papers.md and the plots to {output}")
     return result(chosen, found)
 
 
-def _page() -> Any:
-    """Asked for before hours of measuring, since matplotlib comes with the tools only."""
-    try:
-        from benchmarks import page
-    except ModuleNotFoundError as error:
-        if error.name != "matplotlib":
-            raise
-        raise HamletError("plots need matplotlib", "`make setup` installs it") from None
-    return page
+def earlier(path: Path, mode: Mode) -> Measured | None:
+    """Measurements of other figures, beside which those of some are put. All of them are told to
+    have come about in one way, so that they must have."""
+    if not path.exists():
+        return None
+    found = read(path)
+    different = differ(_about(mode), found.about)
+    if different:
+        raise HamletError(
+            f"{path} holds measurements with another {', '.join(different)}",
+            "choose another --output, or measure all figures",
+        )
+    return found
+
+
+def _about(mode: Mode) -> dict[str, Any]:
+    return about(mode.name, mode.limit, MEMORY_BYTES, mode.repeats)
 
 
 def measure(chosen: Sequence[Experiment], mode: Mode, progress: Steps, crew: Crew) -> Measured:
@@ -56,7 +71,7 @@ def measure(chosen: Sequence[Experiment], mode: Mode, progress: Steps, crew: Cre
         for each in chosen:
             progress.now(f"{each.name}: compiling")
             rows += measured(each, mode, crew, lambda found: progress.done(_told(found)))
-    return Measured(tuple(rows), about(mode.name, mode.limit, MEMORY_BYTES, mode.repeats))
+    return Measured(tuple(rows), _about(mode))
 
 
 def _told(rows: Sequence[Row]) -> str:

@@ -63,7 +63,7 @@ def _two_step(types: list[str], x: list[int]) -> tuple[int, int]:
 
 def _grow(types: list[str], start: int) -> Iterator[tuple[int, ...]]:
     """Every sequence A, B+ that begins at an event, by depth-first search."""
-    stack = [(start,)]
+    stack: list[tuple[int, ...]] = [(start,)]
     while stack:
         trend = stack.pop()
         if len(trend) > 1:

@@ -113,7 +113,7 @@ def routes(
     random = Random(seed)
     streets = [f"S{n}" for n in range(types)]
     drawn = [random.sample(streets, route) for _ in range(among)]
-    found = {}
+    found: dict[str, Sequence[str]] = {}
     for n in range(size):
         start = random.randrange(route - length + 1)
         found[f"q{n}"] = random.choice(drawn)[start : start + length]

@@ -2,8 +2,8 @@
 
 The same events, answers that are checked to be the same, one thread each, a process for each system
 at each point; times are from events in memory to the last answer, after warming up. A system that
-does not end in its time, or within 2 GB, is told as such and not tried with more. Measurements are
-written to `rivals.parquet` in `output`.
+does not end in its time, or within 2 GB, is told as such and not tried with more. Into `--output`
+go rivals.parquet (all measurements), plots of time and memory, and rivals.md, which has both.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from benchmarks._pages import pages
 from benchmarks._rivals import store
 from benchmarks._rivals.cases import CASES, Case
 from benchmarks._rivals.measure import (
@@ -27,7 +28,7 @@ from benchmarks._rivals.measure import (
 )
 from benchmarks._rivals.systems import RIVALS
 
-OUTPUT = Path(__file__).parents[1] / "build" / "rivals"
+OUTPUT = Path("build/rivals")
 FULL = Effort()
 QUICK = replace(FULL, limit_s=5.0, warm_s=0.5)
 
@@ -35,13 +36,16 @@ QUICK = replace(FULL, limit_s=5.0, warm_s=0.5)
 def run(
     progress: Callable[[str], None], quick: bool = False, output: Path | None = None
 ) -> dict[str, Any]:
+    page, folder = pages(), output or OUTPUT
     effort = QUICK if quick else FULL
     rows = [
         row
         for case in CASES
         for row in sweep(case, case.quick if quick else case.sizes, effort, progress)
     ]
-    path = store.write(rows, effort, quick, output or OUTPUT)
+    path = store.write(rows, effort, quick, folder)
+    page.rivals(folder, ".").write(folder, "rivals")
+    progress(f"wrote rivals.parquet, rivals.md and the plots to {folder}")
     return {"written": str(path), "rows": rows}
 
 
@@ -59,12 +63,16 @@ def sweep(
         job = case.job(size)
         trying = [name for name in systems if name not in gave_up]
         told = f"{case.title}, {size:,} {case.varies}"
-        found = measure(job, trying, effort, lambda line, told=told: progress(f"{told}: {line}"))
+        found = measure(job, trying, effort, _beginning(told, progress))
         gave_up |= {each.system: size for each in found if each.outcome in (NOT_ENDED, MEMORY)}
         found += [_not_tried(name, gave_up[name]) for name in systems if name not in trying]
         about = {"case": case.name, "size": size, "events": job.table.num_rows}
         rows += [{**about, "queries": len(job.queries), **asdict(each)} for each in found]
     return rows
+
+
+def _beginning(told: str, progress: Callable[[str], None]) -> Callable[[str], None]:
+    return lambda line: progress(f"{told}: {line}")
 
 
 def _not_tried(system: str, size: int) -> Measured:

@@ -9,7 +9,8 @@ On Ray and Spark: events a second with 1, 2 and 4 aggregators on one and two cor
 each kind of process, and what an epoch costs with next to nothing in it.
 
 Beside these, what the parts of a job cost and how many bytes they keep and send. `docs/capacity.md`
-is made of it. All goes to `scaling.parquet` in --output (build/scaling).
+is made of it. Into --output go scaling.parquet (all measurements), a plot for each size with the
+fitted growth, and scaling.md, which has both.
 
 HAMLET_BENCH_REPEATS (5) says how often. --quick takes fewer events.
 """
@@ -22,9 +23,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._environment import whole
+from benchmarks._pages import pages
 from benchmarks._run import one_thread
-from benchmarks._scaling import parts, store, sweeps
-from benchmarks._scaling.growth import fitted
+from benchmarks._scaling import parts, speedup, store, sweeps
+from benchmarks._scaling.laws import growth_of
 from benchmarks._scaling.store import Measured, Row
 
 REPEATS = whole("REPEATS", 5)
@@ -37,6 +39,7 @@ EPOCHS, EPOCH_ROWS = 40, 1_000
 def run(
     progress: Callable[[str], None], quick: bool = False, output: Path | None = None
 ) -> dict[str, Any]:
+    page, folder = pages(), output or OUTPUT
     rows: list[Row] = []
     with one_thread():
         for sweep in sweeps.SWEEPS:
@@ -46,7 +49,9 @@ def run(
         rows += parts.measured(parts.QUICK if quick else parts.FULL, REPEATS)
     rows += jobs(progress, QUICK_JOB_EVENTS if quick else JOB_EVENTS)
     measured = Measured(rows, store.about(repeats=REPEATS, quick=quick))
-    progress(f"writing {store.write(measured, Path(output or OUTPUT))}")
+    store.write(measured, folder)
+    page.scaling(folder, ".").write(folder, "scaling")
+    progress(f"wrote scaling.parquet, scaling.md and the plots to {folder}")
     return figures(measured)
 
 
@@ -101,12 +106,22 @@ def figures(measured: Measured) -> dict[str, Any]:
                 "residual": growth.residual,
                 "words": growth.words,
             }
-    return found
+    return found | _speedup(measured)
 
 
-def growth_of(measured: Measured, name: str, variant: str) -> Any:
-    rows = measured.of("sweep", name, variant)
-    return fitted([row.at for row in rows], [row.cpu_ns for row in rows])
+def _speedup(measured: Measured) -> dict[str, Any]:
+    fit = speedup.speedup(measured)
+    if fit is None:
+        return {}
+    return {
+        f"growth_throughput_{against}": {
+            "exponent": exponent,
+            "half": fit.halves[against],
+            "residual": fit.law.residual,
+            "words": speedup.words(exponent),
+        }
+        for against, exponent in fit.exponents.items()
+    }
 
 
 def table(result: dict[str, Any]) -> list[dict[str, Any]]:

@@ -54,7 +54,9 @@ def run(progress: Callable[[str], None]) -> dict[str, Any]:
     for name, made in MADE.items():
         progress(f"the workload {name}")
         workload = made()
-        options = {each: {"plan": found} for each, found in plans(workload).items()}
+        options: dict[str, dict[str, Any]] = {
+            each: {"plan": found} for each, found in plans(workload).items()
+        }
         options["never"] = {"plan": options["one_group"]["plan"], "sharing": "never"}
         times = compared(workload, options)
         result |= {f"{name}_{each}_ns_per_event": ns for each, ns in times.items()}

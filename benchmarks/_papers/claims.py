@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from benchmarks._papers import words
+from benchmarks import _words as words
 from benchmarks._papers.experiment import Claim, Experiment, Figure, Ratio, Value
 from benchmarks._papers.store import Measured, Row
 from hamlet.cli.notices import many

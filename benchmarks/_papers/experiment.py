@@ -7,10 +7,11 @@ A file is checked as it is read, key by key, so that a slip of the pen is not a 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import yaml
@@ -104,8 +105,8 @@ class Experiment:
 
     def only(self, figures: Iterable[str]) -> Experiment:
         """The part that draws these figures."""
-        kept = tuple(each for each in self.figures if each.name in set(figures))
-        names = {each.name for each in kept}
+        names = set(figures)
+        kept = tuple(each for each in self.figures if each.name in names)
         used = {each.sweep for each in kept}
         return Experiment(
             **vars(self)
@@ -119,9 +120,27 @@ class Experiment:
 
 def experiments(folder: Path = FOLDER, systems: Sequence[str] = registry.NAMES) -> list[Experiment]:
     """All of a folder, in the order of papers and figures."""
-    found = [load(path, systems) for path in sorted(folder.glob("*.yaml"))]
-    if not found:
+    found, wrong = readable(folder, systems)
+    return chosen(found, (), wrong)
+
+
+def readable(
+    folder: Path = FOLDER, systems: Sequence[str] = registry.NAMES
+) -> tuple[list[Experiment], dict[str, HamletError]]:
+    """Those of a folder that are written rightly, and what is wrong with the others, by name."""
+    found: list[Experiment] = []
+    wrong: dict[str, HamletError] = {}
+    for path in sorted(folder.glob("*.yaml")):
+        try:
+            found.append(load(path, systems))
+        except HamletError as error:
+            wrong[path.stem] = error
+    if not found and not wrong:
         raise HamletError(f"there are no experiments in {folder}")
+    return _ordered(found), wrong
+
+
+def _ordered(found: Sequence[Experiment]) -> list[Experiment]:
     names: dict[str, str] = {}
     for each in found:
         for figure in each.figures:
@@ -141,9 +160,17 @@ def in_order(figure: str) -> tuple[str, int, str]:
     return paper, int(match[1]), match[2]
 
 
-def chosen(found: Sequence[Experiment], asked: Sequence[str]) -> list[Experiment]:
+def chosen(
+    found: Sequence[Experiment],
+    asked: Sequence[str],
+    wrong: Mapping[str, HamletError] = MappingProxyType({}),
+) -> list[Experiment]:
     """What draws the figures asked for: one (hamlet-9a), a family (hamlet-9), those of a file or of
-    a paper (hamlet); all, if none is asked for."""
+    a paper (hamlet); all, if none is asked for. What is wrong with a file is raised only if it may
+    be the one that draws them."""
+    for stem, error in wrong.items():
+        if not asked or not found or any(f"{stem}-".startswith(f"{name}-") for name in asked):
+            raise error
     if not asked:
         return list(found)
     names: dict[str, set[str]] = {}
@@ -154,9 +181,20 @@ def chosen(found: Sequence[Experiment], asked: Sequence[str]) -> list[Experiment
     wanted: set[str] = set()
     for name in asked:
         if name not in names:
-            raise HamletError(f"there is no figure `{name}`", _what_there_is(name, found, names))
+            unread = "".join(f"; {error.message}" for error in wrong.values())
+            hint = _what_there_is(name, found, names)
+            raise HamletError(f"there is no figure `{name}`{unread}", hint)
         wanted |= names[name]
     parts = [each.only(wanted) for each in found]
+    return [part for part in parts if part.figures]
+
+
+def drawn_from(found: Sequence[Experiment], sweeps: Container[tuple[str, str]]) -> list[Experiment]:
+    """The part of which there are measurements: `sweeps` are names of experiments and sweeps."""
+    parts = [
+        each.only(figure.name for figure in each.figures if (each.name, figure.sweep) in sweeps)
+        for each in found
+    ]
     return [part for part in parts if part.figures]
 
 

@@ -22,6 +22,8 @@ from runtime.language.parser import parse
 
 #: Systems that plan: they give no answers, and their latency is that of a plan, not of a window.
 PLANS = "plan-"
+#: What a system may take for a few events, before it is measured with many.
+WARM_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ def _warm(experiment: Experiment, sweep: Sweep, workers: dict[str, Runs]) -> Non
     for worker in workers.values():
         try:
             worker.prepare(made.workload, made.table)
-            worker.first(limit=TINY.limit)
+            worker.first(WARM_SECONDS)
         except Stopped:
             pass
 

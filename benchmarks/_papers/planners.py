@@ -8,6 +8,7 @@ of its own that is not timed.
 from __future__ import annotations
 
 import tracemalloc
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import pyarrow as pa
@@ -67,8 +68,8 @@ class Optimizer(System):
         rates = {name: float(count) for name, count in counts(table).items()}
         return Planning(lambda: _sum(self.plan(each, each.rates(rates)) for each in found))
 
-    def plan(self, family: Family, rates: Rates) -> Figures:
-        raise NotImplementedError
+    @abstractmethod
+    def plan(self, family: Family, rates: Rates) -> Figures: ...
 
 
 def _sum(several: Iterable[Figures]) -> Figures:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from benchmarks._papers import claims, words
+from benchmarks import _words as words
+from benchmarks._papers import claims
 from benchmarks._papers.experiment import Experiment, Figure, Sweep, in_order
 from benchmarks._papers.store import Measured, Row
 from benchmarks.baselines import registry

@@ -124,6 +124,22 @@ class Measured:
     def of(self, experiment: str, sweep: str) -> list[Row]:
         return [row for row in self.rows if (row.experiment, row.sweep) == (experiment, sweep)]
 
+    @property
+    def sweeps(self) -> set[tuple[str, str]]:
+        return {(row.experiment, row.sweep) for row in self.rows}
+
+    def with_(self, newer: Measured) -> Measured:
+        """The sweeps of both; of one that is in both, that of the newer."""
+        again = newer.sweeps
+        kept = tuple(row for row in self.rows if (row.experiment, row.sweep) not in again)
+        dates = dict.fromkeys((self.about["date"].split(" to ")[0], newer.about["date"]))
+        return Measured(kept + newer.rows, {**newer.about, "date": " to ".join(dates)})
+
+
+def differ(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """What does not allow to put two measurements side by side; another day does."""
+    return [name for name in one if name != "date" and one[name] != other.get(name)]
+
 
 def about(mode: str, seconds: float, memory_bytes: int, repeats: int) -> dict[str, Any]:
     """How measurements that are made now come about."""

@@ -163,7 +163,7 @@ class Clocks:
         """How long the run takes so far, but for compiling; 0 if there is none."""
         now = time.monotonic()
         with self._since.get_lock():
-            run, compiling, compiled = self._since
+            run, compiling, compiled = self._since[:]
         if not run:
             return 0.0
         return float(now - run - compiled - (now - compiling if compiling else 0.0))

@@ -122,7 +122,9 @@ class Spark(Sql):
         for key, value in settings.items():
             builder = builder.config(key, value)
         self._session = builder.getOrCreate()
-        self._gateway = self._session.sparkContext._gateway.proc
+        gateway = self._session.sparkContext._gateway
+        assert gateway is not None
+        self._gateway = gateway.proc
         table = job.table.set_column(1, "type", job.table["type"].cast("string"))
         frame = self._session.createDataFrame(table.to_pandas()).coalesce(1)
         frame = frame.selectExpr(f"time div {job.within} AS win", "time", "type", "x").cache()

@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks._rivals import sql, store
+from benchmarks._rivals import plots, sql, store
 from benchmarks._rivals.cases import CASES, WINDOWS, Case
 from benchmarks._rivals.classes import SOURCES
 from benchmarks._rivals.measure import CANNOT, ENDED
@@ -33,7 +33,8 @@ ended gave the same counts and sums, in every run.
 - One core each: parallelism 1, `local[1]`, one thread for DuckDB, and Java believes in one
   processor. Flink's operators have threads of their own.
 - A heap of {heap_mb:,} MB for Java, a limit of as much for DuckDB, {limit_s:g} s for a run. A
-  system that gives up at a point is not tried beyond it.
+  system that gives up at a point is not tried beyond it; plots have an open marker at the limit
+  that it hit, with an arrow.
 - Measured on {cores} cores ({machine}, {system}), Python {python}{small}.
 """
 
@@ -78,8 +79,9 @@ number of Bs is within a double.
 """
 
 
-def section(measured: Path) -> str:
-    """Made of `rivals.parquet` in that folder, and of the sources that it shows."""
+def section(measured: Path, images: str) -> str:
+    """Made of `rivals.parquet` in that folder, and of the sources that it shows. `images` is the
+    folder of the plots."""
     rows, about = store.read(measured)
     small = ", with `--quick`" if about["quick"] else ""
     introduction = _INTRODUCTION.format(
@@ -92,8 +94,10 @@ def section(measured: Path) -> str:
         recursive=sql.RECURSIVE_ANY,
         window=sql.WINDOW_ANY,
     )
-    tables = [_case(case, [row for row in rows if row["case"] == case.name]) for case in CASES]
-    return "\n".join((introduction, *tables, meaning))
+    cases = [
+        _case(case, [row for row in rows if row["case"] == case.name], images) for case in CASES
+    ]
+    return "\n".join((introduction, *cases, meaning))
 
 
 def about_machine(about: dict[str, Any]) -> dict[str, Any]:
@@ -110,7 +114,7 @@ def _part(name: str, label: str) -> str:
     return "\n".join(line.removeprefix("    ") for line in lines[first + 1 : last])
 
 
-def _case(case: Case, rows: list[dict[str, Any]]) -> str:
+def _case(case: Case, rows: list[dict[str, Any]], images: str) -> str:
     sizes = sorted({row["size"] for row in rows})
     found = {(row["system"], row["size"]): row for row in rows}
     head = ["system", *(f"{size:,} {case.varies}" for size in sizes)]
@@ -122,7 +126,11 @@ def _case(case: Case, rows: list[dict[str, Any]]) -> str:
     reasons = {row["system"]: row["reason"] for row in rows if row["outcome"] == CANNOT}
     told = "".join(f"\n`{name}` cannot: {reason}.\n" for name, reason in reasons.items())
     body = "\n".join(f"| {' | '.join(line)} |" for line in [head, ["---"] * len(head), *lines])
-    return f"### {case.title}\n\n{body}\n{told}"
+    shown = "\n".join(
+        f"![{what} over {case.varies}, by system]({images}/{plots.name(case, shows)})"
+        for shows, what in plots.SHOWN.items()
+    )
+    return f"### {case.title}\n\n{shown}\n\n{body}\n{told}"
 
 
 def _cell(row: dict[str, Any] | None) -> str:

@@ -22,7 +22,7 @@ def page(measured: Path) -> str:
     parts = parts_of(found)
     return TEXT.read_text(encoding="utf-8").format(
         machine=found.about["machine"],
-        quick=" --quick" if found.about["quick"] else "",
+        quick=" --quick" if found.quick else "",
         repeats=found.about["repeats"],
         events=f"{TARGET.events:,.0f}",
         queries=f"{TARGET.queries:,}",

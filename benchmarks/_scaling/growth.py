@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import t
+from scipy.stats import t  # type: ignore[import-untyped]
 
 from runtime.errors import HamletError
 
@@ -16,37 +16,72 @@ CONFIDENCE = 0.95
 #: A cost whose fitted exponent is smaller does not grow to speak of: by a fifth over three orders
 #: of magnitude.
 FLAT = 0.03
+#: As long as a cost is more than that of the smallest size by less than this part, it hardly grows.
+SLIGHT = 0.2
+#: Who hardly grows over so many times the smallest size, and then does, is told so.
+LONG = 10
 
-_Floats = npt.NDArray[np.float64]
-FORMS: dict[str, Callable[[_Floats], _Floats]] = {"logarithmic": np.log, "linear": lambda x: x}
+Floats = npt.NDArray[np.float64]
+FORMS: dict[str, Callable[[Floats], Floats]] = {"logarithmic": np.log, "linear": lambda x: x}
 
 
 @dataclass(frozen=True)
 class Growth:
     """cost = factor * size ** exponent. `half` is half of the exponent's confidence interval,
-    `residual` the typical distance from that fit, as a part of the cost. `words` names the form
-    fixed + rate * f(size) that is nearest, with `fixed` and `rate` of that form."""
+    `residual` the typical distance from that fit, as a part of the cost. `form` is what comes
+    nearest: that power law, "constant", or one of FORMS, which is fixed + rate * f(size)."""
 
     exponent: float
     half: float
     residual: float
     factor: float
     words: str
+    form: str
     fixed: float
     rate: float
+
+    def at(self, size: float) -> float:
+        """The cost, by the form."""
+        if self.form == "power":
+            return float(self.factor * size**self.exponent)
+        grown = FORMS[self.form](np.array([size]))[0] if self.form in FORMS else 0.0
+        return float(self.fixed + self.rate * grown)
 
 
 def fitted(sizes: Sequence[float], costs: Sequence[float]) -> Growth:
     _check(sizes, costs)
     size, cost = np.asarray(sizes, float), np.asarray(costs, float)
-    x, y = np.log(size), np.log(cost)
-    slope, at_one = np.polyfit(x, y, 1)
-    spread = float(np.sqrt(np.sum((y - at_one - slope * x) ** 2) / (len(x) - 2)))
-    error = spread / float(np.sqrt(np.sum((x - x.mean()) ** 2)))
-    half = float(t.ppf((1 + CONFIDENCE) / 2, len(x) - 2)) * error
-    words, fixed, rate = _form(size, cost, float(slope))
-    return Growth(
-        float(slope), half, float(np.expm1(spread)), float(np.exp(at_one)), words, fixed, rate
+    law = power_law((size,), cost)
+    exponent = law.exponents[0]
+    form, fixed, rate = _form(size, cost, exponent)
+    found = Growth(exponent, law.halves[0], law.residual, law.factor, form, form, fixed, rate)
+    return replace(found, words=_words(found, min(sizes), max(sizes)))
+
+
+@dataclass(frozen=True)
+class PowerLaw:
+    """value = factor * size ** exponent, over all sizes."""
+
+    factor: float
+    exponents: tuple[float, ...]
+    halves: tuple[float, ...]
+    residual: float
+
+
+def power_law(sizes: Sequence[Floats], values: Floats) -> PowerLaw:
+    """A straight line of logarithms."""
+    terms = np.column_stack((np.ones_like(values), *map(np.log, sizes)))
+    y = np.log(values)
+    found, *_ = np.linalg.lstsq(terms, y)
+    free = len(y) - terms.shape[1]
+    spread = float(np.sqrt(np.sum((y - terms @ found) ** 2) / free))
+    errors = spread * np.sqrt(np.diag(np.linalg.inv(terms.T @ terms)))
+    halves = float(t.ppf((1 + CONFIDENCE) / 2, free)) * errors
+    return PowerLaw(
+        float(np.exp(found[0])),
+        tuple(map(float, found[1:])),
+        tuple(map(float, halves[1:])),
+        float(np.expm1(spread)),
     )
 
 
@@ -60,13 +95,25 @@ def _check(sizes: Sequence[float], costs: Sequence[float]) -> None:
         raise HamletError("a growth is fitted to sizes and costs above 0")
 
 
-def _form(size: _Floats, cost: _Floats, slope: float) -> tuple[str, float, float]:
-    """The nearest form. A power law alone calls a fixed cost with a growing one beside it less than
+def _words(growth: Growth, least: float, most: float) -> str:
+    """A form that leads somewhere at last is no word for a cost that has hardly grown."""
+    if growth.form == "power":
+        return "falling"
+    slight = SLIGHT * growth.at(least)
+    if growth.form in FORMS and growth.at(most) - growth.at(least) < slight:
+        return "hardly grows"
+    if growth.form == "linear" and (until := least + slight / growth.rate) >= LONG * least:
+        return f"hardly grows below {float(f'{until:.2g}'):,.0f}, then linear"
+    return growth.form
+
+
+def _form(size: Floats, cost: Floats, slope: float) -> tuple[str, float, float]:
+    """The nearest. A power law alone calls a fixed cost with a growing one beside it less than
     linear, wherever it leads."""
     if abs(slope) < FLAT:
         return "constant", float(np.median(cost)), 0.0
     if slope < 0:
-        return "falling", float(np.median(cost)), 0.0
+        return "power", 0.0, 0.0
     found = {}
     for name, f in FORMS.items():
         # Distances count as parts of the cost: points at small sizes matter as much.

@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from actors.crew import Crew
 from benchmarks import _pipeline as pipeline
 from benchmarks._scaling.measure import Times
 from benchmarks._scaling.store import Row, timed
@@ -77,7 +78,7 @@ def measured(asked: Asked) -> list[Row]:
 
 def _throughput(job: pipeline.Job, asked: Asked, scratch: Path) -> list[Row]:
     workload = parse(asked.workload)
-    crews = {size: pipeline.Crew(size, min(size, 2)) for size in asked.aggregators}
+    crews = {size: Crew(size, min(size, 2)) for size in asked.aggregators}
     times = {size: Times() for size in crews}
     parts: dict[tuple[str, int], Times] = {}
     own = job.crew

@@ -11,7 +11,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -230,23 +230,21 @@ def _state(sizes: Sizes) -> list[Row]:
     rows = []
     for queries in sizes.queries:
         for variant, sharing in SHARING.items():
-            held, saved = _added(
-                lambda keys, queries=queries: streams.sharing(
-                    queries, 200 * keys, "few", windows=1, grouped=False, ends=32, keys=keys
-                ),
-                sizes.partitions,
-                sharing,
-            )
+            held, saved = _added(partial(_of_queries, queries), sizes.partitions, sharing)
             rows.append(sized("state bytes", variant, queries, held))
             rows.append(sized("snapshot bytes", variant, queries, saved))
     for windows in WINDOWS:
-        held, _ = _added(
-            lambda keys, windows=windows: streams.overlapping(windows, 500 * keys, keys=keys),
-            sizes.partitions,
-            "dynamic",
-        )
+        held, _ = _added(partial(_of_windows, windows), sizes.partitions, "dynamic")
         rows.append(sized("state bytes", "by windows", windows, held))
     return rows
+
+
+def _of_queries(queries: int, keys: int) -> Stream:
+    return streams.sharing(queries, 200 * keys, "few", windows=1, grouped=False, ends=32, keys=keys)
+
+
+def _of_windows(windows: int, keys: int) -> Stream:
+    return streams.overlapping(windows, 500 * keys, keys=keys)
 
 
 def _added(made: Callable[[int], Stream], partitions: int, sharing: str) -> tuple[float, float]:

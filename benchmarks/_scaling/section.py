@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks._scaling import store
-from benchmarks._scaling.growth import Growth, fitted
+from benchmarks._scaling import plots, store
+from benchmarks._scaling.laws import growth_of, law
+from benchmarks._scaling.speedup import jobs, speedup, words
 from benchmarks._scaling.store import FILE, Measured
 from benchmarks._scaling.sweeps import SWEEPS, Sweep
 from benchmarks._scaling.words import number, table
@@ -13,16 +14,18 @@ from benchmarks._scaling.words import number, table
 TEXT = Path(__file__).with_name("section.md")
 
 
-def section(measured: Path) -> str:
-    """`measured` is the folder with what was measured."""
+def section(measured: Path, images: str) -> str:
+    """`measured` is the folder with what was measured, `images` that of the plots."""
     found = store.read(measured / FILE)
     return TEXT.read_text(encoding="utf-8").format(
         machine=found.about["machine"],
-        quick=" --quick" if found.about["quick"] else "",
+        quick=" --quick" if found.quick else "",
         repeats=found.about["repeats"],
         growths=_growths(found),
-        sweeps="\n\n".join(_sweep(found, sweep) for sweep in SWEEPS),
+        sweeps="\n\n".join(_sweep(found, sweep, images) for sweep in SWEEPS),
+        jobs_plot=f"{images}/{plots.JOBS}",
         jobs=_jobs(found),
+        speedup=_speedup(found),
     )
 
 
@@ -31,7 +34,7 @@ def _growths(found: Measured) -> str:
     for sweep in SWEEPS:
         for variant in sweep.variants:
             points = found.of("sweep", sweep.name, variant)
-            growth = fitted([row.at for row in points], [row.cpu_ns for row in points])
+            growth = growth_of(found, sweep.name, variant)
             rows.append(
                 (
                     sweep.label,
@@ -40,21 +43,14 @@ def _growths(found: Measured) -> str:
                     f"{growth.exponent:.2f} ± {growth.half:.2f}",
                     f"{growth.residual:.0%}",
                     growth.words,
-                    _law(growth),
+                    law(growth),
                 )
             )
     names = ("against", "", "from", "exponent", "residual", "growth", "CPU ns")
     return table(names, rows, left=2)
 
 
-def _law(growth: Growth) -> str:
-    if not growth.rate:
-        return number(growth.fixed)
-    size = "log n" if growth.words == "logarithmic" else "n"
-    return f"{number(growth.fixed)} + {number(growth.rate)} · {size}"
-
-
-def _sweep(found: Measured, sweep: Sweep) -> str:
+def _sweep(found: Measured, sweep: Sweep, images: str) -> str:
     rows = []
     for variant in sweep.variants:
         for row in found.of("sweep", sweep.name, variant):
@@ -62,17 +58,48 @@ def _sweep(found: Measured, sweep: Sweep) -> str:
             wall = f"{number(row.ns)} ({number(least)} to {number(most)})"
             rows.append((variant, f"{row.at:,.0f}", wall, number(row.cpu_ns)))
     names = ("", sweep.label, "ns for an event", "CPU ns")
-    return f"{sweep.label.capitalize()}: {sweep.fixed}.\n\n{table(names, rows)}"
+    return "\n\n".join(
+        (
+            f"### Cost against {sweep.label}",
+            f"{sweep.fixed[0].upper()}{sweep.fixed[1:]}.",
+            f"![CPU time for an event over {sweep.label}]({images}/{plots.name(sweep)})",
+            table(names, rows),
+        )
+    )
 
 
 def _jobs(found: Measured) -> str:
     rows = []
-    for name in sorted({row.name for row in found.rows if row.kind == "job"}):
-        if name.startswith("epochs"):
-            continue
-        for row in found.of("job", name):
+    for cores, by_aggregators in jobs(found).items():
+        for row in by_aggregators:
             rates = [row.events / seconds for seconds in row.wall]
             spread = f"{min(rates):,.0f} to {max(rates):,.0f}"
             rate = f"{1e9 / row.ns:,.0f} ({spread})"
-            rows.append((name.removesuffix(" cores"), f"{row.at:,.0f}", rate, number(row.cpu_ns)))
+            rows.append((f"{cores}", f"{row.at:,.0f}", rate, number(row.cpu_ns)))
     return table(("cores", "aggregators", "events a second", "CPU ns for an event"), rows, left=0)
+
+
+def _speedup(found: Measured) -> str:
+    fit = speedup(found)
+    if fit is None:
+        return "More than one core is needed to tell how throughput grows with cores."
+    by_cores = jobs(found)
+    aggregators = [row.at for rows in by_cores.values() for row in rows]
+    sizes: dict[str, list[float]] = {"cores": [*by_cores], "aggregators": aggregators}
+    rows = [
+        (
+            against,
+            f"{min(values):,.0f} to {max(values):,.0f}",
+            f"{fit.exponents[against]:.2f} ± {fit.halves[against]:.2f}",
+            f"{number(2 ** fit.exponents[against])} times",
+            words(fit.exponents[against]),
+        )
+        for against, values in sizes.items()
+    ]
+    law = " · ".join(f"{against}^{exponent:.2f}" for against, exponent in fit.exponents.items())
+    said = (
+        f"Fitted to the medians: {number(fit.law.factor)} · {law} events a second, with a residual "
+        f"of {fit.law.residual:.0%}. Intervals are of 95 % confidence, and wide with so few points."
+    )
+    names = ("against", "from", "exponent", "twice as many give", "throughput")
+    return f"{said}\n\n{table(names, rows)}"

@@ -74,6 +74,10 @@ class Measured:
         self.rows = list(rows)
         self.about = about
 
+    @property
+    def quick(self) -> bool:
+        return self.about["quick"] == str(True)
+
     @cached_property
     def _by_key(self) -> dict[tuple[str, str, str], list[Row]]:
         found: dict[tuple[str, str, str], list[Row]] = {}

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.baselines.answers import answer
-from benchmarks.baselines.decoded import NOTHING, Decoded, Doubles, decoded
+from benchmarks.baselines.decoded import NOTHING, Decoded, Doubles, Ints, decoded
 from benchmarks.baselines.elements import elements, together
 from benchmarks.baselines.flattened import longest, relevant, sequences
 from benchmarks.baselines.kernel import inlined, kernel
@@ -38,7 +38,7 @@ class ASeq(System):
 class _Prepared(Prepared):
     def __init__(self, queries: list[Decoded]) -> None:
         self._groups = together(queries)
-        self._lengths = {}
+        self._lengths: dict[str, Ints] = {}
         for group in self._groups:
             found = slices(group[0])
             self._lengths |= {each.query.name: longest(each, found) for each in group}

@@ -55,7 +55,6 @@ class Cogra(OneByOne):
     about = "aggregates for each state of a pattern, one query at a time"
     cannot = "NOT, &, LENGTH, HAVING, windows of events, a type twice in a pattern"
 
-    @staticmethod
-    def single(decoded: Decoded) -> Single:
+    def single(self, decoded: Decoded) -> Single:
         is_coarse = (coarsest(decoded) == decoded.automaton.before).all()
         return Coarse(decoded) if is_coarse else Mixed(decoded)

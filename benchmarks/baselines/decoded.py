@@ -6,7 +6,7 @@ positions of the pattern, in the order in which they are written.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -138,7 +138,7 @@ def _automaton(query: Query) -> Automaton:
     return Automaton(before, _marked(states, automaton.first), _marked(states, automaton.last))
 
 
-def _marked(states: int, places: Sequence[int]) -> Mask:
+def _marked(states: int, places: Iterable[int]) -> Mask:
     found = np.zeros(states, np.bool_)
     found[list(places)] = True
     return found

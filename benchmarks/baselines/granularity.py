@@ -19,7 +19,8 @@ def conditional(decoded: Decoded) -> Mask:
     """Pairs of neighbouring states with a condition on their events."""
     before = decoded.automaton.before
     applied = [before & adjacent.applies for adjacent in decoded.adjacent]
-    return np.logical_or.reduce([np.zeros_like(before), *applied])
+    found: Mask = np.logical_or.reduce([np.zeros_like(before), *applied])
+    return found
 
 
 def coarsest(decoded: Decoded) -> Mask:
@@ -28,5 +29,5 @@ def coarsest(decoded: Decoded) -> Mask:
     under = conditional(decoded)
     coarse = decoded.automaton.before & ~under
     if decoded.query.semantics is not Semantics.ANY:
-        coarse &= ~under.any(axis=1)[:, None]
+        coarse &= ~under.any(axis=1, keepdims=True)
     return coarse

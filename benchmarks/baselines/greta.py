@@ -37,7 +37,9 @@ class EventGrained(OneByOne):
     name = "event-grained"
     about = "aggregates for each matched event, one query at a time, under all semantics"
     cannot = "NOT, &, LENGTH, HAVING, windows of events, a type twice in a pattern"
-    single = Graph
+
+    def single(self, decoded: Decoded) -> Graph:
+        return Graph(decoded)
 
 
 class Greta(EventGrained):
@@ -45,8 +47,7 @@ class Greta(EventGrained):
     about = "a graph of matched events with their aggregates, one query at a time"
     cannot = f"other semantics than skip-till-any-match; {EventGrained.cannot}"
 
-    @staticmethod
-    def single(decoded: Decoded) -> Graph:
+    def single(self, decoded: Decoded) -> Graph:
         query = decoded.query
         if query.semantics is not Semantics.ANY:
             raise Unsupported(

@@ -7,8 +7,11 @@ in reverse order. `after[i]` is the first event of the list that has another tim
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from benchmarks.baselines.decoded import Doubles, Ints
 from benchmarks.baselines.kernel import inlined, kernel
 
 SUM, MIN = 0, 1
@@ -18,7 +21,9 @@ EVENT, POINTER = 24, 8
 LIST = 3
 
 
-def run(time, picked, begins, ends, arrays, totals, held):
+def run(
+    time: Ints, picked: Ints, begins: Ints, ends: Ints, arrays: Any, totals: Doubles, held: Ints
+) -> None:
     """Adds what each query has in each slice to `totals`, and the bytes it took to `held`."""
     states, folds, core_folds = arrays[0], arrays[6], arrays[8]
     queries, lanes = folds.shape

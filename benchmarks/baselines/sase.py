@@ -54,7 +54,9 @@ class Sase(OneByOne):
     name = "sase"
     about = "builds every trend by depth-first search, then aggregates it, one query at a time"
     cannot = "NOT, &, LENGTH, HAVING, windows of events, a type twice in a pattern"
-    single = TwoStep
+
+    def single(self, decoded: Decoded) -> TwoStep:
+        return TwoStep(decoded)
 
 
 @njit(cache=True)

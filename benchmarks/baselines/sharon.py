@@ -48,7 +48,7 @@ class _Prepared(Prepared):
             self._groups.append((group, build(group, parts, has, found)))
 
     def run(self) -> Answers:
-        answers = {}
+        answers: Answers = {}
         self.state_bytes = 0
         for group, graph in self._groups:
             answers |= self._group(group, graph)

@@ -211,7 +211,8 @@ class _Builder:
     def _tables(self, at: int) -> tuple[Ints, tuple[Ints, Ints], Any]:
         """Columns, rows, where its doubles are, run, first lane, lanes, first pair, pairs, version;
         the folds of all lanes and what they add by row; the doubles of pairs and tables."""
-        rows, folds, added = [], [], []
+        rows, added = [], []
+        folds: list[int] = []
         pair = version = 0
         for table in self.tables:
             width = 1 + len(table.lanes)

@@ -7,8 +7,11 @@ equal time all do the first, then all the second, then all the third.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from benchmarks.baselines.decoded import Doubles, Ints
 from benchmarks.baselines.kernel import inlined, kernel, summing
 
 # Columns of the arrays.
@@ -20,7 +23,9 @@ SUM, MIN = 0, 1
 NEVER = 1 << 60
 
 
-def run(time, picked, begins, ends, arrays, totals, held):
+def run(
+    time: Ints, picked: Ints, begins: Ints, ends: Ints, arrays: Any, totals: Doubles, held: Ints
+) -> None:
     """Adds what each query has in each slice to `totals`, and the doubles it took to `held`."""
     tables, pairs, nodes = arrays[8], arrays[11], arrays[12]
     scratch = (

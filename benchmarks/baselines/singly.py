@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
@@ -46,11 +45,13 @@ class Singly(Prepared):
 
 
 class OneByOne(System):
-    single: Callable[[Decoded], Single]
+    @abstractmethod
+    def single(self, decoded: Decoded) -> Single:
+        """Raises `Unsupported`."""
 
     def prepare(self, workload: Workload, table: pa.Table) -> Singly:
         each = decoded(workload, table)
-        return Singly({one.query.name: type(self).single(one) for one in each})
+        return Singly({one.query.name: self.single(one) for one in each})
 
 
 def open_at_once(window: Window) -> int:

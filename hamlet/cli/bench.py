@@ -64,7 +64,7 @@ def command(
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="[b]papers, rivals, scaling[/b]: where measurements go; build/NAME.",
+            help="[b]papers, rivals, scaling[/b]: where measurements and plots go; build/NAME.",
         ),
     ] = None,
     update: Annotated[

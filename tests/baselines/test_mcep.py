@@ -1,46 +1,10 @@
-"""MCEP against the enumerator and our engine."""
+"""What MCEP shares."""
 
-import pytest
-from hypothesis import assume, given, settings
-
-from baselines.sequences import (
-    MOST,
-    REFUSED,
-    RELAXED,
-    difference_from_ours,
-    drawn,
-    judge,
-    part_taken,
-    refusal,
-)
+from baselines.sequences import refusal
 from benchmarks.baselines.elements import Element, elements
 from benchmarks.baselines.mcep import Mcep
 from benchmarks.baselines.mcep_plan import cores
-from benchmarks.baselines.system import Unsupported
 from engine.judge import parsed
-from oracle.random_cases import Case
-
-
-@settings(max_examples=150, deadline=None, suppress_health_check=RELAXED)
-@given(drawn())
-def test_equals_the_enumerator(case: Case) -> None:
-    try:
-        judge(Mcep(), case)
-    except Unsupported:
-        assume(False)
-
-
-def test_takes_most_cases() -> None:
-    assert part_taken(Mcep()) >= MOST
-
-
-@pytest.mark.parametrize("reason", REFUSED)
-def test_says_what_it_cannot_express(reason: str) -> None:
-    assert reason in refusal(Mcep(), REFUSED[reason])
-
-
-def test_agrees_with_our_engine_on_a_longer_stream() -> None:
-    assert difference_from_ours(Mcep()) is None
 
 
 def test_refuses_optional_parts() -> None:

@@ -157,7 +157,7 @@ def _trading(
     at = 0
     while at < size:
         code[at], x[at] = len(KLEENE) + draw.integers(OPENINGS), 0
-        length = draw.integers((burst + 1) // 2, burst + burst // 2 + 1)
+        length = int(draw.integers((burst + 1) // 2, burst + burst // 2 + 1))
         inside = slice(at + 1, at + 1 + length)
         code[inside] = draw.integers(len(KLEENE))
         spread = HIGHEST if draw.random() < differing else LOWEST

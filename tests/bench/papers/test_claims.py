@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import _words as words
 from benchmarks import page
-from benchmarks._papers import claims, plots, words
+from benchmarks._papers import claims, plots
 from benchmarks._papers.experiment import Ratio, Value, experiments
 from benchmarks._papers.section import sections
 from benchmarks._papers.store import Measured, Row
@@ -110,7 +111,7 @@ def test_the_page(experiment):
     lines = text.splitlines()
     assert any(line.startswith("| ODD | [1a](#odd-figure-1a) | HAMLET over") for line in lines)
     assert "#### ODD, figure 1(a)" in lines
-    assert "![latency (s) over queries, by system](images/odd-1a.svg)" in lines
+    assert "![latency over queries, by system](images/odd-1a.svg)" in lines
     assert "`hamlet bench papers --figure odd-1a --quick`" in text
     assert "| 5 | 250 ms (200 ms to 300 ms) | 750 ms (500 ms to 1 s) |" in lines
     assert "| 20 | 2.5 ms (2.5 ms to 5 ms) | more than 500 ms |" in lines
@@ -134,6 +135,22 @@ def test_a_plot_is_the_same_for_the_same_measurements_and_draws_who_did_not_end(
     assert "2026" not in text
     fewer = plots.drawn(experiment, experiment.figures[0], Measured(ROWS[:4], ABOUT)).decode()
     assert "(not ended in 2 s)" not in fewer
+
+
+@pytest.mark.parametrize(
+    ("value", "shows", "text"),
+    [
+        (0.01, "latency", "10 ms"),
+        (2e6, "memory", "2 MB"),
+        (5.0, "shared_percent", "5%"),
+        (1e7, "throughput", "10M"),
+        (2_500, "planned_snapshots", "2500"),
+        (12_500, "planned_snapshots", "12.5k"),
+        (0.5, "plan_score", "0.5"),
+    ],
+)
+def test_ticks_have_units_and_little_room(value, shows, text):
+    assert words.tick(value, shows) == text
 
 
 @pytest.mark.parametrize(
@@ -166,4 +183,4 @@ def test_the_committed_page_is_made_from_the_committed_measurements():
     for path, content in files.items():
         there = (page.DOCS / path).read_bytes() if (page.DOCS / path).exists() else b""
         assert there == content, f"{path} is not what `make benchmarks` makes"
-    assert page.stale() == []
+    assert page.stale(files) == []

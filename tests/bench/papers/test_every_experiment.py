@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from bench.papers.here import HereCrew
-from benchmarks._papers import claims, plots, store
+from benchmarks import page
+from benchmarks._papers import claims, store
 from benchmarks._papers.experiment import FOLDER, load
 from benchmarks._papers.measure import TINY, measured, points
-from benchmarks._papers.section import sections
 from benchmarks._papers.store import Measured
 
 
@@ -34,8 +34,10 @@ def all_of_it(experiment, crew, folder: Path) -> Measured:
     for figure in experiment.figures:
         shown = [row.shown(figure.shows) for row in found.of(experiment.name, figure.sweep)]
         assert any(shown), f"no system has `{figure.shows}`, which {figure.name} shows"
-        assert plots.write(folder, experiment, figure, found).read_bytes().startswith(b"<?xml")
-    assert experiment.title in "\n".join(sections([experiment], found, "."))
+    page.papers([experiment], found, ".").write(folder, "papers")
+    for figure in experiment.figures:
+        assert (folder / f"{figure.name}.svg").read_bytes().startswith(b"<?xml")
+    assert experiment.title in (folder / "papers.md").read_text(encoding="utf-8")
     return found
 
 

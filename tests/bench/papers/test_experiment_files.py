@@ -5,7 +5,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from benchmarks._papers.experiment import Ratio, Value, chosen, experiments, in_order, load
+from benchmarks._papers.experiment import (
+    Ratio,
+    Value,
+    chosen,
+    experiments,
+    in_order,
+    load,
+    readable,
+)
 from runtime.errors import HamletError
 
 
@@ -126,6 +134,34 @@ def test_an_unknown_figure_lists_all(odd: Path):
         chosen(experiments(odd), ["odd-1x"])
     assert "did you mean `odd-1" in str(caught.value.hint)
     assert "figures: odd-1a, odd-1b, odd-1c, odd-2" in str(caught.value.hint)
+
+
+@pytest.fixture
+def half_wrong(odd: Path, tmp_path: Path):
+    """A file that is right, and one that is not."""
+    (tmp_path / "odd-1.yaml").write_text((odd / "odd-1.yaml").read_text())
+    (tmp_path / "odd-7-late.yaml").write_text("titel: x\n")
+    return tmp_path
+
+
+def test_a_wrong_file_does_not_stop_figures_of_others(half_wrong: Path):
+    found, wrong = readable(half_wrong)
+    assert wrong.keys() == {"odd-7-late"}
+    (one,) = chosen(found, ["odd-1a"], wrong)
+    assert [figure.name for figure in one.figures] == ["odd-1a"]
+
+
+@pytest.mark.parametrize("asked", [[], ["odd"], ["odd-7"], ["odd-7-late"], ["odd-1a", "odd-7"]])
+def test_a_wrong_file_stops_who_asks_for_it(half_wrong: Path, asked: list[str]):
+    found, wrong = readable(half_wrong)
+    with pytest.raises(HamletError, match=r"odd-7-late.yaml: titel: there is no key"):
+        chosen(found, asked, wrong)
+
+
+def test_a_figure_that_may_be_of_a_wrong_file_is_told_so(half_wrong: Path):
+    found, wrong = readable(half_wrong)
+    with pytest.raises(HamletError, match=r"no figure `odd-8a`; odd-7-late.yaml: titel"):
+        chosen(found, ["odd-8a"], wrong)
 
 
 def test_the_order_of_figures():

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks import rivals
 from benchmarks._rivals import measure as measuring
-from benchmarks._rivals import sql, store
+from benchmarks._rivals import plots, sql, store
 from benchmarks._rivals.cases import CASES, any_match, next_match
 from benchmarks._rivals.classes import class_path
 from benchmarks._rivals.job import Job
@@ -88,7 +88,10 @@ def test_a_statement_is_for_the_types_of_its_query() -> None:
     assert "a.type = 'A1' AND b.type = 'B' AND c.type = 'C1'" in text
 
 
-def test_the_section_is_made_of_what_was_stored(tmp_path: Path) -> None:
+@pytest.fixture
+def stored(tmp_path: Path) -> Path:
+    """Hamlet ended everywhere; others ran out of memory, Flink out of time."""
+    outcomes = {"hamlet": "ended", "flink": "not ended"}
     rows = [
         {
             "case": case.name,
@@ -96,7 +99,7 @@ def test_the_section_is_made_of_what_was_stored(tmp_path: Path) -> None:
             "events": 4 * size,
             "queries": 1,
             "system": name,
-            "outcome": "ended" if name == "hamlet" else "out of memory",
+            "outcome": outcomes.get(name, "out of memory"),
             "reason": "" if name == "hamlet" else "too much",
             "seconds": [0.001, 0.002, 0.004] if name == "hamlet" else [],
             "cpu_seconds": [0.001, 0.002, 0.003] if name == "hamlet" else [],
@@ -108,7 +111,11 @@ def test_the_section_is_made_of_what_was_stored(tmp_path: Path) -> None:
         for name in RIVALS
     ]
     store.write(rows, EFFORT, True, tmp_path)
-    text = section(tmp_path)
+    return tmp_path
+
+
+def test_the_section_is_made_of_what_was_stored(stored: Path) -> None:
+    text = section(stored, "images")
     assert text.startswith("## What one would pick instead")
     assert all(case.title in text for case in CASES)
     assert "2 ms (1 to 4), CPU 2 ms, 250 MB" in text
@@ -116,7 +123,41 @@ def test_the_section_is_made_of_what_was_stored(tmp_path: Path) -> None:
     assert "followedByAny" in text
     assert "every a=Event" in text
     assert "WITH RECURSIVE" in text
-    assert section(tmp_path) == text
+    assert section(stored, "images") == text
+
+
+def test_plots_have_time_and_memory_and_who_did_not_end(stored: Path) -> None:
+    drawn = plots.plots(stored)
+    text = section(stored, "images")
+    assert len(drawn) == 2 * len(CASES)
+    assert all(f"(images/{name})" in text for name in drawn)
+    time, memory = (drawn[plots.name(ANY, shows)].decode() for shows in plots.SHOWN)
+    for each in (time, memory):
+        assert "(not ended in 300 s)" in each
+        assert "(out of memory)" in each
+    # an open marker and an arrow stand where a limit is known: Flink's time, the others' memory
+    assert time.count("fill: none; stroke: #d55e00") > memory.count("fill: none; stroke: #d55e00")
+    assert memory.count("fill: none; stroke: #009e73") > time.count("fill: none; stroke: #009e73")
+    assert plots.plots(stored) == drawn
+
+
+def test_the_command_writes_measurements_plots_and_a_page(
+    stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows, _ = store.read(stored)
+    by_case = {case.name: [row for row in rows if row["case"] == case.name] for case in CASES}
+    monkeypatch.setattr(rivals, "sweep", lambda case, *_: by_case[case.name])
+    monkeypatch.setattr(rivals, "QUICK", EFFORT)
+    folder = tmp_path / "out"
+    rivals.run(silent, quick=True, output=folder)
+    assert store.read(folder) == store.read(stored)
+    assert (folder / "rivals.md").read_text(encoding="utf-8") == section(stored, ".")
+    assert {path.name for path in folder.glob("*.svg")} == plots.plots(stored).keys()
+
+
+def test_every_system_has_a_look_of_its_own() -> None:
+    assert plots.LOOKS.keys() == RIVALS.keys()
+    assert len(set(plots.LOOKS.values())) == len(RIVALS)
 
 
 def test_the_table_says_who_did_not_end() -> None:

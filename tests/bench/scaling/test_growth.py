@@ -35,7 +35,8 @@ def test_noise_widens_the_interval_around_the_truth() -> None:
     [
         ("constant", lambda size: 30 + 0.0 * size),
         ("logarithmic", lambda size: 30 + 8 * math.log(size)),
-        ("linear", lambda size: 100 + 2.0 * size),
+        ("linear", lambda size: 30 + 2.0 * size),
+        ("hardly grows below 200, then linear", lambda size: 199 + 0.2 * size),
         ("falling", lambda size: 30 / size),
     ],
 )
@@ -43,10 +44,30 @@ def test_the_word(words: str, cost) -> None:
     assert fitted(SIZES, [cost(size) for size in SIZES]).words == words
 
 
+@pytest.mark.parametrize("cost", [lambda size: 46 + 4 * math.log(size), lambda size: 90 + size])
+def test_a_cost_that_has_hardly_grown_is_not_called_by_its_form(cost) -> None:
+    sizes = (2, 4, 8, 12, 16)
+    assert fitted(sizes, [cost(size) for size in sizes]).words == "hardly grows"
+
+
 def test_a_fixed_cost_beside_a_growing_one_is_linear_with_both_of_them() -> None:
     growth = fitted(SIZES, [100 + 2.0 * size for size in SIZES])
     assert (growth.fixed, growth.rate) == (pytest.approx(100), pytest.approx(2))
     assert growth.exponent < 0.7  # which alone would mislead
+
+
+@pytest.mark.parametrize(
+    "cost",
+    [
+        lambda size: 30 + 0 * size,
+        lambda size: 30 + 8 * math.log(size),
+        lambda size: 30 + 2.0 * size,
+        lambda size: 30 / size,
+    ],
+)
+def test_the_curve_goes_through_the_points(cost) -> None:
+    growth = fitted(SIZES, [cost(size) for size in SIZES])
+    assert [growth.at(size) for size in SIZES] == pytest.approx([cost(size) for size in SIZES])
 
 
 def test_the_order_of_points_does_not_matter() -> None:

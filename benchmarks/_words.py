@@ -5,16 +5,30 @@ from __future__ import annotations
 import math
 
 _AXES = {
-    "latency": "latency (s)",
-    "cpu": "CPU time (s)",
+    "cpu": "CPU time",
     "throughput": "throughput (events/s)",
-    "memory": "memory (bytes)",
 }
+_WITH_UNITS = ("seconds", "bytes", "percent")
+_SHORT = ((1e12, 1e12, "T"), (1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k"))
 
 
 def axis(shows: str) -> str:
-    """A figure of a system's own is called what the system calls it."""
-    return _AXES.get(shows, shows.replace("_", " "))
+    """A figure of a system's own is called what the system calls it. Units are with the values, but
+    for that of a throughput, which is long."""
+    return _AXES.get(shows, shows.replace("_seconds", "_time").replace("_", " "))
+
+
+def tick(value: float, shows: str) -> str:
+    """As short as the axis of a plot needs it."""
+    return shown(value, shows) if _kind(shows) in _WITH_UNITS else short(value)
+
+
+def short(value: float) -> str:
+    """Ten thousand as 10k."""
+    for least, scale, name in _SHORT:
+        if abs(value) >= least:
+            return f"{value / scale:.4g}{name}"
+    return f"{value:.4g}"
 
 
 def shown(value: float, shows: str) -> str:
