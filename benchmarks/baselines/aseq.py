@@ -28,6 +28,10 @@ class ASeq(System):
     name = "a-seq"
     about = "counts of prefixes; Kleene is flattened to sequences of every length"
     cannot = "nested Kleene, P | Q, conditions on neighbours, semantics but skip-till-any-match"
+    generous = (
+        "compiled; one vector of counts for a window, not one for each START event; a flattened "
+        "sequence is not begun where events are too few for it"
+    )
 
     def prepare(self, workload: Workload, table: pa.Table) -> Prepared:
         for query in workload:

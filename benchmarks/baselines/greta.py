@@ -37,6 +37,10 @@ class EventGrained(OneByOne):
     name = "event-grained"
     about = "aggregates for each matched event, one query at a time, under all semantics"
     cannot = "NOT, &, LENGTH, HAVING, windows of events, a type twice in a pattern"
+    generous = (
+        "compiled; nodes of a state lie side by side and are summed in vector registers; edges are "
+        "gone through once and not stored"
+    )
 
     def single(self, decoded: Decoded) -> Graph:
         return Graph(decoded)

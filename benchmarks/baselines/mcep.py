@@ -37,6 +37,10 @@ class Mcep(System):
     name = "mcep"
     about = "constructs all trends, parts that queries have in common once, then aggregates"
     cannot = "nested Kleene, P | Q, optional parts, conditions on neighbours, other semantics"
+    generous = (
+        "compiled; keeps one trend at a time, whose aggregates ride along; one pointer stands for "
+        "all events that may come after"
+    )
 
     def prepare(self, workload: Workload, table: pa.Table) -> Prepared:
         parts = {query.name: _elements(query) for query in workload}

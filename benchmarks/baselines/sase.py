@@ -54,6 +54,10 @@ class Sase(OneByOne):
     name = "sase"
     about = "builds every trend by depth-first search, then aggregates it, one query at a time"
     cannot = "NOT, &, LENGTH, HAVING, windows of events, a type twice in a pattern"
+    generous = (
+        "compiled; keeps events and one trend at a time, whose aggregates ride along; two pointers "
+        "stand for a run of events; no path ends in nothing"
+    )
 
     def single(self, decoded: Decoded) -> TwoStep:
         return TwoStep(decoded)

@@ -33,6 +33,11 @@ class Sharon(System):
     name = "sharon"
     about = "counts of prefixes, shared by queries; Kleene is flattened"
     cannot = "nested Kleene, P | Q, conditions on neighbours, semantics but skip-till-any-match"
+    generous = (
+        "compiled; only shared parts have counts for each START event; its plan weighs by what we "
+        "measured of this executor; runs of all lengths of a flattened Kleene part are shared; "
+        "prefix and part are combined when asked for, not with every END event"
+    )
 
     def prepare(self, workload: Workload, table: pa.Table) -> Prepared:
         parts = {query.name: elements(query, self.name) for query in workload}

@@ -40,6 +40,8 @@ class System(ABC):
     name: ClassVar[str]
     about: ClassVar[str]  #: what it does, in a line
     cannot: ClassVar[str]  #: what it cannot express, in a line
+    #: In what it is built better than its paper has it, in a line.
+    generous: ClassVar[str] = ""
 
     @abstractmethod
     def prepare(self, workload: Workload, table: pa.Table) -> Prepared:
