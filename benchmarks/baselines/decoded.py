@@ -56,6 +56,15 @@ class Adjacent:
 
 
 @dataclass(frozen=True)
+class Groups:
+    """Partitions with the same values of the GROUP-BY attributes."""
+
+    of: Ints  #: its number, by slot
+    count: int
+    values: dict[str, pa.Array]  #: of each attribute, by number
+
+
+@dataclass(frozen=True)
 class Decoded:
     """A query over all events, in order of time."""
 
@@ -67,7 +76,11 @@ class Decoded:
     values: Doubles  #: [lane, event]: what the event adds to each lane
     folds: Codes  #: of lanes
     adjacent: tuple[Adjacent, ...]
-    groups: pa.Table  #: the values of the GROUP-BY attributes, by slot
+    groups: Groups
+
+    @property
+    def slots(self) -> int:
+        return len(self.groups.of)
 
 
 def decoded(workload: Workload, table: pa.Table) -> list[Decoded]:
@@ -194,6 +207,20 @@ def _adjacent(query: Query, batch: Batch) -> list[Adjacent]:
     return found
 
 
-def _groups(query: Query, keys: Keys) -> pa.Table:
-    columns = dict(zip(query.partition_by, keys.columns(np.arange(keys.top)), strict=True))
-    return pa.table({name: columns[name] for name in query.group_by})
+def _groups(query: Query, keys: Keys) -> Groups:
+    slots = np.arange(keys.top)
+    columns = dict(zip(query.partition_by, keys.columns(slots), strict=True))
+    of = np.zeros(keys.top, np.int64)
+    if not query.group_by:
+        return Groups(of, 1, {})
+    names = [str(number) for number in range(len(query.group_by))]
+    given = pa.table([*(columns[name] for name in query.group_by), slots], [*names, "slot"])
+    found = pa.TableGroupBy(given, names, use_threads=False).aggregate([("slot", "list")])
+    found = found.combine_chunks()
+    members = found["slot_list"].combine_chunks()
+    of[members.flatten().to_numpy()] = np.repeat(np.arange(len(found)), members.value_lengths())
+    values = {
+        name: found[number].combine_chunks()
+        for name, number in zip(query.group_by, names, strict=True)
+    }
+    return Groups(of, len(found), values)
