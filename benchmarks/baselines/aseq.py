@@ -67,7 +67,7 @@ class _Prepared(Prepared):
         for repeats in sequences(parts, most):
             _sequence(np.array(repeats), *given, totals, counters)
         held = counters * totals.itemsize * totals.shape[1]
-        self.state_bytes += peak(found, query.query.window, held)
+        self.state_bytes += peak(found.window, held, query.query.window)
         return answer(query, found.window, found.slot, totals)
 
 

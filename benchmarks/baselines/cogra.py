@@ -13,9 +13,12 @@ from __future__ import annotations
 import pyarrow as pa
 
 from benchmarks.baselines.decoded import Decoded
+from benchmarks.baselines.gathered import Columns
 from benchmarks.baselines.granularity import coarsest
 from benchmarks.baselines.graph import aggregated
-from benchmarks.baselines.singly import OneByOne, Single, peak
+from benchmarks.baselines.heard import Heard
+from benchmarks.baselines.peaks import peak
+from benchmarks.baselines.singly import OneByOne, Single
 from benchmarks.baselines.stream import Stream
 
 
@@ -26,8 +29,8 @@ class Coarse(Single):
         super().__init__(decoded)
         self._stream = Stream(decoded, self.lanes)
 
-    def run(self) -> tuple[pa.Table, int]:
-        found = self._stream.aggregated()
+    def run(self, heard: Heard) -> tuple[pa.Table, int]:
+        found = self._stream.aggregated(heard)
         table = self.answer(found.window, found.slot, found.totals)
         stored = peak(found.visited, self._stream.row_bytes * found.rows, self.decoded.query.window)
         return table, stored
@@ -38,10 +41,11 @@ class Mixed(Single):
 
     def __init__(self, decoded: Decoded) -> None:
         super().__init__(decoded)
+        self._columns = Columns(decoded, self.lanes)
         self._coarse = coarsest(decoded)
 
-    def run(self) -> tuple[pa.Table, int]:
-        found = aggregated(self.decoded, self.lanes, self._coarse)
+    def run(self, heard: Heard) -> tuple[pa.Table, int]:
+        found = aggregated(self.decoded, self.lanes, self._columns, self._coarse, heard)
         slices, width = found.slices, len(self.lanes.nothing)
         states = self.decoded.automaton.states
         node = width + len(self.decoded.adjacent)

@@ -12,8 +12,9 @@ import numpy as np
 from numba import njit
 
 from benchmarks.baselines.decoded import Decoded, Doubles, Ints, Mask
-from benchmarks.baselines.gathered import gathered
+from benchmarks.baselines.gathered import Columns
 from benchmarks.baselines.granularity import MOVES
+from benchmarks.baselines.heard import Heard
 from benchmarks.baselines.lanes import Lanes
 from benchmarks.baselines.slices import Slices
 
@@ -31,12 +32,12 @@ class Found:
     at_once: Ints  #: the most of them that a later event could have read
 
 
-def aggregated(decoded: Decoded, lanes: Lanes, coarse: Mask) -> Found:
-    events = gathered(decoded, lanes)
+def aggregated(
+    decoded: Decoded, lanes: Lanes, columns: Columns, coarse: Mask, heard: Heard
+) -> Found:
+    events = columns.gathered(heard)
     slices = events.slices
-    automaton, conditions = decoded.automaton, decoded.adjacent
-    room = int((slices.ends - slices.begins).max(initial=0))
-    applies = np.array([each.applies for each in conditions], np.bool_)
+    automaton = decoded.automaton
     found = Found(
         slices,
         np.empty((len(slices), len(lanes.nothing))),
@@ -48,11 +49,11 @@ def aggregated(decoded: Decoded, lanes: Lanes, coarse: Mask) -> Found:
         (events.time, events.state, events.values, events.left, events.right),
         (automaton.before, automaton.begins, automaton.ends, coarse),
         MOVES[decoded.query.semantics],
-        np.array([each.operator for each in conditions], np.int64),
-        applies.reshape(len(conditions), *automaton.before.shape),
+        columns.operators,
+        columns.applies,
         lanes.nothing,
         1 + lanes.sums,
-        room,
+        events.room,
         (found.totals, found.nodes, found.at_once),
     )
     return found

@@ -12,16 +12,23 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.baselines.decoded import Decoded
+from benchmarks.baselines.gathered import Columns
 from benchmarks.baselines.graph import aggregated
-from benchmarks.baselines.singly import OneByOne, Single, peak
+from benchmarks.baselines.heard import Heard
+from benchmarks.baselines.peaks import peak
+from benchmarks.baselines.singly import OneByOne, Single
 from benchmarks.baselines.system import Unsupported
 from runtime.language.query import Semantics
 
 
 class Graph(Single):
-    def run(self) -> tuple[pa.Table, int]:
-        automaton = self.decoded.automaton
-        found = aggregated(self.decoded, self.lanes, np.zeros_like(automaton.before))
+    def __init__(self, decoded: Decoded) -> None:
+        super().__init__(decoded)
+        self._columns = Columns(decoded, self.lanes)
+        self._coarse = np.zeros_like(decoded.automaton.before)
+
+    def run(self, heard: Heard) -> tuple[pa.Table, int]:
+        found = aggregated(self.decoded, self.lanes, self._columns, self._coarse, heard)
         window, slot = found.slices.window, found.slices.slot
         # A node for each window, with its time and what is compared; a total for each slice.
         row = 1 + len(self.lanes.nothing) + len(self.decoded.adjacent)

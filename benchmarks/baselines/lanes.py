@@ -18,6 +18,7 @@ from runtime.language.query import Fold
 class Lanes:
     values: Doubles  #: [event, lane]: 0 or -infinity where the event adds nothing
     sums: int
+    nothing: Doubles  #: a row of no trend
     _order: Ints  #: of the lanes of the query
     _signs: Doubles
 
@@ -27,15 +28,14 @@ class Lanes:
         order = np.array(sorted(range(len(folds)), key=lambda n: folds[n] is not Fold.SUM), int)
         signs = np.array([-1.0 if folds[n] is Fold.MIN else 1.0 for n in order])
         values = np.ascontiguousarray((decoded.values[order] * signs[:, None]).T)
-        return cls(values, folds.count(Fold.SUM), order, signs)
-
-    @property
-    def nothing(self) -> Doubles:
-        """A row of no trend."""
-        return np.where(np.arange(1 + len(self._order)) <= self.sums, 0.0, -np.inf)
+        sums = folds.count(Fold.SUM)
+        nothing = np.where(np.arange(1 + len(order)) <= sums, 0.0, -np.inf)
+        return cls(values, sums, nothing, order, signs)
 
     def restored(self, totals: Doubles) -> Doubles:
         """Rows in the order of the query, minima as they are."""
+        if self.sums == len(self._order):
+            return totals
         found = totals.copy()
         found[:, 1 + self._order] = totals[:, 1:] * self._signs
         return found

@@ -91,7 +91,7 @@ class _Prepared(Prepared):
             totals[number, :, : 1 + len(each.query.lanes)] = nothing(each, len(found))
         held = np.zeros(len(found), np.int64)
         run(queries[0].time, picked, begins, ends, shared.arrays, totals, held)
-        self.state_bytes += peak(found, queries[0].query.window, held)
+        self.state_bytes += peak(found.window, held, queries[0].query.window)
         return {
             each.query.name: answer(
                 each, found.window, found.slot, totals[number, :, : 1 + len(each.query.lanes)]

@@ -1,21 +1,41 @@
-"""What a system holds at a time, from what it holds of each slice."""
+"""What a system holds at a time, from what it holds of each window."""
 
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from benchmarks.baselines.decoded import Ints
-from benchmarks.baselines.slices import Slices
 from runtime.language.query import Window
 
 
-def peak(found: Slices, window: Window, held: Ints) -> int:
-    """Slices are gone through one after the other, but on a stream those of all partitions and of
-    all windows that overlap are open at the same time: the most of any such time."""
-    if not len(found):
+def peak(window: Ints, stored: Ints, span: Window) -> int:
+    """The most that is stored at a time, where window `window[i]` of some partition comes to
+    `stored[i]`: all partitions together, and every window that is open as if it were full."""
+    return int(_peak(window, stored, -(-span.within // span.slide)))
+
+
+@njit(cache=True)
+def _peak(window: Ints, stored: Ints, at_once: int) -> int:
+    """`at_once`: how many windows hold one time, at most."""
+    if len(window) == 0:
         return 0
-    numbers, place = np.unique(found.window, return_inverse=True)
-    sums = np.concatenate(([0], np.cumsum(np.bincount(place, held))))
-    # At the start of window k those are open that began in the `within` before it.
-    oldest = (numbers * window.slide - window.within) // window.slide + 1
-    return int((sums[1:] - sums[np.searchsorted(numbers, oldest)]).max())
+    first, most, total = window.min(), 0, 0
+    span = window.max() - first + 1
+    if span <= 1024 + 4 * len(window):  # windows are side by side: no need to sort them
+        sums = np.zeros(span, np.int64)
+        for i in range(len(window)):
+            sums[window[i] - first] += stored[i]
+        for k in range(span):
+            total += sums[k] - (sums[k - at_once] if k >= at_once else 0)
+            most = max(most, total)
+        return most
+    order = np.argsort(window)
+    old = 0
+    for i in order:
+        total += stored[i]
+        while window[order[old]] <= window[i] - at_once:
+            total -= stored[order[old]]
+            old += 1
+        most = max(most, total)
+    return most

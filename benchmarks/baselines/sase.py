@@ -16,22 +16,23 @@ import pyarrow as pa
 from numba import njit
 
 from benchmarks.baselines.decoded import Decoded
-from benchmarks.baselines.gathered import gathered
+from benchmarks.baselines.gathered import Columns
 from benchmarks.baselines.granularity import MOVES, coarsest
-from benchmarks.baselines.singly import OneByOne, Single, peak
+from benchmarks.baselines.heard import Heard
+from benchmarks.baselines.peaks import peak
+from benchmarks.baselines.singly import OneByOne, Single
 
 
 class TwoStep(Single):
     def __init__(self, decoded: Decoded) -> None:
         super().__init__(decoded)
+        self._columns = Columns(decoded, self.lanes)
         self._runs = coarsest(decoded)
 
-    def run(self) -> tuple[pa.Table, int]:
-        decoded, conditions = self.decoded, self.decoded.adjacent
-        automaton = decoded.automaton
-        events = gathered(decoded, self.lanes)
+    def run(self, heard: Heard) -> tuple[pa.Table, int]:
+        decoded, automaton = self.decoded, self.decoded.automaton
+        events = self._columns.gathered(heard)
         slices = events.slices
-        applies = np.array([each.applies for each in conditions], np.bool_)
         totals = np.empty((len(slices), len(self.lanes.nothing)))
         stored = np.zeros(len(slices), np.int64)
         _aggregate(
@@ -39,10 +40,10 @@ class TwoStep(Single):
             (events.time, events.state, events.values, events.left, events.right),
             (automaton.before, automaton.begins, automaton.ends, self._runs),
             MOVES[decoded.query.semantics],
-            np.array([each.operator for each in conditions], np.int64),
-            applies.reshape(len(conditions), *automaton.before.shape),
+            self._columns.operators,
+            self._columns.applies,
             (self.lanes.nothing, 1 + self.lanes.sums),
-            int((slices.ends - slices.begins).max(initial=0)),
+            events.room,
             totals,
             stored,
         )

@@ -68,7 +68,7 @@ class _Prepared(Prepared):
             totals[number, :, : 1 + len(each.query.lanes)] = nothing(each, len(found))
         held = np.zeros(len(found), np.int64)
         run(group[0].time, picked, begins, ends, graph.arrays, totals, held)
-        self.state_bytes += peak(found, group[0].query.window, 8 * held)
+        self.state_bytes += peak(found.window, 8 * held, group[0].query.window)
         return {
             each.query.name: answer(
                 each, found.window, found.slot, totals[number, :, : 1 + len(each.query.lanes)]

@@ -1,17 +1,19 @@
-"""Systems that take one query after the other: nothing is shared between queries."""
+"""Systems that take one query after the other: nothing is shared between queries but the cutting of
+the stream, which is the same for queries with the same partitions and the same window."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
-import numpy as np
 import pyarrow as pa
 
 from benchmarks.baselines.answers import answer
 from benchmarks.baselines.decoded import Decoded, Doubles, Ints, decoded
+from benchmarks.baselines.heard import Heard, Hearing, hearings
 from benchmarks.baselines.lanes import Lanes
 from benchmarks.baselines.system import Answers, Prepared, System
-from runtime.language.query import Window, Workload
+from runtime.language.query import Workload
 
 
 class Single(ABC):
@@ -22,7 +24,7 @@ class Single(ABC):
         self.lanes = Lanes.of(decoded)
 
     @abstractmethod
-    def run(self) -> tuple[pa.Table, int]:
+    def run(self, heard: Heard) -> tuple[pa.Table, int]:
         """The answer, and the most bytes stored at a time."""
 
     def answer(self, window: Ints, slot: Ints, totals: Doubles) -> pa.Table:
@@ -32,15 +34,17 @@ class Single(ABC):
 class Singly(Prepared):
     """All queries are there at the same time, so their bytes add up."""
 
-    def __init__(self, singles: dict[str, Single]) -> None:
-        self._singles = singles
+    def __init__(self, groups: Sequence[tuple[Hearing, Sequence[Single]]]) -> None:
+        self._groups = groups
 
     def run(self) -> Answers:
         found: Answers = {}
         self.state_bytes = 0
-        for name, single in self._singles.items():
-            found[name], stored = single.run()
-            self.state_bytes += stored
+        for hearing, singles in self._groups:
+            heard = hearing.heard()
+            for single in singles:
+                found[single.decoded.query.name], stored = single.run(heard)
+                self.state_bytes += stored
         return found
 
 
@@ -50,21 +54,5 @@ class OneByOne(System):
         """Raises `Unsupported`."""
 
     def prepare(self, workload: Workload, table: pa.Table) -> Singly:
-        each = decoded(workload, table)
-        return Singly({one.query.name: self.single(one) for one in each})
-
-
-def open_at_once(window: Window) -> int:
-    """How many windows hold one time, at most."""
-    return -(-window.within // window.slide)
-
-
-def peak(window: Ints, stored: Ints, span: Window) -> int:
-    """The most that is stored at a time, where window `window[i]` of some partition comes to
-    `stored[i]`: all partitions together, and every window that is open as if it were full."""
-    if not len(window):
-        return 0
-    numbers, place = np.unique(window, return_inverse=True)
-    running = np.concatenate(([0.0], np.cumsum(np.bincount(place, stored))))
-    oldest = np.searchsorted(numbers, numbers - open_at_once(span), side="right")
-    return int((running[1:] - running[oldest]).max())
+        groups = hearings(decoded(workload, table))
+        return Singly([(group, list(map(self.single, group.queries))) for group in groups])

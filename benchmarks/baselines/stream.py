@@ -19,8 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from benchmarks.baselines.decoded import Decoded, Doubles, Ints
+from benchmarks.baselines.decoded import NOWHERE, Decoded, Doubles, Ints
 from benchmarks.baselines.granularity import MOVES
+from benchmarks.baselines.heard import Heard
 from benchmarks.baselines.lanes import Lanes
 
 
@@ -37,8 +38,15 @@ class Stream:
     def __init__(self, decoded: Decoded, lanes: Lanes) -> None:
         self._decoded = decoded
         self._lanes = lanes
-        states = decoded.automaton.states
-        self._before = [np.flatnonzero(decoded.automaton.before[:, t]) for t in range(states)]
+        self._moves = MOVES[decoded.query.semantics]
+        automaton, states = decoded.automaton, decoded.automaton.states
+        before = [np.flatnonzero(automaton.before[:, t]) for t in range(states)]
+        self._automaton = (
+            np.cumsum([0, *map(len, before)]),
+            2 * np.concatenate(before).astype(np.uint64),
+            automaton.begins,
+            automaton.ends,
+        )
         blocks = np.repeat(lanes.nothing, 1 + 2 * states)
         self._empty = np.concatenate([np.zeros(2 + 2 * states), blocks])
 
@@ -46,29 +54,42 @@ class Stream:
     def row_bytes(self) -> int:
         return self._empty.nbytes
 
-    def aggregated(self) -> Flowed:
-        decoded, window = self._decoded, self._decoded.query.window
+    def aggregated(self, heard: Heard) -> Flowed:
+        decoded, window, moves = self._decoded, self._decoded.query.window, self._moves
+        events = decoded.time, decoded.slot, decoded.state, self._lanes.values
         found = _flow(
-            (decoded.time, decoded.slot, decoded.state, self._lanes.values),
-            (
-                np.cumsum([0, *map(len, self._before)]),
-                2 * np.concatenate(self._before).astype(np.uint64),
-                decoded.automaton.begins,
-                decoded.automaton.ends,
-            ),
-            MOVES[decoded.query.semantics],
+            # Where they break contiguity, events of no state count, too.
+            _picked(heard.picked, NOWHERE if moves == 2 else 0, *events),
+            self._automaton,
+            moves,
             window.within,
             window.slide,
             1 + self._lanes.sums,
             self._lanes.nothing,
             self._empty,
-            int(decoded.slot.max(initial=-1)) + 1,
+            decoded.slots,
         )
         return Flowed(*found)
 
 
 _1, _2 = np.uint64(1), np.uint64(2)
 _HEAD = _2
+
+
+@njit(cache=True)
+def _picked(heard, least, time, slot, state, values):
+    """The events of one query, so that others are passed over once and not once for each window."""
+    own = np.empty(len(heard), np.int64)
+    size = 0
+    for event in heard:
+        own[size] = event
+        size += state[event] >= least
+    own = own[:size]
+    own_values = np.empty((size, values.shape[1]))
+    for i in range(size):
+        for w in range(values.shape[1]):
+            own_values[i, w] = values[own[i], w]
+    return time[own], slot[own], state[own], own_values
 
 
 @njit(cache=True)

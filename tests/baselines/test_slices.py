@@ -3,7 +3,7 @@
 import numpy as np
 
 from baselines.judging import check
-from benchmarks.baselines.singly import peak
+from benchmarks.baselines.peaks import peak
 from benchmarks.baselines.slices import cut
 from oracle.model import Event, Leaf, Plus, Query
 from oracle.model import Window as Drawn
@@ -47,3 +47,9 @@ def test_windows_that_are_open_at_once_count_together() -> None:
     assert peak(window, stored, Window(10, 5)) == 110
     assert peak(window, stored, Window(11, 5)) == 113
     assert peak(window[:0], stored[:0], Window(10, 5)) == 0
+
+
+def test_the_same_of_windows_that_are_far_apart() -> None:
+    window, stored = np.array([10**9, 0, 1, 0, 10**9 + 2]), np.array([100, 1, 10, 2, 50])
+    assert peak(window, stored, Window(10, 5)) == 100
+    assert peak(window, stored, Window(11, 5)) == 150
