@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from benchmarks import _words as words
 from benchmarks._papers.experiment import Claim, Experiment, Figure, Ratio, Value
 from benchmarks._papers.store import Measured, Row
-from hamlet.cli.notices import many
 from runtime.errors import HamletError
 
 OURS = "(ours) "
@@ -50,12 +49,12 @@ def said(experiment: Experiment, claim: Claim, measured: Measured) -> str:
     """What was measured of a claim. One of which nothing was measured is an error: then it is
     written wrongly, or the measurements are of other experiments."""
     figure = next(each for each in experiment.figures if each.name == claim.figure)
-    rows = measured.of(experiment.name, figure.sweep)
+    rows, label = measured.of(experiment.name, figure.sweep), experiment.sweeps[figure.sweep].label
     match claim.measure:
         case Ratio() as ratio:
-            found = _ratio(ratio, rows, measured.limit)
+            found = _ratio(ratio, rows, measured.limit, label)
         case Value() as value:
-            found = _value(value, rows, experiment.sweeps[figure.sweep].label)
+            found = _value(value, rows, label)
     if not found:
         raise HamletError(
             f"{claim.figure}: nothing was measured of the claim `{claim.says}`",
@@ -79,26 +78,32 @@ def _value(value: Value, rows: Sequence[Row], label: str) -> str:
     return f"{words.shown(ended[x], value.shows)} ({label}: {words.x(x)})"
 
 
-def _ratio(ratio: Ratio, rows: Sequence[Row], limit: float) -> str:
-    exact: list[float] = []
-    bounds: dict[tuple[str, str], list[float]] = {}
+def _ratio(ratio: Ratio, rows: Sequence[Row], limit: float, label: str) -> str:
+    """With the points at which it was measured, which may be others than the paper's."""
+    exact: dict[str, float] = {}
+    bounds: dict[tuple[str, str], dict[str, float]] = {}
     for of, to in _pairs(ratio, rows):
         one, other = of.shown(ratio.shows), to.shown(ratio.shows)
         if one and other and other.median:
-            exact.append(one.median / other.median)
+            exact[of.x] = one.median / other.median
         elif other and other.median and (bound := of.bound(ratio.shows, limit)):
-            bounds.setdefault((bound[0], of.system), []).append(bound[1] / other.median)
+            bounds.setdefault((bound[0], of.system), {})[of.x] = bound[1] / other.median
         elif one and (bound := to.bound(ratio.shows, limit)):
-            bounds.setdefault((_OPPOSITE[bound[0]], to.system), []).append(one.median / bound[1])
+            bounds.setdefault((_OPPOSITE[bound[0]], to.system), {})[of.x] = one.median / bound[1]
     parts = []
     if exact:
-        between = words.span(words.times(min(exact)), words.times(max(exact)))
-        parts.append(f"{between} times ({many(len(exact), 'point')})")
+        between = words.span(words.times(min(exact.values())), words.times(max(exact.values())))
+        parts.append(f"{between} times ({label}: {_places(exact)})")
     for (which, late), each in sorted(bounds.items()):
-        least = words.times(min(each) if which == "more" else max(each))
+        least = words.times((min if which == "more" else max)(each.values()))
         where = f"where {late} did not end in {limit:g} s"
-        parts.append(f"{which} than {least} times {where} ({many(len(each), 'point')})")
+        parts.append(f"{which} than {least} times {where} ({label}: {_places(each)})")
     return "; ".join(parts + _failures(ratio, rows))
+
+
+def _places(points: Iterable[str]) -> str:
+    first, *_, last = list(points) * 2
+    return words.span(words.x(first), words.x(last))
 
 
 #: What is divided by more than so much is less than its share of that.

@@ -26,7 +26,8 @@ MODES = ("full", "quick", "tiny")
 #: What a sweep goes through: a number, or a word.
 X: TypeAlias = "int | float | str"
 
-_FIGURE = re.compile(r"(\d+)([a-z]?)")
+#: The last word is for a part of a figure that is drawn by itself: 19a_simple.
+_FIGURE = re.compile(r"(\d+)([a-z]?)(?:_([a-z]+))?")
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,8 @@ class Figure:
 
     @property
     def family(self) -> str:
-        return self.name.rstrip("abcdefghijklmnopqrstuvwxyz")
+        paper, number, *_ = in_order(self.name)
+        return f"{paper}-{number}"
 
     @property
     def title(self) -> str:
@@ -58,7 +60,11 @@ class Figure:
 
 
 def _written(number: re.Match[str]) -> str:
-    return number[1] + (f"({number[2]})" if number[2] else "")
+    return (
+        number[1]
+        + (f"({number[2]})" if number[2] else "")
+        + (f", {number[3]}" if number[3] else "")
+    )
 
 
 @dataclass(frozen=True)
@@ -152,12 +158,12 @@ def _ordered(found: Sequence[Experiment]) -> list[Experiment]:
     return sorted(found, key=lambda each: (each.paper, in_order(each.figures[0].name), each.name))
 
 
-def in_order(figure: str) -> tuple[str, int, str]:
+def in_order(figure: str) -> tuple[str, int, str, str]:
     """hamlet-9b comes before hamlet-10a."""
     paper, _, number = figure.rpartition("-")
     match = _FIGURE.fullmatch(number)
     assert match is not None
-    return paper, int(match[1]), match[2]
+    return paper, int(match[1]), match[2], match[3] or ""
 
 
 def chosen(

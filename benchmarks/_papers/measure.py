@@ -183,7 +183,6 @@ class _Point:
             each.answers = None
 
     def _row(self, name: str, taken: _Taken) -> Row:
-        last = taken.runs[-1] if taken.runs else None
         return Row(
             experiment=self._experiment.name,
             sweep=self._sweep.name,
@@ -196,6 +195,9 @@ class _Point:
             windows=1 if name.startswith(PLANS) else self._windows,
             events=self._table.num_rows,
             queries=len(self._workload),
-            state_bytes=last.state_bytes if last else None,
-            figures=dict(last.figures) if last else {},
+            state_bytes=max((ran.state_bytes for ran in taken.runs), default=None),
+            figures={
+                figure: tuple(ran.figures[figure] for ran in taken.runs)
+                for figure in (taken.runs[0].figures if taken.runs else ())
+            },
         )

@@ -53,7 +53,9 @@ def _hygiene(found: Measured) -> str:
     if ended:
         shares = [sum(row.cpu_seconds) / sum(row.seconds) for row in ended]
         between = words.span(words.digits(min(shares)), words.digits(max(shares)))
-        lines.append(f"CPU time, measured beside wall time, is {between} of it.")
+        lines.append(
+            f"CPU time, measured beside wall time and told beside latencies, is {between} of it."
+        )
     return "## How it was measured\n\n" + "".join(f"- {line}\n" for line in lines)
 
 
@@ -83,8 +85,10 @@ def _limits(found: Measured) -> str:
     return (
         "A point begins with a run of each system that is not timed and of which all answers are "
         f"compared. Then systems take turns, {found.about['repeats']} times, without garbage "
-        "collection; a run of less than 20 ms goes once more before it is timed, since the turns "
-        "of others fill the caches. Runs of a few milliseconds are as much about what a window "
+        "collection; one of less than 20 ms goes four times, first to fill the caches again after "
+        "the turns of others, and the middle one of the rest counts. A run that has less than 90% "
+        "of its time on a processor was held up by something else, and is made again, up to five "
+        "times. Runs of a few milliseconds are as much about what a window "
         "costs as about its events. A plot has the median; its bars are the shortest and the "
         "longest run. A run "
         f"that takes longer than {limits['seconds']:g} s is ended, and its system is not tried at "
@@ -96,8 +100,9 @@ def _limits(found: Measured) -> str:
 def _systems(chosen: Sequence[Experiment]) -> str:
     names = {name for each in chosen for name in each.systems}
     found = [registry.system(name) for name in registry.NAMES if name in names]
-    rows = [(f"`{each.name}`", each.about, each.cannot) for each in found]
-    return f"## Systems\n\n{_table(('name', 'what it does', 'cannot express'), rows)}"
+    rows = [(f"`{each.name}`", each.about, each.cannot, each.generous or "-") for each in found]
+    head = ("name", "what it does", "cannot express", "built better than its paper has it")
+    return f"## Systems\n\n{_table(head, rows)}"
 
 
 def _experiment(each: Experiment, found: Measured, images: str) -> str:
@@ -161,7 +166,9 @@ def _cell(row: Row, shows: str, limit: float) -> str:
         return "has none"
     # the axis has the unit of a throughput, which is long
     middle, low, high = (words.shown(each, shows).removesuffix(" events/s") for each in value)
-    return middle if low == high else f"{middle} ({low} to {high})"
+    told = middle if low == high else f"{middle} ({low} to {high})"
+    cpu = row.shown("cpu") if shows == "latency" else None
+    return f"{told}, CPU {words.shown(cpu.median, 'cpu')}" if cpu else told
 
 
 def _reasons(rows: Sequence[Row]) -> list[str]:
@@ -183,7 +190,7 @@ def _number(figure: str) -> str:
 def _slug(figure: str) -> str:
     """The anchor of a figure's heading, as both GitHub and the documentation make it."""
     paper, _, number = figure.rpartition("-")
-    return f"{paper}-figure-{number}"
+    return f"{paper}-figure-{number.replace('_', '-')}"
 
 
 def _table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -40,7 +40,7 @@ _SCHEMA = pa.schema(
         ("events", pa.int64()),
         ("queries", pa.int64()),
         ("state_bytes", pa.int64()),
-        ("figures", pa.map_(pa.string(), pa.float64())),
+        ("figures", pa.map_(pa.string(), pa.list_(pa.float64()))),
     ]
 )
 _DERIVED = {"median", "smallest", "largest", "cpu_median"}
@@ -70,8 +70,8 @@ class Row:
     windows: int
     events: int
     queries: int
-    state_bytes: int | None
-    figures: Mapping[str, float]
+    state_bytes: int | None  #: the most of all repeats
+    figures: Mapping[str, tuple[float, ...]]  #: of each repeat
 
     def shown(self, what: str) -> Shown | None:
         """None: it did not end, or has no such figure."""
@@ -87,8 +87,8 @@ class Row:
             case "memory":
                 return None if self.state_bytes is None else Shown(*[float(self.state_bytes)] * 3)
             case _:
-                value = self.figures.get(what)
-                return None if value is None else Shown(value, value, value)
+                values = self.figures.get(what)
+                return None if not values else self._spread(values)
 
     def bound(self, what: str, limit: float) -> tuple[str, float] | None:
         """What is known of a system that did not end in `limit` seconds: "more" than a latency,
@@ -196,4 +196,5 @@ def read(path: Path) -> Measured:
 
 def _row(read: dict[str, Any]) -> Row:
     lists = {name: tuple(read[name]) for name in ("seconds", "cpu_seconds")}
-    return Row(**read | lists | {"figures": dict(read["figures"])})
+    figures = {name: tuple(values) for name, values in read["figures"]}
+    return Row(**read | lists | {"figures": figures})

@@ -76,6 +76,10 @@ def command(
     """Runs a benchmark of the source checkout.
 
     Prints what it measured, as ratios within one run. Without NAME, lists the benchmarks.
+
+    papers runs each system in a process of its own, on one thread: a run to warm up, of which all
+    answers are compared, then 7 in turns with the others, 5 with --quick. One that takes longer
+    than 20 s, or 1.5 s with --quick, is ended and drawn as such.
     """
     given = {"figure": figure, "quick": quick, "output": output, "update": update}
     found = benchmarks(CHECKOUT)

@@ -51,6 +51,18 @@ class Misbehaving(Prepared):
     def lies(self):
         return {"q0": pa.table({"window_start": [-1], "COUNT(*)": [1.0], "SUM(B.x)": [1.0]})}
 
+    def is_held_up(self):
+        """By something else on the machine, in each of the first three runs."""
+        if self._runs < 4:
+            time.sleep(0.05)
+        else:
+            until = time.process_time() + 0.05
+            while time.process_time() < until:
+                pass
+
+    def sleeps_a_little(self):
+        time.sleep(0.03)
+
     def behaves(self):
         pass
 

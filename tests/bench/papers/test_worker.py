@@ -5,7 +5,7 @@ import multiprocessing
 import pytest
 
 from bench.papers.systems import find, threads
-from benchmarks._papers.worker import Stopped, Worker
+from benchmarks._papers.worker import TRIES, Clocks, Stopped, Turn, Worker
 from runtime.errors import HamletError
 
 WORKLOAD = "RETURN COUNT(*) PATTERN A+ WITHIN 10 us"
@@ -69,15 +69,36 @@ def test_compiling_is_not_running(worker):
     one.prepare(WORKLOAD, None)
     assert one.first(LIMIT).figures == {"runs": 1}
     ran = one.timed(LIMIT)
-    assert ran.figures == {"runs": 3}
+    assert ran.figures["runs"] in range(3, 3 + TRIES)
     assert ran.seconds < 1
 
 
-def test_a_short_run_goes_twice_since_others_fill_the_caches(worker):
+def test_a_short_run_goes_once_to_fill_the_caches_and_then_thrice(monkeypatch):
+    monkeypatch.setattr("benchmarks._papers.worker.LEAST_CPU", 0.0)
+    turn = Turn(find("behaves"), Clocks())
+    turn.do("prepare", (WORKLOAD, None))
+    turn.do("first", None)
+    assert turn.do("timed", None).figures["runs"] in (3, 4, 5)
+    assert turn.do("timed", None).figures["runs"] in (7, 8, 9)
+
+
+def test_a_run_that_was_held_up_is_made_again():
+    turn = Turn(find("is-held-up"), Clocks())
+    turn.do("prepare", (WORKLOAD, None))
+    turn.do("first", None)
+    ran = turn.do("timed", None)
+    assert ran.figures["runs"] >= 4
+    assert ran.cpu_seconds > 0.01
+    turn = Turn(find("sleeps-a-little"), Clocks())  # always: then it is taken as it is
+    turn.do("prepare", (WORKLOAD, None))
+    turn.do("first", None)
+    assert turn.do("timed", None).figures["runs"] == 1 + TRIES
+
+
+def test_a_timed_run(worker):
     one = worker("behaves")
     one.prepare(WORKLOAD, None)
     assert one.first(LIMIT).answers == {}
-    assert [one.timed(LIMIT).figures["runs"] for _ in range(2)] == [3, 5]
     ran = one.timed(LIMIT)
     assert ran.answers is None
     assert 0 < ran.seconds < 1
