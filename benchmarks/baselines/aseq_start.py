@@ -43,7 +43,7 @@ class _Prepared(Flattened):
         held = np.zeros(len(found), np.int64)
         picked, begins, ends = relevant(found.order, found.begins, found.ends, query.state >= 0)
         kept = query.state[picked]
-        rooms = [_most(kept == state, begins, ends) for state in range(len(parts))]
+        rooms: dict[int, int] = {}  # by the state of START events
         cuts = (
             np.flatnonzero(np.diff(found.slot, prepend=-1, append=-1)),
             begins,
@@ -56,6 +56,8 @@ class _Prepared(Flattened):
         for repeats in sequences(parts, has.max(axis=0, initial=0)):
             before = np.concatenate(([0], np.cumsum(repeats)))
             start = int(np.flatnonzero(repeats)[0])
+            if start not in rooms:
+                rooms[start] = _most(kept == start, begins, ends)
             # Twice as much as there is at a time, so that what is not expired is seldom moved.
             room = before[-1], 2 * max(rooms[start], 1)
             counts, lanes = np.empty(room), np.empty((len(query.folds), *room))
