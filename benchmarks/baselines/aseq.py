@@ -36,10 +36,15 @@ class ASeq(System):
     def prepare(self, workload: Workload, table: pa.Table) -> Prepared:
         for query in workload:
             elements(query, self.name)
-        return _Prepared(decoded(workload, table))
+        return self.prepared(decoded(workload, table))
+
+    def prepared(self, queries: list[Decoded]) -> Prepared:
+        return Flattened(queries)
 
 
-class _Prepared(Prepared):
+class Flattened(Prepared):
+    """One query after the other, one flattened sequence of it after the other."""
+
     def __init__(self, queries: list[Decoded]) -> None:
         self._groups = together(queries)
         self._lengths: dict[str, Ints] = {}
@@ -53,12 +58,13 @@ class _Prepared(Prepared):
         for group in self._groups:
             found = slices(group[0])
             for each in group:
-                answers[each.query.name] = self._query(each, found)
+                has = self._lengths[each.query.name]
+                answers[each.query.name] = self.query(each, found, has)
         return answers
 
-    def _query(self, query: Decoded, found: Slices) -> pa.Table:
+    def query(self, query: Decoded, found: Slices, has: Ints) -> pa.Table:
+        """`has`: as `longest` finds it."""
         parts = elements(query.query, ASeq.name)
-        has = self._lengths[query.query.name]
         most = has.max(axis=0, initial=0)
         totals = nothing(query, len(found))
         counters = np.zeros(len(found), np.int64)
@@ -110,7 +116,7 @@ def _count(
 ):
     length = before[-1]
     for i in range(len(begins)):
-        if not _enough(has[i], repeats):
+        if not enough(has[i], repeats):
             continue
         counters[i] += length
         _clear(counts, lanes, folds)
@@ -143,7 +149,7 @@ def _count(
 
 
 @inlined
-def _enough(has, repeats):
+def enough(has, repeats):
     for e in range(len(repeats)):  # noqa: SIM110 (numba knows no `all`)
         if has[e] < repeats[e]:
             return False

@@ -65,9 +65,19 @@ def _aggregate(slices, events, automaton, moves, operators, applies, nothing, su
     before, begins, ends, coarse = automaton
     totals, made, at_once = found
     states, width = len(begins), len(nothing)
+    # States whose nodes are read one by one, those that are read as a whole, and for each the ones
+    # that it reads: what a pattern has of neither costs an event nothing.
     kept = np.zeros(states, np.bool_)
+    summed = np.zeros(states, np.bool_)
+    froms = np.empty((states, states), np.int64)
+    many = np.zeros(states, np.int64)
     for p in range(states):
         kept[p] = np.any(before[p] & ~coarse[p])
+        summed[p] = np.any(before[p] & coarse[p])
+        for t in range(states):
+            if before[p, t]:
+                froms[t, many[t]] = p
+                many[t] += 1
     nodes = np.empty((states, width, room))
     compared = np.empty((states, len(operators), room))
     gone = np.zeros((states, room), np.bool_)
@@ -77,16 +87,20 @@ def _aggregate(slices, events, automaton, moves, operators, applies, nothing, su
     size = np.empty(states, np.int64)
     added = np.empty(states, np.int64)
     moved = np.zeros(states, np.bool_)
+    touched = np.empty(states, np.int64)  # states to which a group did something
     row = np.empty(width)
     for place in range(len(slices[0])):
         for p in range(states):
             size[p] = added[p] = 0
-            _put(whole, p, nothing)
-            _put(fresh, p, nothing)
+            if summed[p]:
+                _put(whole, p, nothing)
+                _put(fresh, p, nothing)
+        reach = 0
         _put(totals, place, nothing)
         at, last = slices[0][place], slices[1][place]
         while at < last:
             after = at
+            touching = 0
             while after < last and time[after] == time[at]:
                 event, t = after, state[after]
                 after += 1
@@ -95,10 +109,13 @@ def _aggregate(slices, events, automaton, moves, operators, applies, nothing, su
                 for w in range(width):
                     row[w] = nothing[w]
                 row[0] = 1.0 if begins[t] else 0.0
-                for p in range(states):
-                    if not before[p, t]:
-                        continue
-                    moved[p] = True
+                for n in range(many[t]):
+                    p = froms[t, n]
+                    if moves == 1 and not moved[p]:
+                        moved[p] = True
+                        if added[p] == 0:
+                            touched[touching] = p
+                            touching += 1
                     if coarse[p, t]:
                         _get(row, whole, p, sums)
                     elif size[p] == 0:
@@ -121,7 +138,11 @@ def _aggregate(slices, events, automaton, moves, operators, applies, nothing, su
                     row[w] = max(row[w], values[event, w - 1])
                 if ends[t]:
                     _add(totals, place, row, sums)
-                _add(fresh, t, row, sums)
+                if summed[t]:
+                    _add(fresh, t, row, sums)
+                if added[t] == 0 and not moved[t]:
+                    touched[touching] = t
+                    touching += 1
                 made[place] += 1
                 if kept[t]:
                     end = size[t] + added[t]
@@ -132,18 +153,19 @@ def _aggregate(slices, events, automaton, moves, operators, applies, nothing, su
                     added[t] += 1
                 else:
                     added[t] = 1
-            reach = 0
-            for p in range(states):
-                if added[p] or moved[p] or moves == 2:
-                    if moves == 2 or (moves == 1 and moved[p]):
+            for n in range(states if moves == 2 else touching):
+                p = n if moves == 2 else touched[n]
+                if summed[p]:
+                    if moves == 2 or moved[p]:
                         _put(whole, p, nothing)
                     _get_row(whole, p, fresh, sums)
                     _put(fresh, p, nothing)
-                    if kept[p]:
-                        _settle(nodes, compared, gone, size, added, p, moves, moved[p])
-                    added[p] = 0
-                    moved[p] = False
-                reach += size[p]
+                if kept[p]:
+                    reach -= size[p]
+                    _settle(nodes, compared, gone, size, added, p, moves, moved[p])
+                    reach += size[p]
+                added[p] = 0
+                moved[p] = False
             at_once[place] = max(at_once[place], reach)
             at = after
 

@@ -45,8 +45,8 @@ class EventGrained(OneByOne):
     about = "aggregates for each matched event, one query at a time, under all semantics"
     cannot = "NOT, &, LENGTH, HAVING, windows of events, a type twice in a pattern"
     generous = (
-        "compiled; nodes of a state lie side by side and are summed in vector registers; edges are "
-        "gone through once and not stored"
+        "compiled; the stream is cut once for queries that are alike; nodes of a state lie side by "
+        "side and are summed in vector registers; edges are gone through once and not stored"
     )
 
     def single(self, decoded: Decoded) -> Graph:

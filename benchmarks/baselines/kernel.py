@@ -3,14 +3,27 @@ function gives to another, which takes longer than most of them do. So none of t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from numba import njit
 
 _OPTIONS: Any = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
 
-kernel = njit(**_OPTIONS)
-#: What is too small to be called: a call passes every array as seven numbers.
-inlined = njit(**_OPTIONS, forceinline=True)
-#: Sums may be added up in any order, so that several are at a time.
-summing = njit(**_OPTIONS, fastmath={"reassoc", "nsz", "contract"})
+
+def kernel(function: Callable[..., Any]) -> Any:
+    return _compiled(function)
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """What is too small to be called: a call passes every array as seven numbers."""
+    return _compiled(function, forceinline=True)
+
+
+def summing(function: Callable[..., Any]) -> Any:
+    """Sums may be added up in any order, so that several are at a time."""
+    return _compiled(function, fastmath={"reassoc", "nsz", "contract"})
+
+
+def _compiled(function: Callable[..., Any], **more: Any) -> Any:
+    return njit(**_OPTIONS, **more)(function)

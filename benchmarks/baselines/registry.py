@@ -19,6 +19,7 @@ _HOMES = {
     "cogra": "cogra.Cogra",
     "sase": "sase.Sase",
     "a-seq": "aseq.ASeq",
+    "a-seq-start": "aseq_start.ASeqStart",
     "sharon": "sharon.Sharon",
     "mcep": "mcep.Mcep",
     "plan-gloria": "planners.Gloria",

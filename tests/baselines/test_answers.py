@@ -7,7 +7,7 @@ from benchmarks.baselines.registry import system
 from benchmarks.baselines.same import different
 from runtime.language.parser import parse
 
-SYSTEMS = ("greta", "cogra", "sase", "a-seq", "sharon", "mcep")
+SYSTEMS = ("greta", "cogra", "sase", "a-seq", "a-seq-start", "sharon", "mcep")
 
 
 @pytest.mark.parametrize("gap", [5, 10**12])
@@ -34,9 +34,7 @@ def test_partitions_are_combined(name: str, gap: int) -> None:
 
 @pytest.mark.parametrize("name", SYSTEMS[:3])
 def test_queries_with_the_same_slices_keep_their_own_events(name: str) -> None:
-    table = pa.table(
-        {"time": [0, 1, 2, 3, 7, 8], "type": list("ABCABD"), "k": [1, 1, 2, 1, 2, 2]}
-    )
+    table = pa.table({"time": [0, 1, 2, 3, 7, 8], "type": list("ABCABD"), "k": [1, 1, 2, 1, 2, 2]})
     ends = "WHERE [k] WITHIN 4 us SLIDE 2 us"
     text = "\n".join(
         f"QUERY q{n} RETURN COUNT(*) PATTERN {pattern} {ends}"

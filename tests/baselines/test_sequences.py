@@ -15,13 +15,14 @@ from baselines.sequences import (
     taken,
 )
 from benchmarks.baselines.aseq import ASeq
+from benchmarks.baselines.aseq_start import ASeqStart
 from benchmarks.baselines.mcep import Mcep
 from benchmarks.baselines.sharon import Sharon
 from benchmarks.baselines.system import System
 from oracle.random_cases import Case
 
 pytestmark = pytest.mark.parametrize(
-    "system", [ASeq(), Sharon(), Mcep()], ids=lambda each: each.name
+    "system", [ASeq(), ASeqStart(), Sharon(), Mcep()], ids=lambda each: each.name
 )
 
 
