@@ -23,7 +23,7 @@ from benchmarks._scaling.words import number, size, table, time
 
 TEXT = Path(__file__).with_name("capacity.md")
 TARGET = Demand(events=1e6, queries=1_000, shared=True, partitions=1_000_000, burst=1)
-#: From the least that so many events and queries can cost to the most.
+#: So many events and queries, from what suits sharing best to what it can do little for.
 DEMANDS = {
     "few partitions, long bursts": replace(TARGET, partitions=1_000, burst=120),
     "few partitions, short bursts": replace(TARGET, partitions=1_000, burst=10),
@@ -57,7 +57,7 @@ def page(measured: Path) -> str:
         cores=CORES,
         aggregators=AGGREGATORS,
         job_events=f"{job.events:,.0f}",
-        job_epochs=number(1 / job.epoch),
+        job_epochs=f"{1 / job.epoch:,.0f}",
         demands=_demands(parts),
         answer=_answer(parts),
         by_queries=_by_queries(parts),
@@ -75,7 +75,7 @@ def _demands(parts: Parts) -> str:
         shared, alone = (need(replace(demand, shared=each), parts) for each in (True, False))
         beyond = ", ".join(shared.beyond) or "no"
         cells = (number(shared.cores), number(alone.cores), size(shared.state_bytes), beyond)
-        rows.append((name, f"{demand.partitions:,}", number(demand.met), *cells))
+        rows.append((name, f"{demand.partitions:,}", f"{demand.met:,.0f}", *cells))
     names = ("", "partitions", "in a row", "cores, shared", "not shared", "state", "extrapolates")
     return table(names, rows)
 

@@ -69,7 +69,8 @@ def test_the_answer_is_a_range_and_the_model_stands_beside_its_job() -> None:
     assert "| its own job | 2 | 2 |" in text
     found = parts_of(store.read(MEASURED / store.FILE))
     cores = {name: need(demand, found).cores for name, demand in capacity.DEMANDS.items()}
-    assert min(cores, key=cores.__getitem__) == capacity.TOP
+    assert cores[capacity.TOP] < cores["few partitions, no bursts"]
+    assert cores[capacity.TOP] < cores["a million partitions"]
     assert need(capacity.TARGET, found).beyond == ("partitions",)
     assert "| a snapshot over the state" in text
     assert "| state with 60 open windows over that with one |" in text
