@@ -20,6 +20,8 @@ FLAT = 0.03
 SLIGHT = 0.2
 #: Who hardly grows over so many times the smallest size, and then does, is told so.
 LONG = 10
+#: A form that is further from a point than this part of the cost is said to fit roughly.
+ROUGH = 0.15
 
 Floats = npt.NDArray[np.float64]
 FORMS: dict[str, Callable[[Floats], Floats]] = {"logarithmic": np.log, "linear": lambda x: x}
@@ -29,7 +31,8 @@ FORMS: dict[str, Callable[[Floats], Floats]] = {"logarithmic": np.log, "linear":
 class Growth:
     """cost = factor * size ** exponent. `half` is half of the exponent's confidence interval,
     `residual` the typical distance from that fit, as a part of the cost. `form` is what comes
-    nearest: that power law, "constant", or one of FORMS, which is fixed + rate * f(size)."""
+    nearest: that power law, "constant", or one of FORMS, which is fixed + rate * f(size). `away` is
+    the largest distance from the form, as a part of the cost, and `worst` the size that has it."""
 
     exponent: float
     half: float
@@ -39,6 +42,8 @@ class Growth:
     form: str
     fixed: float
     rate: float
+    away: float = 0.0
+    worst: float = 0.0
 
     def at(self, size: float) -> float:
         """The cost, by the form."""
@@ -55,7 +60,11 @@ def fitted(sizes: Sequence[float], costs: Sequence[float]) -> Growth:
     exponent = law.exponents[0]
     form, fixed, rate = _form(size, cost, exponent)
     found = Growth(exponent, law.halves[0], law.residual, law.factor, form, form, fixed, rate)
-    return replace(found, words=_words(found, min(sizes), max(sizes)))
+    off = np.abs(np.array([found.at(each) for each in sizes]) / cost - 1)
+    away = float(off.max())
+    found = replace(found, away=away, worst=float(size[off.argmax()]))
+    words = _words(found, min(sizes), max(sizes))
+    return replace(found, words=f"roughly: {words}" if away > ROUGH else words)
 
 
 @dataclass(frozen=True)

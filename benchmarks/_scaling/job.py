@@ -15,14 +15,16 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from actors.crew import Crew
 from benchmarks import _pipeline as pipeline
 from benchmarks._scaling.measure import Times
-from benchmarks._scaling.store import Row, timed
+from benchmarks._scaling.store import Row, sized, timed
 from hamlet.job import driver
+from runtime.epochs.manifest import Counts
 from runtime.language.parser import parse
 
 import psutil  # isort: skip  (Ray brings it along)
@@ -81,11 +83,15 @@ def _throughput(job: pipeline.Job, asked: Asked, scratch: Path) -> list[Row]:
     crews = {size: Crew(size, min(size, 2)) for size in asked.aggregators}
     times = {size: Times() for size in crews}
     parts: dict[tuple[str, int], Times] = {}
+    counted: dict[int, pipeline.Quiet] = {}
     own = job.crew
     for turn in range(asked.repeats + 1):
         for size, crew in crews.items():
             job.crew = crew
-            wall, cpu = _run(lambda: job.run(Path(asked.folder), workload, scratch / "job"))
+            counted[size] = watcher = pipeline.Quiet()
+            wall, cpu = _run(
+                partial(job.run, Path(asked.folder), workload, scratch / "job", watcher=watcher)
+            )
             if turn:
                 _keep(times[size], wall, sum(cpu.values()))
                 for kind, seconds in cpu.items():
@@ -93,13 +99,15 @@ def _throughput(job: pipeline.Job, asked: Asked, scratch: Path) -> list[Row]:
     job.crew = own
     for crew in crews.values():
         crew.close()
-    rows = [
-        timed("job", f"{asked.cores} cores", "", size, asked.events, each)
-        for size, each in times.items()
+    name = f"{asked.cores} cores"
+    rows = [timed("job", name, "", size, asked.events, each) for size, each in times.items()]
+    rows += [sized("job epochs", name, size, each.epochs) for size, each in counted.items()]
+    rows += [
+        sized("job rows", name, size, _counts(each).results.total())
+        for size, each in counted.items()
     ]
     return rows + [
-        timed("job", f"{asked.cores} cores", kind, size, asked.events, each)
-        for (kind, size), each in parts.items()
+        timed("job", name, kind, size, asked.events, each) for (kind, size), each in parts.items()
     ]
 
 
@@ -112,11 +120,14 @@ def _epochs(job: pipeline.Job, asked: Asked, scratch: Path) -> list[Row]:
     """What an epoch costs in which there is next to nothing. Rows are for epochs, not events."""
     workload = parse(asked.small_workload)
     epochs = len(list(Path(asked.small).iterdir()))
-    whole = Times()
+    whole, watcher = Times(), pipeline.Quiet()
     parts: dict[str, Times] = {}
     for turn in range(asked.repeats + 1):
+        watcher = pipeline.Quiet()
         with _a_file_each():
-            wall, cpu = _run(lambda: job.run(Path(asked.small), workload, scratch / "job"))
+            wall, cpu = _run(
+                partial(job.run, Path(asked.small), workload, scratch / "job", watcher=watcher)
+            )
         if turn:
             _keep(whole, wall, sum(cpu.values()))
             for kind, seconds in cpu.items():
@@ -124,8 +135,17 @@ def _epochs(job: pipeline.Job, asked: Asked, scratch: Path) -> list[Row]:
     name = f"epochs, {asked.cores} cores"
     return [
         timed("job", name, "", job.crew.size, epochs, whole),
+        sized(
+            "epoch events", f"{asked.cores} cores", job.crew.size, _counts(watcher).events / epochs
+        ),
         *(timed("job", name, kind, job.crew.size, epochs, each) for kind, each in parts.items()),
     ]
+
+
+def _counts(watcher: pipeline.Quiet) -> Counts:
+    """Of the whole job."""
+    assert watcher.last is not None
+    return watcher.last.counts
 
 
 @contextmanager

@@ -3,7 +3,8 @@
 The router gets blocks as a Spark executor keeps them, Arrow bytes with keys and types as text, and
 leaves portions; the aggregator takes these, epoch after epoch; the driver merges what it answers.
 What Ray adds to that (calls, copies into the object store) is in the CPU time of the processes of a
-whole job, see `job.py`.
+whole job, see `job.py`. What depends on queries, partitions and bursts is the engine's, which is
+measured over all three.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from benchmarks import _run
@@ -39,6 +41,9 @@ BATCH_ROWS = 100_000
 QUERIES = (1, 10, 50, 100, 300, 1_000)
 SHARING = {"shared": "dynamic", "not shared": "never"}
 WINDOWS = (1, 10, 60)
+KEYS = (10, 1_000, 10_000)
+BURSTS = (1, 10, 120)
+ENDS = 32  #: starts, and as many ends, so that no two of a thousand queries are the same
 
 
 class Pieces:
@@ -110,15 +115,24 @@ class Sizes:
     events: int
     queries: Sequence[int]
     partitions: int  #: of what tells the bytes of state
+    batch: int  #: events that the engine takes at a time
+    keys: Sequence[int] = KEYS
+    bursts: Sequence[int] = BURSTS
 
 
-FULL = Sizes(1_000_000, QUERIES, 512)
-QUICK = Sizes(100_000, (1, 10, 100, 1_000), 100)
-TINY = Sizes(1_000, (1, 2, 3, 4, 5), 64)
+FULL = Sizes(1_000_000, QUERIES, 512, 200_000)
+QUICK = Sizes(100_000, (1, 10, 100, 1_000), 100, 50_000)
+TINY = Sizes(1_000, (1, 2, 3, 4, 5), 64, 200, (1, 20), (1, 5))
 
 
 def measured(sizes: Sizes, repeats: int) -> list[Row]:
-    return [*_router(sizes, repeats), *_aggregator(sizes, repeats), *_state(sizes)]
+    return [
+        *_router(sizes, repeats),
+        *_aggregator(sizes, repeats),
+        *_engine(sizes, repeats),
+        *_windows(sizes, repeats),
+        *_state(sizes),
+    ]
 
 
 # ---- times ---------------------------------------------------------------------------------
@@ -129,12 +143,37 @@ def job_like(events: int) -> Pieces:
     return Pieces(streams.sharing(50, events, "own", windows=4))
 
 
-def many(queries: int, events: int) -> Pieces:
-    """As the sweep over queries: no two the same, all concerned by every burst, the window stays
-    open."""
-    keys = max(1, events // 10_000)
-    stream = streams.sharing(queries, events, "few", windows=1, grouped=False, ends=32, keys=keys)
-    return Pieces(stream)
+def visits(queries: int, keys: int, burst: int, batch: int, batches: int) -> Stream:
+    """First all starts for each key, which opens all partitions to all queries, and then batches in
+    which keys come at random, each with `burst` events in a row. As in `streams.sharing` five
+    starts and ends come before a burst; each key is somewhere else in that. The window stays open.
+    """
+    draw = np.random.default_rng(1)
+    count = -(-batch // burst)
+    found = [np.repeat(draw.integers(0, keys, count), burst)[:batch] for _ in range(batches)]
+    later = np.concatenate(found)
+    phase = draw.integers(0, streams.BETWEEN + burst, keys)
+    inside, _ = streams.bursts(_places(later) + phase[later], burst, streams.BETWEEN)
+    other = draw.integers(1, 1 + 2 * ENDS, len(later))
+    key = np.concatenate((np.repeat(np.arange(keys), ENDS), later))
+    starts = np.tile(np.arange(1, 1 + ENDS), keys)
+    type_ = np.concatenate((starts, np.where(inside, 0, other)))
+    names = ["B", *(f"{end}{i}" for end in "AC" for i in range(ENDS))]
+    workload = _workload(queries, f"WITHIN {len(key)} us")
+    return Stream(workload, streams.timed(type_, names, {"key": key, "x": draw.random(len(key))}))
+
+
+def _workload(queries: int, within: str) -> str:
+    made = streams.sharing(queries, 100, "few", windows=1, grouped=False, ends=ENDS, keys=1)
+    return made.workload.replace("WITHIN 100 us", within)
+
+
+def _places(key: streams.Ints) -> streams.Ints:
+    """How many events of its key there were before each."""
+    order, counts = np.argsort(key, kind="stable"), np.bincount(key)
+    place = np.empty(len(key), np.int64)
+    place[order] = np.arange(len(key)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return place
 
 
 def _router(sizes: Sizes, repeats: int) -> list[Row]:
@@ -186,40 +225,124 @@ def _bytes(batches: Sequence[pa.RecordBatch]) -> int:
 
 
 def _aggregator(sizes: Sizes, repeats: int) -> list[Row]:
-    made = {("job", 50): job_like(sizes.events), ("job, saved", 50): job_like(sizes.events)}
-    for queries in sizes.queries:
-        made |= dict.fromkeys(
-            [(variant, queries) for variant in SHARING], many(queries, sizes.events)
-        )
+    """With the stream of the job, by itself and with checkpoints, and the engine alone with it."""
+    stream = streams.sharing(50, sizes.events, "own", windows=4)
+    pieces = Pieces(stream)
     with tempfile.TemporaryDirectory(prefix="hamlet-bench-") as folder:
-        readies = {key: _Taking(pieces, key[0], Path(folder)) for key, pieces in made.items()}
-        works: dict[str, Work] = {str(key): each.ready for key, each in readies.items()}
+        job, saved = _Taking(pieces, None), _Taking(pieces, Path(folder))
+        works: dict[str, Work] = {
+            "job": job.ready,
+            "job, saved": saved.ready,
+            "engine": partial(_whole, stream),
+        }
         times = in_turns(works, repeats)
-    rows = [
-        timed("part", "aggregator", *key, each.last.rows, times[str(key)])
-        for key, each in readies.items()
+    log = sum(answer.saved_bytes for answer in saved.last.answers)
+    return [
+        timed("part", "aggregator", "job", 50, job.last.rows, times["job"]),
+        timed("part", "aggregator", "job, saved", 50, saved.last.rows, times["job, saved"]),
+        timed("part", "engine of the job", "", 50, pieces.rows, times["engine"]),
+        sized("log bytes", "", 50, log / saved.last.rows),
     ]
-    saved = readies["job, saved", 50].last
-    log = sum(answer.saved_bytes for answer in saved.answers)
-    return [*rows, sized("log bytes", "", 50, log / saved.rows)]
 
 
 class _Taking:
-    """An aggregator, new each time. `job, saved`: what came in is logged while it is computed, as
+    """An aggregator, new each time. With a folder, what came in is logged while it is computed, as
     in a job with checkpoints."""
 
     last: Aggregating
 
-    def __init__(self, pieces: Pieces, variant: str, folder: Path) -> None:
-        self._pieces, self._sharing = pieces, SHARING.get(variant, "dynamic")
-        self._folder = folder if variant == "job, saved" else None
+    def __init__(self, pieces: Pieces, folder: Path | None) -> None:
+        self._pieces, self._folder = pieces, folder
 
     def ready(self) -> Aggregating:
         folder = None
         if self._folder is not None:
             folder = Folder(tempfile.mkdtemp(dir=self._folder))
-        self.last = self._pieces.aggregator(self._sharing, folder)
+        self.last = self._pieces.aggregator("dynamic", folder)
         return self.last
+
+
+def _whole(stream: Stream) -> Callable[[], None]:
+    """All of a stream, with its results."""
+    engine = _run.engine(stream.workload, kernels="general", sharing="dynamic")
+    engine.bind(stream.table.schema)
+    batches = [engine.prepare(each) for each in stream.table.to_batches(_run.BATCH_ROWS)]
+
+    def work() -> None:
+        for batch in batches:
+            engine.execute(batch)
+        engine.finish()
+
+    return work
+
+
+def _engine(sizes: Sizes, repeats: int) -> list[Row]:
+    """Over queries, partitions and bursts. An engine takes one batch after the other: to make one
+    for a thousand queries takes longer than all its batches. Bursts take turns."""
+    rows = []
+    for queries in sizes.queries:
+        for keys in sizes.keys:
+            for variant, sharing in SHARING.items():
+                streamed = {
+                    burst: visits(queries, keys, burst, sizes.batch, repeats + 1)
+                    for burst in sizes.bursts
+                }
+                taking = {
+                    str(burst): _Batches(stream, sizes.batch, repeats + 1, sharing)
+                    for burst, stream in streamed.items()
+                }
+                times = in_turns({name: each.ready for name, each in taking.items()}, repeats)
+                rows += [
+                    timed("part", "engine", grid(variant, keys, burst), queries, sizes.batch, each)
+                    for burst, each in zip(sizes.bursts, times.values(), strict=True)
+                ]
+    return rows
+
+
+def grid(variant: str, keys: int, burst: int) -> str:
+    return f"{variant}, {keys} keys, bursts of {burst}"
+
+
+class _Batches:
+    """An engine after the first batch of a stream, which is longer than the others by so much as
+    there is. Each turn takes the next."""
+
+    def __init__(self, stream: Stream, size: int, count: int, sharing: str) -> None:
+        engine = _run.engine(stream.workload, kernels="general", sharing=sharing)
+        engine.bind(stream.table.schema)
+        table = stream.table.combine_chunks()
+        first = table.num_rows - size * count
+        (opening,) = table.slice(0, first).to_batches()
+        engine.execute(engine.prepare(opening))
+        cut = (table.slice(first + size * turn, size).to_batches() for turn in range(count))
+        self._batches = iter([engine.prepare(batch) for (batch,) in cut])
+        self._engine = engine
+
+    def ready(self) -> Callable[[], Any]:
+        return partial(self._engine.execute, next(self._batches))
+
+
+def _windows(sizes: Sizes, repeats: int) -> list[Row]:
+    """What a window costs in a partition, to open and to close: each batch has one event for each
+    partition, in a window of its own, and closes the window before."""
+    rows = []
+    keys = sizes.keys[1]
+    for queries in sizes.queries:
+        works: dict[str, Work] = {
+            variant: _Turnover(queries, keys, repeats + 2, sharing).ready
+            for variant, sharing in SHARING.items()
+        }
+        for variant, times in in_turns(works, repeats).items():
+            rows.append(timed("part", "window", variant, queries, keys, times))
+    return rows
+
+
+class _Turnover(_Batches):
+    def __init__(self, queries: int, keys: int, windows: int, sharing: str) -> None:
+        made = streams.sharing(
+            queries, keys * windows, "few", windows=windows, grouped=False, ends=ENDS, keys=keys
+        )
+        super().__init__(made, keys, windows - 1, sharing)
 
 
 # ---- bytes ---------------------------------------------------------------------------------
@@ -233,18 +356,27 @@ def _state(sizes: Sizes) -> list[Row]:
             held, saved = _added(partial(_of_queries, queries), sizes.partitions, sharing)
             rows.append(sized("state bytes", variant, queries, held))
             rows.append(sized("snapshot bytes", variant, queries, saved))
+    # Windows close on the way, which takes as long for most queries as everything else together.
+    several = sorted(sizes.queries)[-2]
+    rows.append(sized("state bytes", "queries by windows", 0, several))
     for windows in WINDOWS:
-        held, _ = _added(partial(_of_windows, windows), sizes.partitions, "dynamic")
+        held, _ = _added(partial(_of_windows, several, windows), sizes.partitions, "dynamic")
         rows.append(sized("state bytes", "by windows", windows, held))
     return rows
 
 
 def _of_queries(queries: int, keys: int) -> Stream:
-    return streams.sharing(queries, 200 * keys, "few", windows=1, grouped=False, ends=32, keys=keys)
+    return streams.sharing(
+        queries, 200 * keys, "few", windows=1, grouped=False, ends=ENDS, keys=keys
+    )
 
 
-def _of_windows(windows: int, keys: int) -> Stream:
-    return streams.overlapping(windows, 500 * keys, keys=keys)
+def _of_windows(queries: int, windows: int, keys: int) -> Stream:
+    """The same events, each in as many windows as said."""
+    made = _of_queries(queries, keys)
+    within = f"WITHIN {made.table.num_rows} us"
+    slide = f"{within} SLIDE {made.table.num_rows // windows} us"
+    return Stream(made.workload.replace(within, slide), made.table)
 
 
 def _added(made: Callable[[int], Stream], partitions: int, sharing: str) -> tuple[float, float]:

@@ -44,9 +44,10 @@ def _growths(found: Measured) -> str:
                     f"{growth.residual:.0%}",
                     growth.words,
                     law(growth),
+                    f"{growth.away:.0%}, at {growth.worst:,.0f}",
                 )
             )
-    names = ("against", "", "from", "exponent", "residual", "growth", "CPU ns")
+    names = ("against", "", "from", "exponent", "residual", "growth", "CPU ns", "off by at most")
     return table(names, rows, left=2)
 
 

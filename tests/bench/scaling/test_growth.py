@@ -50,6 +50,15 @@ def test_a_cost_that_has_hardly_grown_is_not_called_by_its_form(cost) -> None:
     assert fitted(sizes, [cost(size) for size in sizes]).words == "hardly grows"
 
 
+def test_a_form_that_does_not_fit_is_said_to_be_rough_and_where() -> None:
+    growth = fitted((1, 5, 20, 60, 120), (31.5, 40.2, 42.2, 73.1, 166))
+    assert growth.form == "linear"
+    assert growth.words == "roughly: linear"
+    assert growth.worst == 120
+    assert growth.away == pytest.approx(1 - growth.at(120) / 166)
+    assert fitted(SIZES, [30 + 2.0 * size for size in SIZES]).away < 1e-9
+
+
 def test_a_fixed_cost_beside_a_growing_one_is_linear_with_both_of_them() -> None:
     growth = fitted(SIZES, [100 + 2.0 * size for size in SIZES])
     assert (growth.fixed, growth.rate) == (pytest.approx(100), pytest.approx(2))

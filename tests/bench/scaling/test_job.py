@@ -52,5 +52,8 @@ def test_a_job_on_one_core(tmp_path) -> None:
     for kind in ("Spark executors", "Spark's driver", "routers", "aggregators", "driver", "Ray"):
         assert found.one("job", "1 cores", kind, 2).cpu_ns > 0
     assert found.one("job", "epochs, 1 cores").events == 3
+    assert found.value("epoch events", "1 cores") == 100
+    assert found.value("job epochs", "1 cores", 2) >= 1
+    assert found.value("job rows", "1 cores", 2) > 0
     with pytest.raises(RuntimeError, match="a job with 1 cores failed"):
         job.in_process(replace(asked, folder=str(tmp_path / "none")))

@@ -9,6 +9,7 @@ from benchmarks import scaling
 from benchmarks._scaling import capacity, plots, store
 from benchmarks._scaling.costs import parts_of
 from benchmarks._scaling.laws import growth_of, law
+from benchmarks._scaling.model import need
 from benchmarks._scaling.section import section
 from benchmarks._scaling.speedup import AGAINST
 from benchmarks._scaling.sweeps import SWEEPS
@@ -58,8 +59,21 @@ def test_another_measurement_gives_another_page(tmp_path: Path) -> None:
     store.write(store.Measured(slower, found.about), tmp_path)
     assert capacity.page(tmp_path) != capacity.page(MEASURED)
     once, twice = parts_of(found), parts_of(store.read(tmp_path / store.FILE))
-    assert twice.spark == 2 * once.spark
-    assert twice.envelope == once.envelope
+    assert twice.spark.event == pytest.approx(2 * once.spark.event)
+    assert twice.driver.epoch == pytest.approx(2 * once.driver.epoch)
+
+
+def test_the_answer_is_a_range_and_the_model_stands_beside_its_job() -> None:
+    text = capacity.page(MEASURED)
+    assert all(f"| {name} |" in text for name in capacity.DEMANDS)
+    assert "| its own job | 2 | 2 |" in text
+    found = parts_of(store.read(MEASURED / store.FILE))
+    cores = {name: need(demand, found).cores for name, demand in capacity.DEMANDS.items()}
+    assert cores[capacity.TOP] < cores["few partitions, no bursts"]
+    assert cores[capacity.TOP] < cores["a million partitions"]
+    assert need(capacity.TARGET, found).beyond == ("partitions",)
+    assert "| a snapshot over the state" in text
+    assert "| state with 60 open windows over that with one |" in text
 
 
 def test_the_command_writes_measurements_plots_and_a_page(

@@ -43,8 +43,11 @@ def test_a_thousand_queries_are_all_different() -> None:
 def test_the_parts_of_a_job() -> None:
     found = Measured(parts.measured(parts.TINY, 1), {})
     for variant in parts.SHARING:
-        rows = found.of("part", "aggregator", variant)
-        assert [row.at for row in rows] == list(parts.TINY.queries)
+        for keys in parts.TINY.keys:
+            for burst in parts.TINY.bursts:
+                rows = found.of("part", "engine", parts.grid(variant, keys, burst))
+                assert [row.at for row in rows] == list(parts.TINY.queries)
+        assert all(row.cpu_ns > 0 for row in found.of("part", "window", variant))
         held = [row.value or 0 for row in found.of("size", "state bytes", variant)]
         assert 0 < held[0] < held[-1]
     assert found.one("part", "router").events == parts.TINY.events
@@ -53,6 +56,20 @@ def test_the_parts_of_a_job() -> None:
     # Time, value and key of an event are eight bytes and more each.
     assert found.value("log bytes") > 24
     assert found.value("portion bytes") > 24
+
+
+def test_visits_come_in_bursts_to_partitions_that_are_open() -> None:
+    keys, burst, batch, batches = 7, 5, 1_000, 3
+    stream = parts.visits(4, keys, burst, batch, batches)
+    first = stream.table.num_rows - batch * batches
+    key = stream.table["key"].to_numpy()
+    assert first == keys * parts.ENDS
+    assert set(key[:first]) == set(range(keys))
+    for turn in range(batches):
+        visits = key[first + turn * batch :][:batch].reshape(-1, burst)
+        assert (visits == visits[:, :1]).all()
+    types = stream.table["type"].slice(first).to_pylist()
+    assert types.count("B") / len(types) == pytest.approx(burst / (burst + 5), abs=0.05)
 
 
 def test_an_aggregator_takes_what_routers_send_and_answers_as_an_engine_does() -> None:
