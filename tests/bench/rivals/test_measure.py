@@ -125,6 +125,26 @@ def test_a_process_is_kept_from_point_to_point_and_warm(
     assert (found.outcome, found.peak_bytes) == ("ended", 2)
 
 
+def test_only_the_first_run_of_a_new_process_may_take_longer(
+    scripted: tuple[dict[str, list[float]], list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds, _ = scripted
+    seconds["flink"] = [8.0, 1.0]
+    limits: list[float] = []
+    run = Scripted.run
+
+    def noted(self: Scripted, limit_s: float) -> dict[str, Any]:
+        limits.append(limit_s)
+        return run(self, limit_s)
+
+    monkeypatch.setattr(Scripted, "run", noted)
+    with Crew(Effort(5, 1, 1, java_warm_s=6)) as crew:
+        crew.measure(any_match(8), ["flink"], silent)
+        crew.measure(any_match(8), ["flink"], silent)
+    assert limits[0] == 5 + 12
+    assert set(limits[1:]) == {5}
+
+
 def test_times_have_settled_when_they_fall_no_more() -> None:
     assert not settled([1.0] * 7)
     assert settled([1.0] * 8)
