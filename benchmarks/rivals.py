@@ -1,9 +1,10 @@
 """What one would pick instead: Flink CEP, Esper, Spark SQL and DuckDB beside this engine.
 
 The same events, answers that are checked to be the same, one thread each, a process for each system
-at each point; times are from events in memory to the last answer, after warming up. A system that
-does not end in its time, or within 2 GB, is told as such and not tried with more. Into `--output`
-go rivals.parquet (all measurements), plots of time and memory, and rivals.md, which has both.
+and kind of query; times are from events in memory to the last answer, after warming up until they
+settle. A system that does not end in its time, or within 2 GB, is told as such and not tried with
+more. Into `--output` go rivals.parquet (all measurements), plots of time and memory, and rivals.md,
+which has both.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ from benchmarks._rivals.measure import (
     MEMORY,
     NOT_ENDED,
     NOT_TRIED,
+    Crew,
     Effort,
     Measured,
-    measure,
 )
 from benchmarks._rivals.systems import RIVALS
 
 OUTPUT = Path("build/rivals")
 FULL = Effort()
-QUICK = replace(FULL, limit_s=5.0, warm_s=0.5)
+QUICK = replace(FULL, limit_s=5.0, warm_s=1.0, java_warm_s=6.0)
 
 
 def run(
@@ -59,15 +60,16 @@ def sweep(
     """From small to large. Who gave up at a point is not tried at the next."""
     gave_up: dict[str, int] = {}
     rows = []
-    for size in sizes:
-        job = case.job(size)
-        trying = [name for name in systems if name not in gave_up]
-        told = f"{case.title}, {size:,} {case.varies}"
-        found = measure(job, trying, effort, _beginning(told, progress))
-        gave_up |= {each.system: size for each in found if each.outcome in (NOT_ENDED, MEMORY)}
-        found += [_not_tried(name, gave_up[name]) for name in systems if name not in trying]
-        about = {"case": case.name, "size": size, "events": job.table.num_rows}
-        rows += [{**about, "queries": len(job.queries), **asdict(each)} for each in found]
+    with Crew(effort) as crew:
+        for size in sizes:
+            job = case.job(size)
+            trying = [name for name in systems if name not in gave_up]
+            told = f"{case.title}, {size:,} {case.varies}"
+            found = crew.measure(job, trying, _beginning(told, progress))
+            gave_up |= {each.system: size for each in found if each.outcome in (NOT_ENDED, MEMORY)}
+            found += [_not_tried(name, gave_up[name]) for name in systems if name not in trying]
+            about = {"case": case.name, "size": size, "events": job.table.num_rows}
+            rows += [{**about, "queries": len(job.queries), **asdict(each)} for each in found]
     return rows
 
 

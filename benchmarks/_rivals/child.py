@@ -2,8 +2,9 @@
 
 It reads the job from the folder, says that it is ready, and runs the job for each line that says
 `run`. It answers with a line of JSON: seconds, seconds of CPU, and a row `[query, window, count,
-sum]` for each window that has a trend. Timed is from events in memory to rows in memory.
-`java/Rival.java` does the same.
+sum]` for each window that has a trend. Timed is from events in memory to rows in memory. A line
+`job FOLDER` has it read another job and say again that it is ready. `java/Rival.java` does the
+same.
 """
 
 from __future__ import annotations
@@ -17,14 +18,21 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
+from benchmarks._rivals import sql
 from benchmarks._rivals.job import Job
-from benchmarks._rivals.systems import HEAP_MB, ONE_CORE, OUT_OF_MEMORY, RIVALS
+from benchmarks._rivals.systems import HEAP_MB, ONE_CORE, OUT_OF_MEMORY, RIVALS, SqlRival
 
 Rows = list[tuple[str, int, float, float]]
 HEAP = int(os.environ.get("HAMLET_RIVALS_HEAP_MB", HEAP_MB))
 
 
 class Running(ABC):
+    @abstractmethod
+    def load(self, job: Job) -> None:
+        """Instead of the job before."""
+
     def ready(self) -> None:  # noqa: B027 (most have nothing to make)
         """Before the clock."""
 
@@ -40,7 +48,7 @@ class Running(ABC):
 
 
 class Hamlet(Running):
-    def __init__(self, job: Job) -> None:
+    def load(self, job: Job) -> None:
         from benchmarks.baselines.ours import Hamlet as Ours
         from runtime.language.parser import parse
 
@@ -64,37 +72,47 @@ class Hamlet(Running):
 
 
 class Sql(Running):
-    def __init__(self, name: str, job: Job) -> None:
+    def __init__(self, name: str) -> None:
         rival = RIVALS[name]
-        self._statements = {query.name: rival.statement(query) for query in job.queries}  # type: ignore[attr-defined]
+        assert isinstance(rival, SqlRival)
+        self._rival = rival
+
+    def load(self, job: Job) -> None:
+        self._statements = self._rival.asked(job.queries)
+        self._fill(job, sql.roles(self._statements))
 
     def run(self) -> Any:
-        return {name: self._asked(text) for name, text in self._statements.items()}
+        return [self._found(each.text) for each in self._statements]
 
     def rows(self, found: Any) -> Rows:
-        return [
-            (name, int(win), float(count), float(total))
-            for name, rows in found.items()
-            for win, count, total in rows
-        ]
+        both = zip(self._statements, found, strict=True)
+        return [row for asked, rows in both for row in asked.rows(rows)]
 
     @abstractmethod
-    def _asked(self, statement: str) -> Any: ...
+    def _fill(self, job: Job, roles: pa.Table) -> None:
+        """The views `e` and `q`, in memory."""
+
+    @abstractmethod
+    def _found(self, statement: str) -> Any: ...
 
 
 class DuckDb(Sql):
-    def __init__(self, name: str, job: Job) -> None:
+    def __init__(self, name: str) -> None:
         import duckdb
 
-        super().__init__(name, job)
+        super().__init__(name)
         self._connection = duckdb.connect()
         self._connection.execute(f"SET threads = 1; SET memory_limit = '{HEAP}MB'")
         self._connection.execute("SET temp_directory = ''")  # as with Java, memory is all there is
-        self._connection.register("events", job.table)
-        text = f"SELECT time // {job.within} AS win, time, type::VARCHAR AS type, x FROM events"
-        self._connection.execute(f"CREATE TABLE e AS {text}")
 
-    def _asked(self, statement: str) -> Any:
+    def _fill(self, job: Job, roles: pa.Table) -> None:
+        self._connection.register("events", job.table)
+        self._connection.register("roles", roles)
+        text = f"SELECT time // {job.within} AS win, time, type::VARCHAR AS type, x FROM events"
+        self._connection.execute(f"CREATE OR REPLACE TABLE e AS {text}")
+        self._connection.execute("CREATE OR REPLACE TABLE q AS SELECT * FROM roles")
+
+    def _found(self, statement: str) -> Any:
         import duckdb
 
         try:
@@ -104,10 +122,10 @@ class DuckDb(Sql):
 
 
 class Spark(Sql):
-    def __init__(self, name: str, job: Job) -> None:
+    def __init__(self, name: str) -> None:
         from pyspark.sql import SparkSession
 
-        super().__init__(name, job)
+        super().__init__(name)
         options = " ".join(("-XX:+ExitOnOutOfMemoryError", *ONE_CORE))
         settings = {
             "spark.driver.memory": f"{HEAP}m",
@@ -125,13 +143,18 @@ class Spark(Sql):
         gateway = self._session.sparkContext._gateway
         assert gateway is not None
         self._gateway = gateway.proc
+
+    def _fill(self, job: Job, roles: pa.Table) -> None:
+        self._session.catalog.clearCache()
         table = job.table.set_column(1, "type", job.table["type"].cast("string"))
         frame = self._session.createDataFrame(table.to_pandas()).coalesce(1)
         frame = frame.selectExpr(f"time div {job.within} AS win", "time", "type", "x").cache()
         frame.count()  # into memory
         frame.createOrReplaceTempView("e")
+        if roles.num_rows:  # Spark makes no frame of nothing
+            self._session.createDataFrame(roles.to_pandas()).createOrReplaceTempView("q")
 
-    def _asked(self, statement: str) -> Any:
+    def _found(self, statement: str) -> Any:
         from py4j.protocol import Py4JError, Py4JNetworkError
 
         try:
@@ -153,10 +176,10 @@ class Spark(Sql):
         return (int(cells[11]) + int(cells[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def made(name: str, job: Job) -> Running:
+def made(name: str) -> Running:
     if name == "hamlet":
-        return Hamlet(job)
-    return (DuckDb if name.startswith("duckdb") else Spark)(name, job)
+        return Hamlet()
+    return (DuckDb if name.startswith("duckdb") else Spark)(name)
 
 
 def timed(running: Running) -> dict[str, Any]:
@@ -174,12 +197,16 @@ def main(name: str, folder: str) -> None:
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # whatever a library prints is not an answer
     try:
-        running = made(name, Job.read(Path(folder)))
+        running = made(name)
+        running.load(Job.read(Path(folder)))
         answers.write('{"ready": true}\n')
         for line in sys.stdin:
-            if line.strip() != "run":
-                break
-            answers.write(json.dumps(timed(running)) + "\n")
+            asked, _, other = line.rstrip("\n").partition(" ")
+            if asked == "job":
+                running.load(Job.read(Path(other)))
+                answers.write('{"ready": true}\n')
+            else:
+                answers.write(json.dumps(timed(running)) + "\n")
     except MemoryError:
         os._exit(OUT_OF_MEMORY)
 

@@ -17,16 +17,15 @@ from benchmarks._rivals.systems import RIVALS
 #: What a plot shows, by the end of its name.
 SHOWN = {"time": "time", "memory": "memory (MB)"}
 
-# Okabe and Ito's colours, which differ for the colour-blind: one for each product, whose two forms
-# have markers of their own.
+# Okabe and Ito's colours, which differ for the colour-blind.
 LOOKS = {
     "hamlet": Look("#0072b2", "o"),
     "flink": Look("#d55e00", "v"),
     "esper": Look("#009e73", "D"),
     "spark-join": Look("#e69f00", "^"),
-    "spark-window": Look("#e69f00", "s"),
+    "spark-window": Look("#000000", "s"),
     "duckdb-join": Look("#cc79a7", "<"),
-    "duckdb-window": Look("#cc79a7", "P"),
+    "duckdb-window": Look("#56b4e9", "P"),
 }
 
 

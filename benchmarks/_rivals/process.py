@@ -50,11 +50,13 @@ class Process:
         self._answer(START_S)
         self.started_bytes = sum(_memory(pid, "VmRSS") for pid in self._family())
 
+    def load(self, folder: Path) -> None:
+        """Another job instead of the one before."""
+        self._say(f"job {folder}")
+        self._answer(START_S)
+
     def run(self, limit_s: float) -> dict[str, Any]:
-        assert self._process.stdin is not None
-        with suppress(BrokenPipeError):  # it has ended; why, is seen below
-            self._process.stdin.write(b"run\n")
-            self._process.stdin.flush()
+        self._say("run")
         return self._answer(limit_s)
 
     def peak_bytes(self) -> int:
@@ -70,6 +72,12 @@ class Process:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+
+    def _say(self, line: str) -> None:
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError):  # it has ended; why, its answer shows
+            self._process.stdin.write(f"{line}\n".encode())
+            self._process.stdin.flush()
 
     def _answer(self, limit_s: float) -> dict[str, Any]:
         assert self._process.stdout is not None

@@ -19,11 +19,13 @@ Flink CEP {flink}, Esper {esper}, Spark SQL {spark-join} and DuckDB {duckdb-join
 engine: `hamlet bench rivals`. All get the same events, {windows} windows of them, and all that
 ended gave the same counts and sums, in every run.
 
-- Each system has a process of its own at each point. They are started together, warmed up one after
-  the other for {warm_s:g} s or one run, and then run {repeats} times in turns. A cell holds the
-  median, the smallest and the largest time, the median of CPU time, and the peak resident set of
-  the process (with Java's, for Spark) over its life: runtime and libraries included, and for Java
-  also garbage that nobody had to collect yet.
+- Each system has a process of its own for each kind of query, which goes from small to large. At
+  each point they are warmed up, one after the other, until times settle: for {warm_s:g} s or one
+  run at least, and a process of Java for {java_warm_s:g} s when it is new; for twice that at most.
+  Then they run {repeats} times in turns, in an order that rotates.
+- A cell holds the median, the smallest and the largest time, the median of CPU time, and the peak
+  resident set of the process (with Java's, for Spark) up to there: runtime and libraries included,
+  and for Java also garbage that nobody had to collect yet.
 - Timed is from events in memory to the last answer in memory, each system with events in its own
   form: columns for this engine, with types as numbers, Spark and DuckDB, objects for Flink and
   Esper, which compare the types' names. Not counted: making these, the start of a process,
@@ -76,6 +78,13 @@ number of Bs is within a double.
 ```sql
 {window}
 ```
+
+Several queries of that kind are one statement for a SQL system, over a table `q` of what each calls
+its A, its B and its C, with partitions by query and window; the recursive one likewise:
+
+```sql
+{many}
+```
 """
 
 
@@ -93,6 +102,7 @@ def section(measured: Path, images: str) -> str:
         join=sql.JOIN_SEQUENCE,
         recursive=sql.RECURSIVE_ANY,
         window=sql.WINDOW_ANY,
+        many=sql.WINDOW_MANY,
     )
     cases = [
         _case(case, [row for row in rows if row["case"] == case.name], images) for case in CASES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 
@@ -30,6 +30,7 @@ _ONLY_ANY = "sequences of fixed length are only written here under skip-till-any
 
 class Rival(ABC):
     name: str
+    java = False  #: whether it is compiled while it runs, and takes its time to
 
     def cannot(self, job: Job) -> str | None:
         """Why it cannot express a query of the job, in words."""
@@ -72,13 +73,16 @@ class _Python(Rival):
         return version(self._package)
 
 
-class _Sql(_Python):
-    def __init__(self, name: str, package: str, *forms: Mapping[tuple[str, bool], str]) -> None:
+class SqlRival(_Python):
+    def __init__(
+        self, name: str, package: str, *forms: Mapping[tuple[str, bool], str], java: bool = False
+    ) -> None:
         super().__init__(name, package)
+        self.java = java
         self._forms = {asked: text for each in forms for asked, text in each.items()}
 
-    def statement(self, query: Query) -> str:
-        return sql.statement(self._forms[query.semantics, query.kleene], query)
+    def asked(self, queries: Iterable[Query]) -> list[sql.Asked]:
+        return sql.asked(self._forms, queries)
 
     def _reason(self, query: Query, job: Job) -> str | None:
         form = self._forms.get((query.semantics, query.kleene))
@@ -91,6 +95,8 @@ class _Sql(_Python):
 
 class _Java(Rival):
     """A main class of `java/`."""
+
+    java = True
 
     def __init__(self, name: str, main: str, artifact: str) -> None:
         self.name = name
@@ -126,9 +132,9 @@ _ALL: tuple[Rival, ...] = (
     _Python("hamlet", "hamlet-runtime"),
     _Java("flink", "FlinkRival", "flink-cep"),
     _Java("esper", "EsperRival", "esper-runtime"),
-    _Sql("spark-join", "pyspark", sql.JOIN),
-    _Sql("spark-window", "pyspark", sql.WINDOW),
-    _Sql("duckdb-join", "duckdb", sql.JOIN, sql.RECURSIVE),
-    _Sql("duckdb-window", "duckdb", sql.WINDOW),
+    SqlRival("spark-join", "pyspark", sql.JOIN, java=True),
+    SqlRival("spark-window", "pyspark", sql.WINDOW, java=True),
+    SqlRival("duckdb-join", "duckdb", sql.JOIN, sql.RECURSIVE),
+    SqlRival("duckdb-window", "duckdb", sql.WINDOW),
 )
 RIVALS = {rival.name: rival for rival in _ALL}

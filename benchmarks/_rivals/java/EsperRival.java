@@ -20,6 +20,11 @@ public final class EsperRival extends Rival {
     private EPCompiled totals;
     private int runs;
 
+    EsperRival() {
+        configuration.getCommon().addEventType("Event", Event.class);
+        configuration.getRuntime().getThreading().setInternalTimerEnabled(false);
+    }
+
     public static void main(String[] args) throws Exception {
         serve(new EsperRival(), args);
     }
@@ -27,8 +32,6 @@ public final class EsperRival extends Rival {
     @Override
     void prepare(Job job) throws Exception {
         this.job = job;
-        configuration.getCommon().addEventType("Event", Event.class);
-        configuration.getRuntime().getThreading().setInternalTimerEnabled(false);
         StringBuilder epl = new StringBuilder(Epl.TOTALS);
         for (Query query : job.queries) {
             epl.append(Epl.statements(query, job.longest(query.middle())));

@@ -45,6 +45,9 @@ public final class FlinkRival extends Rival {
     void prepare(Job job) throws Exception {
         this.job = job;
         events = job.events;
+        if (cluster != null) {
+            return;
+        }
         Configuration settings = new Configuration();
         settings.set(RestOptions.BIND_PORT, "0");
         settings.set(RestOptions.BIND_ADDRESS, "127.0.0.1");

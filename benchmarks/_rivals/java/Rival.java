@@ -26,6 +26,7 @@ public abstract class Rival {
         cpu = SYSTEM.getProcessCpuTime() - beganCpu;
     }
 
+    /** Also instead of a job before. */
     abstract void prepare(Job job) throws Exception;
 
     /** Calls `began` and `ended`. */
@@ -37,7 +38,12 @@ public abstract class Rival {
         rival.prepare(Job.read(Path.of(args[0])));
         answers.println("{\"ready\":true}");
         var lines = new BufferedReader(new InputStreamReader(System.in));
-        for (String line = lines.readLine(); "run".equals(line); line = lines.readLine()) {
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            if (line.startsWith("job ")) {
+                rival.prepare(Job.read(Path.of(line.substring(4))));
+                answers.println("{\"ready\":true}");
+                continue;
+            }
             List<Total> totals = rival.run();
             String rows = totals.stream().map(Total::json).collect(Collectors.joining(","));
             answers.println(

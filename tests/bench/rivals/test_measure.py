@@ -1,6 +1,8 @@
 """A point and a sweep: who gives up is told, who differs is an error. DuckDB starts quickest."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -8,15 +10,15 @@ import pytest
 from benchmarks import rivals
 from benchmarks._rivals import measure as measuring
 from benchmarks._rivals import plots, sql, store
-from benchmarks._rivals.cases import CASES, any_match, next_match
+from benchmarks._rivals.cases import CASES, any_match, many, next_match
 from benchmarks._rivals.classes import class_path
 from benchmarks._rivals.job import Job
-from benchmarks._rivals.measure import Effort, measure
+from benchmarks._rivals.measure import Crew, Effort, measure, settled
 from benchmarks._rivals.section import section
-from benchmarks._rivals.systems import RIVALS
+from benchmarks._rivals.systems import RIVALS, SqlRival
 from runtime.errors import HamletError
 
-EFFORT = Effort(limit_s=300, warm_s=0, repeats=5)
+EFFORT = Effort(limit_s=300, warm_s=0, repeats=5, java_warm_s=0)
 ANY = CASES[0]
 
 
@@ -29,6 +31,139 @@ def test_systems_take_turns_and_agree() -> None:
     assert [each.outcome for each in found] == ["ended", "ended"]
     assert all(len(each.seconds) == len(each.cpu_seconds) == 5 for each in found)
     assert all(each.peak_bytes > 0 for each in found)
+
+
+class Scripted:
+    """A system whose runs take what is written down, and the last of it from then on."""
+
+    started_bytes = 1
+
+    def __init__(self, name: str, seconds: list[float], told: list[str]) -> None:
+        self._name, self._seconds, self._told = name, seconds, told
+
+    def run(self, limit_s: float) -> dict[str, Any]:
+        self._told.append(self._name)
+        seconds = self._seconds.pop(0) if len(self._seconds) > 1 else self._seconds[0]
+        CLOCK[0] += seconds
+        return {"wall": seconds, "cpu": seconds, "rows": [("any", 0, 1.0, 1.0)]}
+
+    def ready(self) -> None:
+        pass
+
+    def load(self, folder: Path) -> None:
+        self._told.append(f"{self._name} loads")
+
+    def peak_bytes(self) -> int:
+        return 2
+
+    def end(self) -> None:
+        self._told.append(f"{self._name} ends")
+
+
+CLOCK = [0.0]
+
+
+@pytest.fixture
+def scripted(monkeypatch: pytest.MonkeyPatch) -> tuple[dict[str, list[float]], list[str]]:
+    """What runs of systems take, to be written; and what systems were asked for."""
+    seconds: dict[str, list[float]] = {}
+    told: list[str] = []
+    monkeypatch.setattr(measuring, "time", SimpleNamespace(monotonic=lambda: CLOCK[0]))
+    monkeypatch.setattr(
+        measuring, "Process", lambda rival, *_: Scripted(rival.name, seconds[rival.name], told)
+    )
+    return seconds, told
+
+
+def test_the_order_of_systems_rotates(
+    scripted: tuple[dict[str, list[float]], list[str]],
+) -> None:
+    seconds, told = scripted
+    names = ["hamlet", "flink", "esper"]
+    seconds |= {name: [1.0] for name in names}
+    measure(any_match(8), names, EFFORT, silent)
+    turns = [told[place : place + 3] for place in range(0, 18, 3)]
+    assert turns[0] == names  # warming up
+    shifted = [names[turn % 3 :] + names[: turn % 3] for turn in range(5)]
+    assert turns[1:] == shifted
+
+
+def test_systems_warm_up_until_times_settle(
+    scripted: tuple[dict[str, list[float]], list[str]],
+) -> None:
+    seconds, told = scripted
+    seconds |= {"hamlet": [1.0], "duckdb-join": [0.2] * 4 + [0.1], "flink": [1.0]}
+    effort = Effort(limit_s=60, warm_s=1, repeats=0, java_warm_s=10)
+    measure(any_match(8), ["hamlet", "duckdb-join", "flink"], effort, silent)
+    assert told.count("hamlet") == 2  # twice the time, as there are too few to compare
+    # after 8 runs the last four are faster; three more, and the median of those before falls, too
+    assert told.count("duckdb-join") == 11
+    assert told.count("flink") == 10
+
+
+def test_java_that_goes_on_getting_faster_warms_up_for_twice_the_time(
+    scripted: tuple[dict[str, list[float]], list[str]],
+) -> None:
+    seconds, _ = scripted
+    seconds["flink"] = [4 * 0.9**n for n in range(100)]
+    began = CLOCK[0]
+    measure(any_match(8), ["flink"], Effort(60, 1, 0, java_warm_s=10), silent)
+    assert 20 <= CLOCK[0] - began < 24
+
+
+def test_a_process_is_kept_from_point_to_point_and_warm(
+    scripted: tuple[dict[str, list[float]], list[str]],
+) -> None:
+    seconds, told = scripted
+    seconds["flink"] = [0.5]
+    with Crew(Effort(60, 1, 0, java_warm_s=10)) as crew:
+        crew.measure(any_match(8), ["flink"], silent)
+        first = told.count("flink")
+        (found,) = crew.measure(any_match(8), ["flink"], silent)
+    assert (first, told.count("flink") - first) == (20, 8)
+    assert [line for line in told if line != "flink"] == ["flink loads", "flink ends"]
+    assert (found.outcome, found.peak_bytes) == ("ended", 2)
+
+
+def test_only_the_first_run_of_a_new_process_may_take_longer(
+    scripted: tuple[dict[str, list[float]], list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds, _ = scripted
+    seconds["flink"] = [8.0, 1.0]
+    limits: list[float] = []
+    run = Scripted.run
+
+    def noted(self: Scripted, limit_s: float) -> dict[str, Any]:
+        limits.append(limit_s)
+        return run(self, limit_s)
+
+    monkeypatch.setattr(Scripted, "run", noted)
+    with Crew(Effort(5, 1, 1, java_warm_s=6)) as crew:
+        crew.measure(any_match(8), ["flink"], silent)
+        crew.measure(any_match(8), ["flink"], silent)
+    assert limits[0] == 5 + 12
+    assert set(limits[1:]) == {5}
+
+
+def test_times_have_settled_when_they_fall_no_more() -> None:
+    assert not settled([1.0] * 7)
+    assert settled([1.0] * 8)
+    assert settled([1.0] * 4 + [0.95] * 4)
+    assert not settled([1.0] * 4 + [0.8] * 4)
+    assert settled([5.0] * 10 + [1.0] * 8)
+
+
+def test_java_has_its_own_time_to_warm_up_when_new() -> None:
+    effort = Effort(warm_s=1, java_warm_s=6)
+    assert effort.warming(java=False, fresh=True) == (1, 2)
+    assert effort.warming(java=True, fresh=True) == (6, 12)
+    assert effort.warming(java=True, fresh=False) == (1, 12)
+    assert {name for name, each in RIVALS.items() if each.java} == {
+        "flink",
+        "esper",
+        "spark-join",
+        "spark-window",
+    }
 
 
 def test_what_cannot_be_expressed_is_refused_with_the_reason() -> None:
@@ -62,7 +197,7 @@ def test_who_gave_up_is_not_tried_with_more() -> None:
 
 
 def test_answers_that_differ_are_an_error() -> None:
-    point = measuring._Point(any_match(8), Path(), EFFORT)
+    point = measuring._Point(any_match(8), Path(), EFFORT, {})
     row = ["any", 0, 3.0, 7.0]
     point._check("one", measuring._answers(any_match(8), [row]))
     with pytest.raises(HamletError, match=r"two and one do not agree: query any.*n is 4"):
@@ -86,6 +221,26 @@ def test_a_statement_is_for_the_types_of_its_query() -> None:
     query = CASES[-1].job(2).queries[1]
     text = sql.statement(sql.JOIN_SEQUENCE, query)
     assert "a.type = 'A1' AND b.type = 'B' AND c.type = 'C1'" in text
+
+
+@pytest.mark.parametrize("name", ["duckdb-join", "duckdb-window", "spark-window"])
+def test_several_queries_are_one_statement(name: str) -> None:
+    rival = RIVALS[name]
+    assert isinstance(rival, SqlRival)
+    queries = many(3).queries
+    (alone,), (together,) = rival.asked(queries[:1]), rival.asked(queries)
+    assert "'A0'" in alone.text
+    assert together.queries == queries
+    assert sql.roles([alone]).num_rows == 0
+    assert sql.roles([together]).to_pylist()[3:6] == [
+        {"name": "q1", "type": "A1", "role": "A"},
+        {"name": "q1", "type": "B", "role": "B"},
+        {"name": "q1", "type": "C1", "role": "C"},
+    ]
+
+
+def test_a_workload_has_a_line_in_its_plots() -> None:
+    assert all(len(case.quick) > 1 for case in CASES)
 
 
 @pytest.fixture
@@ -157,7 +312,8 @@ def test_the_command_writes_measurements_plots_and_a_page(
 
 def test_every_system_has_a_look_of_its_own() -> None:
     assert plots.LOOKS.keys() == RIVALS.keys()
-    assert len(set(plots.LOOKS.values())) == len(RIVALS)
+    for looks in zip(*plots.LOOKS.values(), strict=True):  # colours, then markers
+        assert len(set(looks)) == len(RIVALS)
 
 
 def test_the_table_says_who_did_not_end() -> None:

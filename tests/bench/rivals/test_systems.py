@@ -99,6 +99,14 @@ def test_a_system_gives_what_the_enumerator_lists(
         assert told["wall"] > 0
         assert told["cpu"] >= 0
     assert process.peak_bytes() >= process.started_bytes > 0
+    # another job in the same process: one query, other events
+    other = Job(tuple(able[:1]), stream(seed=22), WITHIN)
+    other.write(tmp_path / "other")
+    process.load(tmp_path / "other")
+    told = process.run(300)
+    assert {(query, win): (n, s) for query, win, n, s in told["rows"]} == enumerated(
+        able[0], other.table
+    )
 
 
 def test_all_but_joins_express_all_queries() -> None:
