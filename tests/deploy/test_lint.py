@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from deploy.helm.__main__ import described, written
-from tools.kubernetes import CHART, EXAMPLES, run_helm
+from tools.kubernetes import CHART, EXAMPLES, definition, run_helm
 
 pytestmark = pytest.mark.usefixtures("chart_tools")
 VALUES = yaml.safe_load((CHART / "values.yaml").read_text())
@@ -63,16 +63,64 @@ def test_every_value_is_described():
 
 
 def test_the_schema_knows_every_value_and_no_other():
+    """And wants every one: with null, Helm takes a value away that a template reads."""
+
     def compare(values, schema, where):
-        assert schema["additionalProperties"] is False, where
         known = set(schema["properties"]) - {"global"}
         assert known == set(values), where
+        assert set(schema["required"]) == known, where
         for name, value in values.items():
             below = schema["properties"][name]
             if "properties" in below:
                 compare(value, below, f"{where}.{name}")
 
     compare(VALUES, SCHEMA, "")
+
+
+def test_the_schema_is_closed_in_lists_too():
+    """But for what is given to others, and volumes, of which Kubernetes has too many kinds."""
+    found = dict(nodes(SCHEMA, ""))
+    objects = {where for where, each in found.items() if each.get("type") == "object"}
+    opened = {where for where in objects if "additionalProperties" not in found[where]}
+    assert opened == {".global", ".volumes[]"}
+    assert {".env[].valueFrom.secretKeyRef", ".networkPolicy.egress[].to[].podSelector"} <= objects
+    for where, each in found.items():
+        if each.get("type") == "array":
+            assert f"{where}[]" in found, where
+
+
+@pytest.mark.parametrize(
+    ("value", "place"),
+    [
+        ("env", "containers[].env"),
+        ("envFrom", "containers[].envFrom"),
+        ("volumeMounts", "containers[].volumeMounts"),
+        ("volumes", "volumes"),
+        ("head.tolerations", "tolerations"),
+        ("workers.affinity", "affinity"),
+    ],
+)
+def test_the_schema_has_the_fields_of_kubernetes(value, place):
+    """No name that a pod does not have, and all that it must have."""
+    root = definition("RayCluster")["schema"]["openAPIV3Schema"]
+    theirs = dict(nodes(root, "", refs=False))
+    start = f".spec.headGroupSpec.template.spec.{place}"
+    for where, each in nodes(SCHEMA, ""):
+        if where == f".{value}" or where.startswith((f".{value}.", f".{value}[")):
+            other = theirs[start + where.removeprefix(f".{value}")]
+            assert set(each.get("properties", ())) <= set(other.get("properties", ())), where
+            assert set(other.get("required", ())) <= set(each.get("required", ())), where
+
+
+def nodes(schema, where, refs=True):
+    """Every schema below one, by its place."""
+    if refs and "$ref" in schema:
+        schema = SCHEMA["definitions"][schema["$ref"].removeprefix("#/definitions/")]
+    yield where, schema
+    for name, each in schema.get("properties", {}).items():
+        yield from nodes(each, f"{where}.{name}", refs)
+    if "items" in schema:
+        yield from nodes(schema["items"], f"{where}[]", refs)
 
 
 def leaves(values, before=""):

@@ -38,7 +38,42 @@ LAPTOP = CHART / "examples" / "laptop.yaml"
         ("security.userId=0", "at '/security/userId': minimum: got 0, want 1"),
         ("checkpoint.claim.accessMode=Many", "one of 'ReadWriteMany', 'ReadWriteOnce'"),
         ("ray.redis.address=redis", "at '/ray/redis/address': 'redis' does not match pattern"),
+        # A scheme that Arrow does not know, or only with libraries that the image does not have.
+        (
+            "checkpoint.uri=s3a://bucket/state",
+            "at '/checkpoint/uri': 's3a://bucket/state' does not",
+        ),
+        ("checkpoint.uri=hdfs://name/state", "at '/checkpoint/uri': 'hdfs://name/state' does not"),
+        # Lists are as closed as the rest.
         ("env[0].value=x", "at '/env/0': missing property 'name'"),
+        ("env[0].name=A,env[0].vale=x", "at '/env/0': additional properties 'vale' not allowed"),
+        ("env[0].name=A,env[0].value=1", "at '/env/0/value': got number, want string"),
+        (
+            "env[0].name=A,env[0].valueFrom.secretKeyRef.name=s",
+            "at '/env/0/valueFrom/secretKeyRef': missing property 'key'",
+        ),
+        ("envFrom[0].secret.name=s", "at '/envFrom/0': additional properties 'secret' not allowed"),
+        ("envFrom[0].secretRef.nam=s", "at '/envFrom/0/secretRef': "),
+        ("volumes[0].emptyDir.medium=Memory", "at '/volumes/0': missing property 'name'"),
+        ("volumeMounts[0].name=data", "at '/volumeMounts/0': missing property 'mountPath'"),
+        (
+            "volumeMounts[0].name=data,volumeMounts[0].mountPath=data",
+            "at '/volumeMounts/0/mountPath': 'data' does not match pattern '^/'",
+        ),
+        ("head.tolerations[0].keyy=a", "at '/head/tolerations/0': additional properties 'keyy'"),
+        ("workers.tolerations[0].effect=No", "at '/workers/tolerations/0/effect': value must be"),
+        ("head.affinity.nodes=x", "at '/head/affinity': additional properties 'nodes' not allowed"),
+        ("networkPolicy.egress[0].foo=1", "at '/networkPolicy/egress/0': additional properties"),
+        ("networkPolicy.egress[0].to[0].podSelector.app=x", "/egress/0/to/0/podSelector': addit"),
+        ("networkPolicy.metricsFrom[0].namespace=x", "at '/networkPolicy/metricsFrom/0': addit"),
+        ("networkPolicy.dashboardFrom[0].ipBlock.from=x", "/dashboardFrom/0/ipBlock': "),
+        # With null, Helm takes a value away.
+        ("mode=null", "at '': missing property 'mode'"),
+        ("head=null", "at '': missing property 'head'"),
+        ("workload=null", "at '': missing property 'workload'"),
+        ("job.actors=null", "at '/job': missing property 'actors'"),
+        ("checkpoint.claim=null", "at '/checkpoint': missing property 'claim'"),
+        ("workers.autoscaling.enabled=null", "'/workers/autoscaling': missing property 'enabled'"),
         # What the schema cannot say.
         ("workload.queries=", "There are no queries: set workload.queries"),
         ("workload.existingConfigMap=q", "workload.existingConfigMap exclude each other"),
@@ -70,11 +105,24 @@ def test_refused(wrong, said):
     assert said in done.stderr
 
 
+@pytest.mark.parametrize("none", ["0", "0.0", "0m", "00"])
+def test_a_head_without_a_core_is_refused(none):
+    done = run_helm("template", "rides", CHART, "-f", LAPTOP, "--set-string", f"head.cpu={none}")
+    assert done.returncode != 0
+    assert f"at '/head/cpu': '{none}' does not match pattern" in done.stderr
+
+
 @pytest.mark.parametrize(
     "right",
     [
         "workers.cpu=4",
         "head.cpu=1500m",
+        "head.cpu=0.5",
+        "checkpoint.uri=abfss://state@account.dfs.core.windows.net/rides",
+        "env[0].name=A,env[0].valueFrom.fieldRef.fieldPath=status.podIP,env[1].name=B",
+        "envFrom[0].prefix=A_,envFrom[0].configMapRef.name=s,envFrom[0].configMapRef.optional=true",
+        "volumes[0].name=a,volumes[0].csi.driver=example.com,volumes[0].csi.readOnly=true",
+        "networkPolicy.egress[0].to[0].ipBlock.cidr=10.0.0.0/8,networkPolicy.egress[0].ports[0].port=kafka",
         "ray.redis.address=rediss://redis:6379",
         "global.a=b",
         "workers.replicas=1,workers.cpu=4,job.actors=2,job.sparkCores=2",
