@@ -1,11 +1,12 @@
 """Writes what the chart holds of other files: `make chart`.
 
 Helm reaches only what lies in the chart, so dashboards and rules are copied. The README lists the
-values with their comments.
+values with their comments, and names the operator that `Chart.yaml` asks for.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ CHART = Path(__file__).parent / "hamlet"
 GRAFANA = Path(__file__).parents[2] / "grafana"
 BEGIN, END = "<!-- values -->\n", "<!-- end of values -->\n"
 MARK = "# -- "
+OPERATOR = re.compile(r"(\[KubeRay\]\(\S+\) )[0-9.]+[0-9]")
 
 
 def written() -> dict[Path, bytes]:
@@ -29,6 +31,9 @@ def written() -> dict[Path, bytes]:
 
 
 def _readme(text: str) -> str:
+    chart = yaml.safe_load((CHART / "Chart.yaml").read_text("utf-8"))
+    operator = chart["annotations"]["hamlet/kuberay"].removeprefix(">=")
+    text = OPERATOR.sub(rf"\g<1>{operator}", text)
     before, _, rest = text.partition(BEGIN)
     after = rest.partition(END)[2]
     rows = [f"| `{name}` | `{value}` | {told} |" for name, value, told in described()]

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from deploy.helm.__main__ import described, written
-from tools.kubernetes import CHART, EXAMPLES, definition, run_helm
+from tools.kubernetes import _RAY, CHART, EXAMPLES, definition, run_helm
 
 pytestmark = pytest.mark.usefixtures("chart_tools")
 VALUES = yaml.safe_load((CHART / "values.yaml").read_text())
@@ -56,6 +56,16 @@ def test_nothing_else_is_in_the_folder_of_copies():
     assert found == {path for path in WRITTEN if "files" in path.parts} | {
         CHART / "files" / "test.py"
     }
+
+
+def test_all_name_the_same_operator(root):
+    """And it is the one whose schemas the manifests are checked against."""
+    chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
+    wanted = chart["annotations"]["hamlet/kuberay"].removeprefix(">=")
+    assert f"v{wanted}" in _RAY
+    assert f"/index.html) {wanted} or" in (CHART / "README.md").read_text()
+    told = (root / "docs" / "kubernetes.md").read_text()
+    assert f"Install the operator, version {wanted} or newer" in told
 
 
 def test_every_value_is_described():
