@@ -16,7 +16,8 @@
 {{- if and .workers.autoscaling.enabled (gt (int .workers.autoscaling.minReplicas) (int .workers.autoscaling.maxReplicas)) -}}
 {{- fail (printf "\n\nworkers.autoscaling.minReplicas is %v and maxReplicas is %v: the first must not be larger.\n" .workers.autoscaling.minReplicas .workers.autoscaling.maxReplicas) -}}
 {{- end -}}
-{{- if has (int .metrics.port) (list 6379 8080 8265 10001 52365) -}}
+{{- /* The range is that of Ray's workers. */ -}}
+{{- if or (has (int .metrics.port) (list 6379 8080 8265 10001 44227 52365)) (and (ge (int .metrics.port) 10002) (le (int .metrics.port) 19999)) -}}
 {{- fail (printf "\n\nmetrics.port is %d, where Ray listens itself: take another one, such as 9464.\n" (int .metrics.port)) -}}
 {{- end -}}
 {{- $writable := include "hamlet.claim" $ | empty | ternary list (list "/var/lib/hamlet") -}}
