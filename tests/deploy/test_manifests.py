@@ -3,9 +3,14 @@
 import json
 import re
 import shlex
+from pathlib import Path
 
 import pytest
 import yaml
+from ray.autoscaler._private.kuberay.node_provider import (
+    IN_CLUSTER_CA_CERT_PATH,
+    IN_CLUSTER_TOKEN_PATH,
+)
 
 from actors.crew import WORKER
 from tools.kubernetes import (
@@ -27,8 +32,8 @@ RELEASES = ["y", "1e3", "true", "0x10", "null", "1-2-3", "hamlet", "r" * 53]
 NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 
 
-def everything(values, **options):
-    return render(values, apis=(PROMETHEUS_OPERATOR,), **options)
+def everything(values, *options, **more):
+    return render(values, *options, apis=(PROMETHEUS_OPERATOR,), **more)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -118,13 +123,51 @@ def test_every_pod_is_closed(values):
 
 @each_example
 def test_tokens_of_kubernetes(values):
-    """Only the head has one, and only for the autoscaler."""
+    """No container has one but the autoscaler, which the operator puts beside the head."""
     manifests = everything(values)
     scaled = values.stem == "production"
     for pod in pods(manifests):
+        spec = pod["spec"]
+        assert spec["automountServiceAccountToken"] is False
+        tokens = {
+            volume["name"]
+            for volume in spec["volumes"]
+            for source in volume.get("projected", {}).get("sources", [])
+            if "serviceAccountToken" in source
+        }
         head = pod["metadata"]["labels"]["app.kubernetes.io/component"] == "ray-head"
-        assert pod["spec"]["automountServiceAccountToken"] is (head and scaled)
+        assert tokens == ({"kubernetes"} if head and scaled else set())
+        for container in [*spec["containers"], *spec.get("initContainers", [])]:
+            for mount in container["volumeMounts"]:
+                assert mount["name"] not in tokens
+                assert not mount["mountPath"].startswith("/var/run/secrets")
     assert of_kind(manifests, "ServiceAccount")["automountServiceAccountToken"] is False
+
+
+@pytest.mark.parametrize("example", ["laptop", "batch"])
+def test_the_autoscaler_finds_its_token(example):
+    """Where Ray looks for it, with all that Kubernetes would put there."""
+    manifests = everything(BY_NAME[example], "--set", "workers.autoscaling.enabled=true")
+    kind = "RayJob" if example == "batch" else "RayCluster"
+    manifest = of_kind(manifests, kind)
+    assert mistakes(manifest, VERSIONS[-1]) == []
+    spec = manifest["spec"]
+    cluster = spec["rayClusterSpec"] if example == "batch" else spec
+    options, head = cluster["autoscalerOptions"], cluster["headGroupSpec"]["template"]["spec"]
+    assert options["imagePullPolicy"] == head["containers"][0]["imagePullPolicy"]
+    volumes = {volume["name"]: volume for volume in head["volumes"]}
+    mounts = {mount["mountPath"]: mount["name"] for mount in options["volumeMounts"]}
+    assert set(mounts.values()) <= set(volumes)
+    places = {Path(IN_CLUSTER_TOKEN_PATH).parent, Path(IN_CLUSTER_CA_CERT_PATH).parent}
+    (folder,) = places
+    sources = volumes[mounts[str(folder)]]["projected"]["sources"]
+    paths = set()
+    for source in sources:
+        (given,) = source.values()
+        paths |= {each["path"] for each in given.get("items", [given])}
+    assert paths == {"token", "ca.crt", "namespace"}
+    assert Path(IN_CLUSTER_TOKEN_PATH).name in paths
+    assert Path(IN_CLUSTER_CA_CERT_PATH).name in paths
 
 
 @each_example
@@ -199,8 +242,12 @@ def test_the_cluster(values):
     assert cluster["headGroupSpec"]["rayStartParams"]["num-cpus"] == "0"
     assert cluster["authOptions"]["mode"] == "token"
     (group,) = cluster["workerGroupSpecs"]
-    (resources,) = shlex.split(group["rayStartParams"]["resources"])
-    assert json.loads(resources) == {WORKER: 1}
+    written = group["rayStartParams"]["resources"]
+    (resources,) = shlex.split(written)
+    by_the_operator = written.strip("'\"` ")  # as getResourcesMap does
+    by_the_autoscaler = written[1:-1].replace("\\", "")  # as _get_custom_resources does
+    for read in (resources, by_the_operator, by_the_autoscaler):
+        assert json.loads(read) == {WORKER: 1}
     assert group["minReplicas"] <= group["replicas"] <= group["maxReplicas"]
     (head,) = cluster["headGroupSpec"]["template"]["spec"]["containers"]
     assert "hamlet-metrics" in [port["name"] for port in head["ports"]]

@@ -26,6 +26,7 @@ enableInTreeAutoscaling: {{ .enabled }}
 {{- if .enabled }}
 autoscalerOptions:
   version: v2
+  imagePullPolicy: {{ $.Values.image.pullPolicy }}
   idleTimeoutSeconds: {{ .idleTimeoutSeconds }}
   resources:
     requests: {cpu: 500m, memory: 512Mi}
@@ -45,6 +46,9 @@ autoscalerOptions:
   volumeMounts:
     - name: tmp
       mountPath: /tmp
+    - name: kubernetes
+      mountPath: /var/run/secrets/kubernetes.io/serviceaccount
+      readOnly: true
     {{- with $.Values.volumeMounts }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
@@ -71,8 +75,9 @@ workerGroupSpecs:
     {{- end }}
     {{- end }}
     rayStartParams:
-      # Routers ask for no core, but for a bit of this: so they stay off the head. Quoted for the shell.
-      resources: '"{\"hamlet-worker\": 1}"'
+      # Routers ask for no core, but for a bit of this: so they stay off the head. In such quotes the shell, the
+      # operator and the autoscaler can all read it.
+      resources: "'{\"hamlet-worker\": 1}'"
     template:
       {{- include "hamlet.rayPod" (dict "context" . "group" .Values.workers "name" "ray-worker") | nindent 6 }}
 {{- end }}

@@ -82,8 +82,8 @@ metadata:
   {{- end }}
 spec:
   serviceAccountName: {{ include "hamlet.serviceAccount" $ | quote }}
-  # Only the autoscaler, which runs beside the head, speaks to Kubernetes.
-  automountServiceAccountToken: {{ and (eq .name "ray-head") $.Values.workers.autoscaling.enabled }}
+  # Every container would get it. Only the autoscaler beside the head speaks to Kubernetes, and mounts one itself.
+  automountServiceAccountToken: false
   terminationGracePeriodSeconds: {{ add $.Values.job.drainSeconds 15 }}
   # Variables named after services would be taken for settings of Spark's.
   enableServiceLinks: false
@@ -216,6 +216,25 @@ spec:
     - name: state
       persistentVolumeClaim:
         claimName: {{ . | quote }}
+    {{- end }}
+    {{- if and (eq .name "ray-head") $.Values.workers.autoscaling.enabled }}
+    # What Kubernetes would mount, for the autoscaler alone.
+    - name: kubernetes
+      projected:
+        sources:
+          - serviceAccountToken:
+              path: token
+              expirationSeconds: 3600
+          - configMap:
+              name: kube-root-ca.crt
+              items:
+                - key: ca.crt
+                  path: ca.crt
+          - downwardAPI:
+              items:
+                - path: namespace
+                  fieldRef:
+                    fieldPath: metadata.namespace
     {{- end }}
     {{- with $.Values.volumes }}
     {{- toYaml . | nindent 4 }}
