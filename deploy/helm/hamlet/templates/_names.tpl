@@ -1,7 +1,9 @@
 {{/* Names begin with a letter, as Ray's operator wants it, and leave room for what it appends. */}}
 {{- define "hamlet.fullname" -}}
 {{- $name := .Values.fullnameOverride | default (hasPrefix "hamlet" .Release.Name | ternary .Release.Name (printf "hamlet-%s" .Release.Name)) -}}
-{{- $name | trunc 40 | trimSuffix "-" -}}
+{{- /* What is cut off tells two long names apart, so a digest stands for it. */ -}}
+{{- if gt (len $name) 40 }}{{ $name = printf "%s-%s" ($name | trunc 31 | trimSuffix "-") (sha256sum $name | trunc 8) }}{{ end -}}
+{{- $name -}}
 {{- end }}
 
 {{- define "hamlet.serviceAccount" -}}
