@@ -14,6 +14,7 @@ from tools.kubernetes import EXAMPLES, of_kind, pods, render
 ROOT = Path(__file__).parents[2]
 COMPOSE = ROOT / "deploy" / "compose" / "compose.yaml"
 SERVICES = yaml.safe_load(COMPOSE.read_text())["services"]
+VOLUMES = yaml.safe_load(COMPOSE.read_text())["volumes"]
 COMMANDS = typer.main.get_command(app).commands
 
 
@@ -75,11 +76,24 @@ def test_of_compose():
     assert SERVICES["job"]["stop_grace_period"] == "75s"
 
 
+def test_compose_keeps_what_the_job_writes_to_until_it_has_ended():
+    """And as long as the job's state is kept."""
+    assert SERVICES["job"]["depends_on"] == {
+        "ray": {"condition": "service_healthy"},
+        "kafka": {"condition": "service_started"},
+    }
+    kafka = SERVICES["kafka"]
+    assert kafka["volumes"] == [f"kafka:{kafka['environment']['KAFKA_LOG_DIRS']}"]
+    output = submitted(SERVICES["job"]["command"])[1]["output"]
+    assert kafka["environment"]["KAFKA_ADVERTISED_LISTENERS"].split("//")[1] in output
+    assert set(VOLUMES) == {"state", "kafka"}
+
+
 def test_compose_finds_its_files_and_listens_here_alone():
     for name, service in SERVICES.items():
         for volume in service.get("volumes", []):
             source = volume.split(":")[0]
-            assert source == "state" or (COMPOSE.parent / source).is_dir(), name
+            assert source in VOLUMES or (COMPOSE.parent / source).is_dir(), name
         for port in service.get("ports", []):
             assert port.startswith("127.0.0.1:")
         assert ":" in service["image"]
