@@ -149,7 +149,8 @@ class Release:
         """What the image would bring are the kernels of this machine."""
         image = self.folder / "image"
         image.mkdir()
-        (image / "kernels").symlink_to(cache_of("kernels"))
+        for each in ("kernels", "numba"):
+            (image / each).symlink_to(cache_of(each))
         (container,) = self.head["initContainers"]
         (mount,) = container["volumeMounts"]
         there = {"/var/cache/hamlet": image, mount["mountPath"]: self.at("/var/cache/hamlet")}
@@ -172,14 +173,20 @@ class Release:
             "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S": "0",
             "RAY_raylet_start_wait_time_s": "120",  # the machine may be busy
         }
-        # The operator adds the token to head and workers.
-        token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": TOKEN}
+        # The operator adds the token to head and workers; other pods have to ask for it.
+        of_ray = container["name"] in ("ray-head", "ray-worker")
+        token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": TOKEN} if of_ray else {}
         given = {
-            each["name"]: TOKEN if "valueFrom" in each else self.here(each["value"])
+            each["name"]: self._secret(each) if "valueFrom" in each else self.here(each["value"])
             for each in container.get("env", [])
         }
-        given.pop("NUMBA_CACHE_DIR", None)  # the kernels of the checkout are beside their source
         return {**kept, **image, **token, **given}
+
+    def _secret(self, variable: Manifest) -> str:
+        """There is but one, which the operator makes and calls as the cluster."""
+        wanted = variable["valueFrom"]["secretKeyRef"]
+        assert wanted == {"name": self.name, "key": "auth_token"}
+        return TOKEN
 
     def _bin(self) -> Path:
         """`hamlet` of this checkout."""

@@ -236,6 +236,16 @@ def test_by_hand(release, tmp_path):
     assert ",3" in said
 
 
+def test_only_pods_of_ray_get_the_token_unasked(release):
+    """So that a pod of the chart that does not ask for it would be refused here, too."""
+    for container in (release.job["containers"][0], release.test["containers"][0]):
+        assert "RAY_AUTH_TOKEN" in release.environment(container)
+        assert not {"RAY_AUTH_MODE", "RAY_AUTH_TOKEN"} & set(
+            release.environment({**container, "env": []})
+        )
+    assert "RAY_AUTH_TOKEN" in release.environment({"name": "ray-worker"})
+
+
 def test_a_wrong_token_is_refused(release):
     (container,) = release.job["containers"]
     command = [
