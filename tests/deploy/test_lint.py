@@ -29,9 +29,21 @@ def test_notes_say_what_to_do_next(values):
     assert done.returncode == 0, done.stderr
     notes = done.stdout.partition("\nNOTES:\n")[2]
     assert "kubectl -n streams " in notes
-    assert ("helm test -n streams rides" in notes) == (values.stem != "batch")
+    stem = values.stem
+    assert ("helm test -n streams rides --timeout 12m" in notes) == (stem != "batch")
+    assert ("--force-conflicts" in notes) == (stem == "production")
+    assert ("delete raycluster hamlet-rides --wait" in notes) == (stem == "production")
+    assert ("storage classes do not have" in notes) == (stem in ("batch", "kafka"))
+    assert ("another output.uri and checkpoint.uri" in notes) == (stem == "batch")
     assert ("on the claim hamlet-rides-state" in notes) == (values.stem != "production")
     assert "The Prometheus operator is not installed" in notes
+
+
+def test_notes_of_a_batch_with_redis():
+    batch, redis = CHART / "examples" / "batch.yaml", "ray.redis.address=redis:6379"
+    options = ("-f", batch, "--set", redis, "--dry-run=client", "-n", "streams")
+    notes = run_helm("install", "rides", CHART, *options).stdout
+    assert "kubectl -n streams delete rayjob hamlet-rides --cascade=foreground" in notes
 
 
 def test_a_package_has_all_files(tmp_path):

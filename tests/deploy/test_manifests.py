@@ -79,6 +79,29 @@ def test_any_release_name(example, release):
     assert len(set(names)) == len(names)
 
 
+def test_long_releases_have_names_of_their_own():
+    """Also where they differ at the end."""
+    releases = ["r" * 52 + end for end in "ab"] + ["r" * 33]
+    names = [of_kind(render(BY_NAME["laptop"], release=each), "RayCluster") for each in releases]
+    found = [each["metadata"]["name"] for each in names]
+    assert len(set(found)) == 3
+    assert all(len(each) == 40 for each in found)
+
+
+def test_a_laptop_has_the_cores(root):
+    """As many as the page says, beside what Kubernetes and the operator run for themselves."""
+    asked = 0.0
+    for pod in pods(render(BY_NAME["laptop"])):
+        for container in pod["spec"]["containers"]:
+            cpu = container["resources"]["requests"]["cpu"]
+            asked += float(cpu.removesuffix("m")) / (1000 if cpu.endswith("m") else 1)
+    told = (root / "docs" / "kubernetes.md").read_text()
+    assert f"the example asks for {asked:g} CPUs with its test" in told
+    (cpus,) = re.findall(r"minikube with (\d+) CPUs", told)
+    own = 0.95 + 0.1  # of kind, which has more of its own than minikube; of the operator
+    assert asked + own <= int(cpus)
+
+
 @each_example
 def test_only_with_the_prometheus_operator(values):
     of_operator = {"PodMonitor", "PrometheusRule"}
