@@ -26,6 +26,9 @@ Ref = Any
 # The resource that tells workers of a cluster from its head, if it has it.
 WORKER, A_BIT = "hamlet-worker", 0.001
 
+# What an aggregator asks for.
+A_CORE = {"CPU": 1.0}
+
 # A restart takes about two seconds, on a busy machine some more.
 PATIENCE_SECONDS = 120.0
 
@@ -138,7 +141,7 @@ class Crew:
 def _of_a_router() -> dict[str, Any]:
     """Routers ask for no core, so that a job fits the cores that it names. A head without cores is
     no place for the rows of a stream, either; but Ray keeps to nodes that are named only as far as
-    it likes."""
+    it likes. Whoever makes a crew has waited for workers (`room`)."""
     return {"resources": {WORKER: A_BIT}} if WORKER in ray.cluster_resources() else {}
 
 

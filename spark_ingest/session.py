@@ -37,6 +37,15 @@ class Size:
     driver_memory: str = "1g"
     partitions: int = 2
 
+    def of_an_executor(self) -> dict[str, float]:
+        """What RayDP asks Ray for. Memory that Spark does not understand is told by Spark."""
+        from raydp.utils import parse_memory_size
+
+        found: dict[str, float] = {"CPU": self.cores}
+        with suppress(KeyError, ValueError):
+            found["memory"] = parse_memory_size(self.memory)
+        return found
+
 
 def environment(embedded: bool) -> dict[str, str]:
     """What `actors.cluster` must give the processes of a cluster that Spark is to run on."""

@@ -13,8 +13,9 @@ from typing import Protocol
 import pyarrow as pa
 
 from actors import cluster as clusters
-from actors.crew import Crew
+from actors.crew import A_CORE, Crew
 from actors.hub import Hub
+from actors.room import Wanted, await_room
 from hamlet.job import jobs, tracing
 from hamlet.job.changes import Changes
 from hamlet.job.desk import Desk
@@ -129,7 +130,7 @@ def run(
         if asked.metrics_port and asked.address is None:
             check_port(asked.metrics_port, asked.metrics_host)
         screen.stage("starting Ray")
-        cluster = _cluster(stack, asked)
+        cluster = _cluster(stack, asked, screen)
         crew = Crew(asked.actors, min(asked.actors, ROUTERS))
         stack.callback(crew.close)
         screen.stage("starting Spark")
@@ -190,18 +191,32 @@ def run(
         return outcome
 
 
-def _cluster(stack: ExitStack, asked: Asked) -> clusters.Cluster:
+def _cluster(stack: ExitStack, asked: Asked, screen: Screen) -> clusters.Cluster:
     embedded = asked.address is None
     environment = session.environment(embedded)
     if asked.address is None:
         return stack.enter_context(clusters.start(environment))
     cluster = stack.enter_context(clusters.connect(asked.address, environment))
+    _check_shared(asked, cluster)
+    screen.stage("waiting for room on the cluster")
+    await_room(_wanted(asked), screen.say)
+    _check_shared(asked, cluster)  # some nodes may have come just now
+    return cluster
+
+
+def _check_shared(asked: Asked, cluster: clusters.Cluster) -> None:
     if asked.checkpoint is None and cluster.nodes > 1:
         raise HamletError(
             "the state of a job on several machines must be where all of them reach it",
             "name a shared folder or an object store with --checkpoint",
         )
-    return cluster
+
+
+def _wanted(asked: Asked) -> Wanted:
+    """All that asks for cores. Who asks for none has room where these have."""
+    actors, size = asked.actors, asked.size
+    told = f"{actors} for --actors, {size.cores} with {size.memory} for each executor of Spark"
+    return Wanted([A_CORE] * actors + [size.of_an_executor()] * size.executors, told)
 
 
 def _hub(stack: ExitStack, asked: Asked, follow: bool) -> Hub | None:

@@ -25,9 +25,80 @@ cluster.shutdown()
 print("all routers began on workers")
 """
 
+# A head, then a job, and only then a worker.
+LATER = """
+import subprocess, sys, time
+from ray.cluster_utils import Cluster
+from actors.crew import WORKER
+
+cluster = Cluster()
+cluster.add_node(num_cpus=0)
+job = subprocess.Popen([sys.executable, "-c", sys.argv[1], cluster.address, sys.argv[2]])
+time.sleep(10)
+cluster.add_node(num_cpus=3, resources={WORKER: 1})
+try:
+    job.wait(120)
+finally:
+    job.kill()
+    cluster.shutdown()
+"""
+
+# In place of Spark stands what looks at where routers are, and asks for room that is not there.
+JOB = """
+import sys, time
+import ray
+from ray._private import state
+from hamlet.cli.commands import app
+from hamlet.job import run
+
+def look(*_, **__):
+    found = []
+    while len(found) < 2:
+        time.sleep(0.2)
+        actors = [each for each in state.actors().values() if each["State"] == "ALIVE"]
+        found = [a["Address"]["NodeID"] for a in actors if a["ActorClassName"] == "Router"]
+    head = ray.get_runtime_context().get_node_id()
+    print("routers on", "the head" if head in found else "workers", flush=True)
+    ask()
+    raise SystemExit
+
+def ask():
+    from actors.room import Wanted, await_room
+    from runtime.errors import HamletError
+
+    told = []
+    try:  # two of the cores are aggregators'
+        await_room(Wanted([{"CPU": 2}], "two"), told.append, limit_s=2)
+    except HamletError as error:
+        print(*told, error.render(), sep="\\n")
+    began = time.monotonic()
+    await_room(Wanted([{"CPU": 1}], "one"), told.append)
+    print("room for another" if time.monotonic() - began < 5 else "no room")
+
+run.session.start = look
+app(
+    ["run", "examples/ridesharing/workload.sase", "--address", sys.argv[1], "--checkpoint"]
+    + [sys.argv[2], "--input", "generate:ridesharing?events=100&seed=1", "--spark-cores", "1"]
+)
+"""
+
 
 def test_routers_begin_on_workers() -> None:
     root = Path(__file__).parents[2]
     told = {"capture_output": True, "text": True, "timeout": 240}
     ran = subprocess.run([sys.executable, "-c", SCRIPT], check=False, cwd=root, **told)
     assert "all routers began on workers" in ran.stdout, ran.stderr[-3_000:]
+
+
+def test_a_job_waits_for_workers(tmp_path) -> None:
+    root = Path(__file__).parents[2]
+    told = {"capture_output": True, "text": True, "timeout": 240}
+    command = [sys.executable, "-c", LATER, JOB, str(tmp_path)]
+    ran = subprocess.run(command, check=False, cwd=root, **told)
+    assert "routers on workers" in ran.stdout, ran.stdout + ran.stderr[-3_000:]
+    # What it waited for, and that it stops waiting for more than there is.
+    waited = "waiting for 3 free cores (2 for --actors, 1 with 1g for each executor of Spark)"
+    assert f"{waited}; the cluster has 0 of 0 cores" in " ".join(ran.stderr.split())
+    assert "waiting for 2 free cores (two); the cluster has 1 of 3 cores" in ran.stdout
+    assert "no room for the job: within 2 s" in ran.stdout
+    assert "room for another" in ran.stdout
