@@ -21,6 +21,7 @@ LOOKS = {
     "cogra": Look("#009e73", "D"),
     "sase": Look("#d55e00", "v"),
     "a-seq": Look("#cc79a7", "P"),
+    "a-seq-start": Look("#44aa99", "o"),
     "sharon": Look("#882255", "X"),
     "mcep": Look("#000000", "*"),
     "gloria": Look("#332288", "p"),

@@ -34,7 +34,8 @@ ended gave the same counts and sums, in every run.
   of 10 ms, of all threads.
 - One core each: parallelism 1, `local[1]`, one thread for DuckDB, and Java believes in one
   processor. Flink's operators have threads of their own.
-- A heap of {heap_mb:,} MB for Java, a limit of as much for DuckDB, {limit_s:g} s for a run. A
+- A heap of {heap_mb:,} MB for Java, a limit of as much for DuckDB, {limit_s:g} s for a run
+  (the first of a new process may take longer by its warm-up). A
   system that gives up at a point is not tried beyond it; plots have an open marker at the limit
   that it hit, with an arrow.
 - Measured on {cores} cores ({machine}, {system}), Python {python}{small}.

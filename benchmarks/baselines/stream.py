@@ -57,9 +57,11 @@ class Stream:
     def aggregated(self, heard: Heard) -> Flowed:
         decoded, window, moves = self._decoded, self._decoded.query.window, self._moves
         events = decoded.time, decoded.slot, decoded.state, self._lanes.values
-        found = _flow(
+        if 2 * len(heard.picked) < len(decoded.time):  # else it takes longer than it saves
             # Where they break contiguity, events of no state count, too.
-            _picked(heard.picked, NOWHERE if moves == 2 else 0, *events),
+            events = _picked(heard.picked, NOWHERE if moves == 2 else 0, *events)
+        found = _flow(
+            events,
             self._automaton,
             moves,
             window.within,
