@@ -24,7 +24,7 @@ RATE_S = 20
 #: How long the job is watched after all that was done to it.
 STEADY_S = 10.0
 PACE_S = 0.7
-FILES = 120
+FILES = 480  # more than are read: on a busy machine much time passes before an aggregator is killed
 
 
 @pytest.fixture(scope="session")
