@@ -20,10 +20,13 @@ demo: setup ## a ridesharing stream through eight queries on embedded Ray and Sp
 	$(BIN)/hamlet run examples/ridesharing/workload.sase --follow --limit 3 --explain-sharing \
 	  --input 'generate:ridesharing?events=600000&seed=1&pace=20000'
 
-# The tests in tests/cluster share one Ray and one Spark, so they run in one process.
+# The tests in tests/cluster share one Ray and one Spark, so they run in one process. Both parts run
+# even if the first one fails.
 test: setup ## run the tests, less the slow ones
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal --ignore tests/cluster $(MARKS)
-	$(BIN)/pytest -p no:xdist tests/cluster $(MARKS)
+	@status=0; \
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal --ignore tests/cluster $(MARKS) || status=$$?; \
+	$(BIN)/pytest -p no:xdist tests/cluster $(MARKS) || status=$$?; \
+	exit $$status
 
 test-all: MARKS = -m ""
 test-all: test ## run all tests

@@ -10,13 +10,13 @@ from typing import Any
 
 import ray
 
-from runtime.epochs.aggregation import Aggregation, Answer, Order, Unit
-from runtime.epochs.folder import Folder
-from runtime.epochs.pieces import Saved
-from runtime.epochs.routes import Reading
-from runtime.epochs.shard import Settings
-from runtime.epochs.split import Portion
 from runtime.language.query import Workload
+from runtime.pipeline.aggregation import Aggregation, Answer, Order, Unit
+from runtime.pipeline.blob_store import Folder
+from runtime.pipeline.router import Portion
+from runtime.pipeline.routing_table import Reading
+from runtime.pipeline.shard import Settings
+from runtime.pipeline.state_segments import Saved
 
 REPORT_SECONDS = 0.25
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from actors.environment import changed
+from actors.env_vars import changed
 
 
 @contextmanager

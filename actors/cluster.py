@@ -27,11 +27,11 @@ import ray
 
 from actors import processes
 from actors.authentication import authenticated
-from actors.environment import changed
-from actors.folder import Folder
-from actors.lean import ENVIRONMENT, lean, loopback
-from actors.quiet import logged_to, no_messages
-from actors.termination import terminated_by
+from actors.cluster_dir import Folder
+from actors.env_vars import changed
+from actors.log_redirect import logged_to, no_messages
+from actors.ray_patches import ENVIRONMENT, lean, loopback
+from actors.sigterm import terminated_by
 from runtime.errors import HamletError
 
 LOOPBACK = "127.0.0.1"

@@ -1,4 +1,4 @@
-"""The metrics hub as an actor. All it does is in `runtime.metrics.hub`.
+"""The metrics hub as an actor. All it does is in `runtime.metrics.http_server`.
 
 A new one, after a crash, serves on the same port again and knows all when it hears the next facts:
 they are totals.
@@ -12,19 +12,19 @@ import ray
 from ray import exceptions
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from runtime.metrics import hub
-from runtime.metrics.facts import Facts
+from runtime.metrics import http_server
+from runtime.metrics.snapshot import Facts
 
 
 @ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)
 class HubActor:
     def __init__(self) -> None:
-        self._hub: hub.Hub | None = None
+        self._hub: http_server.Hub | None = None
 
     def begin(self, port: int, host: str) -> str:
         """Gives its address."""
         if self._hub is None:
-            self._hub = hub.Hub(port, host)
+            self._hub = http_server.Hub(port, host)
         return self._hub.url
 
     def tell(self, port: int, host: str, facts: Facts) -> None:

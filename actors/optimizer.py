@@ -1,4 +1,4 @@
-"""The central optimizer as an actor. All it does is in `runtime.planning.central`.
+"""The central optimizer as an actor. All it does is in `runtime.optimizer.optimizer`.
 
 Nobody waits for it: without it aggregators go on by the policy and the plan they have. A new one,
 after a crash, knows nothing until it is told again what runs.
@@ -10,11 +10,11 @@ from dataclasses import replace
 
 import ray
 
-from runtime.compiled.graphlets.calibrate import calibrated
-from runtime.metrics.facts import Replan
-from runtime.planning.background import Background
-from runtime.planning.central import Central, Guidance, Running
-from runtime.sharing.seen import Seen
+from runtime.execution.operators.graphlet.calibrate import calibrated
+from runtime.optimizer.model_report import Replan
+from runtime.optimizer.optimizer import Central, Guidance, Running
+from runtime.optimizer.replan_thread import Background
+from runtime.plan.observations import Seen
 
 
 @ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)

@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 import ray
 
-from runtime.epochs.routes import Routing
-from runtime.epochs.split import Splitter
-from runtime.files.decode import Decoder, Origin
+from runtime.io.decode import Decoder, Origin
+from runtime.pipeline.router import Splitter
+from runtime.pipeline.routing_table import Routing
 
 
 class NotFetched(Exception):

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from benchmarks import _streams as streams
 from benchmarks._run import BATCH_ROWS, engine
-from runtime.engine import Engine
 from runtime.language.query import Workload
+from runtime.pipeline.engine import Engine
 
 TENTHS = 10
 RETURNS = "COUNT(*), SUM(B.x), MIN(B.x)"

@@ -21,26 +21,26 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from actors import cluster as clusters
-from actors.crew import Crew
+from actors.actor_pool import Crew
 from actors.hub import Hub
 from benchmarks import _streams as streams
 from hamlet.job.driver import Driver
-from hamlet.job.reading import Reader
-from hamlet.job.record import Record
-from hamlet.job.run import fingerprints
-from hamlet.job.telling import Told
-from runtime.epochs.checkpoints import Checkpoints
-from runtime.epochs.folder import Folder
-from runtime.epochs.intake import Intake
-from runtime.epochs.routes import Reading
-from runtime.epochs.shard import Settings
-from runtime.files.reader import Needs
+from hamlet.job.epoch_reader import Reader
+from hamlet.job.epoch_report import Told
+from hamlet.job.job_setup import fingerprints
+from hamlet.job.metrics_recorder import Record
+from runtime.io.reader import Needs
 from runtime.language.parser import parse
 from runtime.language.query import Workload
-from runtime.metrics.hub import LOOPBACK
+from runtime.metrics.http_server import LOOPBACK
+from runtime.pipeline.blob_store import Folder
+from runtime.pipeline.bound_workload import Intake
+from runtime.pipeline.checkpoint import Checkpoints
+from runtime.pipeline.routing_table import Reading
+from runtime.pipeline.shard import Settings
 from spark_ingest import session
-from spark_ingest.handover import Handover
-from spark_ingest.sinks.parts import PartsSink
+from spark_ingest.arrow_export import Handover
+from spark_ingest.sinks.file_sink import PartsSink
 from spark_ingest.sinks.staging import Staging
 from spark_ingest.sources.files import FileSource
 

@@ -121,7 +121,7 @@ def _aggregator() -> Callable[[], Any]:
 def _planner(name: str) -> Work:
     def ready() -> Callable[[], Any]:
         from benchmarks.planner import routes
-        from runtime.planning.planner import plan
+        from runtime.plan.planner import plan
 
         text = "\n".join(
             f"QUERY {each} RETURN COUNT(*) PATTERN SEQ({', '.join(types)}) WITHIN 1 minute"

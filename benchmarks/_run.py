@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from runtime.engine import Engine, Results
+from runtime.pipeline.engine import Engine, Results
 
 BATCH_ROWS = 1_048_576
 WARM_ROWS = 20_000

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from runtime.sharing.plan import Plan, SharedPart
+from runtime.plan.sharing_plan import Plan, SharedPart
 
 EVENTS = 10_000_000
 DATA = Path(__file__).parents[2] / "shared" / "data"

@@ -21,7 +21,7 @@ from benchmarks import _run
 from benchmarks import _streams as streams
 from benchmarks._environment import whole
 from benchmarks._streams import Stream
-from runtime.engine import Results
+from runtime.pipeline.engine import Results
 
 Figures: TypeAlias = dict[str, float | None]
 

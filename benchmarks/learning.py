@@ -29,9 +29,9 @@ from benchmarks import _run
 from benchmarks import _streams as streams
 from benchmarks._environment import whole
 from benchmarks._streams import Stream
-from runtime.compiled.graphlets.calibrate import calibrated
-from runtime.sharing.learning import Learner
-from runtime.sharing.policy import Policy
+from runtime.execution.operators.graphlet.calibrate import calibrated
+from runtime.optimizer.cost_fit import Learner
+from runtime.plan.policy import Policy
 
 EVENTS = whole("EVENTS", 4_000_000)
 REPEATS = whole("REPEATS", 3)

@@ -24,9 +24,9 @@ from benchmarks import _run
 from benchmarks import _streams as streams
 from benchmarks._environment import whole
 from benchmarks._streams import Stream
-from hamlet.local_record import LocalRecord
-from runtime.metrics.facts import ModelFacts
-from runtime.metrics.hub import Hub
+from hamlet.local_metrics import LocalRecord
+from runtime.metrics.http_server import Hub
+from runtime.optimizer.model_report import ModelFacts
 
 EVENTS = whole("EVENTS", 10_000_000)
 REPEATS = whole("REPEATS", 5)

@@ -18,8 +18,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from runtime.engine import aggregate
 from runtime.generate import generate
+from runtime.pipeline.engine import aggregate
 
 TRENDS = "RETURN COUNT(*), SUM(B.x) PATTERN SEQ(A, B+) WITHIN 1 day"
 SESSIONS = """

@@ -24,8 +24,8 @@ from typing import Any
 from benchmarks import _run
 from benchmarks._environment import whole
 from runtime.language.parser import parse
-from runtime.planning import gloria, sharon
-from runtime.planning.planner import plan
+from runtime.plan.planner import plan
+from runtime.plan.planners import gloria, sharon
 
 WORKLOADS = whole("WORKLOADS", 200)
 SIZES = (200, 500, 1_000, 2_000)

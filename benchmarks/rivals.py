@@ -18,15 +18,7 @@ from typing import Any
 from benchmarks._pages import pages
 from benchmarks._rivals import store
 from benchmarks._rivals.cases import CASES, Case
-from benchmarks._rivals.measure import (
-    ENDED,
-    MEMORY,
-    NOT_ENDED,
-    NOT_TRIED,
-    Crew,
-    Effort,
-    Measured,
-)
+from benchmarks._rivals.measure import ENDED, MEMORY, NOT_ENDED, NOT_TRIED, Crew, Effort, Measured
 from benchmarks._rivals.systems import RIVALS
 
 OUTPUT = Path("build/rivals")

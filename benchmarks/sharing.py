@@ -23,11 +23,11 @@ from benchmarks import _run
 from benchmarks import _workloads as workloads
 from benchmarks._environment import whole
 from benchmarks._workloads import Workload
-from runtime.engine import Results
 from runtime.language.parser import parse
-from runtime.planning.planner import plan
-from runtime.planning.statistics import Statistics
-from runtime.sharing.plan import Plan
+from runtime.pipeline.engine import Results
+from runtime.plan.planner import plan
+from runtime.plan.sharing_plan import Plan
+from runtime.plan.statistics import Statistics
 
 EVENTS = whole("EVENTS", 2_000_000)
 REPEATS = whole("REPEATS", 3)

@@ -10,29 +10,29 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from runtime.engine import Engine, aggregate
     from runtime.errors import HamletError, InputError, QueryError, WorkloadError
-    from runtime.explain import explain
     from runtime.language.parser import parse
     from runtime.language.query import Query, Workload
-    from runtime.planning.planner import plan
-    from runtime.planning.statistics import Statistics
-    from runtime.sharing.plan import Plan, QuerySet, SharedPart
-    from runtime.sharing.policy import Policy
+    from runtime.pipeline.engine import Engine, aggregate
+    from runtime.plan.explain import explain
+    from runtime.plan.planner import plan
+    from runtime.plan.policy import Policy
+    from runtime.plan.sharing_plan import Plan, QuerySet, SharedPart
+    from runtime.plan.statistics import Statistics
 else:
     # Loaded when first used: the engine takes a while, in which the command can be interrupted.
     _HOMES = {
-        **dict.fromkeys(("Engine", "aggregate"), "runtime.engine"),
+        **dict.fromkeys(("Engine", "aggregate"), "runtime.pipeline.engine"),
         **dict.fromkeys(
             ("HamletError", "InputError", "QueryError", "WorkloadError"), "runtime.errors"
         ),
-        "explain": "runtime.explain",
+        "explain": "runtime.plan.explain",
         "parse": "runtime.language.parser",
         **dict.fromkeys(("Query", "Workload"), "runtime.language.query"),
-        "plan": "runtime.planning.planner",
-        "Statistics": "runtime.planning.statistics",
-        **dict.fromkeys(("Plan", "QuerySet", "SharedPart"), "runtime.sharing.plan"),
-        "Policy": "runtime.sharing.policy",
+        "plan": "runtime.plan.planner",
+        "Statistics": "runtime.plan.statistics",
+        **dict.fromkeys(("Plan", "QuerySet", "SharedPart"), "runtime.plan.sharing_plan"),
+        "Policy": "runtime.plan.policy",
     }
 
     def __getattr__(name: str) -> object:

@@ -13,7 +13,7 @@ import sys
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
-from runtime.metrics.facts import Facts, Noted
+from runtime.metrics.snapshot import Facts, Noted
 
 LOGGER = "hamlet"
 FIELDS = "fields"

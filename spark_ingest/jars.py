@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from runtime.cache import cache_of
+from runtime.cache_dir import cache_of
 from runtime.errors import HamletError
 
 REGISTRY = "https://repo1.maven.org/maven2"

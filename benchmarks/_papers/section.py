@@ -10,7 +10,7 @@ from benchmarks._papers import claims
 from benchmarks._papers.experiment import Experiment, Figure, Sweep, in_order
 from benchmarks._papers.store import Measured, Row
 from benchmarks.baselines import registry
-from hamlet.cli.notices import many
+from hamlet.cli.stderr import many
 from runtime.errors import HamletError
 
 

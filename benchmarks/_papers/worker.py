@@ -23,7 +23,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from benchmarks.baselines.system import Answers, Prepared, System, Unsupported
-from hamlet.cli.compiling import watch_compiler
+from hamlet.cli.compile_progress import watch_compiler
 from runtime.errors import HamletError
 from runtime.language.parser import parse
 

@@ -13,7 +13,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from runtime.cache import cache_of
+from runtime.cache_dir import cache_of
 from runtime.errors import HamletError
 from spark_ingest import java
 from spark_ingest.jars import Jar, fetched, listed

@@ -19,13 +19,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from actors.crew import Crew
+from actors.actor_pool import Crew
 from benchmarks import _pipeline as pipeline
 from benchmarks._scaling.measure import Times
 from benchmarks._scaling.store import Row, sized, timed
 from hamlet.job import driver
-from runtime.epochs.manifest import Counts
 from runtime.language.parser import parse
+from runtime.pipeline.manifest import Counts
 
 import psutil  # isort: skip  (Ray brings it along)
 

@@ -24,15 +24,15 @@ from benchmarks import _streams as streams
 from benchmarks._scaling.measure import Work, in_turns
 from benchmarks._scaling.store import Row, sized, timed
 from benchmarks._streams import Stream
-from runtime.epochs.aggregation import Aggregation, Answer, Order
-from runtime.epochs.folder import Folder
-from runtime.epochs.intake import Intake
-from runtime.epochs.routes import Reading
-from runtime.epochs.shard import Settings
-from runtime.epochs.split import Portion, Splitter, Told
-from runtime.files.decode import Origin
-from runtime.files.lines import Typed
+from runtime.io.decode import Origin
+from runtime.io.spark_decoders import Typed
 from runtime.language.parser import parse
+from runtime.pipeline.aggregation import Aggregation, Answer, Order
+from runtime.pipeline.blob_store import Folder
+from runtime.pipeline.bound_workload import Intake
+from runtime.pipeline.router import Portion, Splitter, Told
+from runtime.pipeline.routing_table import Reading
+from runtime.pipeline.shard import Settings
 
 EPOCHS = 5
 SHARDS = 4

@@ -18,7 +18,7 @@ from benchmarks._scaling.speedup import Speedup, jobs, speedup
 from benchmarks._scaling.speedup import words as grows
 from benchmarks._scaling.store import FILE, Measured, Row
 from benchmarks._scaling.sweeps import SWEEPS, Sweep
-from hamlet.cli.notices import many
+from hamlet.cli.stderr import many
 
 JOBS = "scaling-jobs.svg"
 _LOOKS = (Look("#0072b2", "o"), Look("#d55e00", "s"), Look("#009e73", "D"), Look("#cc79a7", "^"))

@@ -14,13 +14,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from benchmarks.baselines.system import Unsupported
-from runtime.compiled.batch import Batch
-from runtime.compiled.codes import TypeCodes
-from runtime.compiled.keys import Keys
-from runtime.compiled.texts import Texts
-from runtime.events.prepare import TYPE, Preparer
-from runtime.language import syntax as s
+from runtime.execution.batch import Batch
+from runtime.execution.partition_index import Keys
+from runtime.execution.text_dictionary import Texts
+from runtime.execution.type_dictionary import TypeCodes
+from runtime.language import ast as s
 from runtime.language.query import Fold, Query, Workload
+from runtime.pipeline.normalize import Preparer
+from runtime.types.columns import TYPE
 
 Ints = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from benchmarks.baselines.decoded import Decoded
 from benchmarks.baselines.system import Unsupported
-from runtime.compiled.graphlets.takes import condition_of
-from runtime.language import syntax as s
+from runtime.language import ast as s
 from runtime.language.query import Query, Semantics
+from runtime.plan.operators.graphlet.eligibility import condition_of
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from benchmarks.baselines.system import Answers, Prepared, System
-from runtime.engine import Engine, Results
 from runtime.language.query import Workload
-from runtime.planning.planner import plan
-from runtime.planning.statistics import Statistics
-from runtime.sharing.plan import Plan
+from runtime.pipeline.engine import Engine, Results
+from runtime.plan.planner import plan
+from runtime.plan.sharing_plan import Plan
+from runtime.plan.statistics import Statistics
 
 BATCH_ROWS = 1_048_576
 

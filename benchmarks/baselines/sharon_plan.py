@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from benchmarks.baselines.elements import Element
-from runtime.planning import sharon
-from runtime.planning.sharon.benefit import place
-from runtime.planning.sharon.candidates import Pattern, Queries, Weight
+from runtime.plan.planners import sharon
+from runtime.plan.planners.sharon.benefit import place
+from runtime.plan.planners.sharon.candidates import Pattern, Queries, Weight
 
 #: What a START event adds to the update of a shared segment, and to asking for its outcome, against
 #: that of a single count. Set by the streams of

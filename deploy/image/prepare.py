@@ -17,16 +17,16 @@ import numpy as np
 import pyarrow as pa
 
 import hamlet
-from runtime.cache import cache_of
-from runtime.epochs.aggregation import Aggregation, Answer, Order
-from runtime.epochs.folder import Folder
-from runtime.epochs.intake import Intake
-from runtime.epochs.routes import Reading
-from runtime.epochs.shard import Settings
-from runtime.epochs.split import Splitter
-from runtime.events.dead import no_dead
-from runtime.files.reader import Block
+from runtime.cache_dir import cache_of
 from runtime.generate import generate
+from runtime.pipeline.aggregation import Aggregation, Answer, Order
+from runtime.pipeline.blob_store import Folder
+from runtime.pipeline.block import Block
+from runtime.pipeline.bound_workload import Intake
+from runtime.pipeline.dead_letter import no_dead
+from runtime.pipeline.router import Splitter
+from runtime.pipeline.routing_table import Reading
+from runtime.pipeline.shard import Settings
 from spark_ingest.jars import kafka_jars
 
 # One for each kernel: queries that share, adjacent conditions, trends that move, and all else.

@@ -21,10 +21,10 @@ from typing import Annotated, Any
 import typer
 
 from hamlet.cli import options
-from hamlet.cli.grid import Grid, show
 from hamlet.cli.help import examples, prose
-from hamlet.cli.notices import Notices
 from hamlet.cli.progress import steps
+from hamlet.cli.stderr import Notices
+from hamlet.cli.text_table import Grid, show
 from runtime.errors import HamletError, did_you_mean
 
 CHECKOUT = Path(__file__).parents[2]

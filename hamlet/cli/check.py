@@ -5,8 +5,8 @@ from __future__ import annotations
 import typer
 
 from hamlet.cli import options
-from hamlet.cli.grid import Grid, show
 from hamlet.cli.help import examples, prose
+from hamlet.cli.text_table import Grid, show
 
 EXAMPLES = examples(
     ("hamlet check queries.sase", "syntax, names, windows"),
@@ -30,10 +30,10 @@ def command(
     Exits with 1 if there is one.
     """
     from hamlet.cli.workload import read_workload
-    from runtime.events import Schema
-    from runtime.explain import words
-    from runtime.language.against_schema import check_schema
-    from runtime.language.syntax import describe
+    from runtime.language.ast import describe
+    from runtime.language.schema_check import check_schema
+    from runtime.plan.explain import phrases
+    from runtime.types.schema import Schema
 
     queries = read_workload(workload)
     if schema is not None:
@@ -45,7 +45,7 @@ def command(
         (
             query.name,
             describe(query.pattern),
-            words.window(query.window),
+            phrases.window(query.window),
             ", ".join(query.partition_by) or "-",
         )
         for query in queries

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from hamlet.cli import bench, check, explain, generate, query, report, run, stop, submit, top
-from hamlet.cli.exits import HamletGroup
+from hamlet.cli.exit_codes import HamletGroup
 from hamlet.cli.help import examples
 
 app = typer.Typer(

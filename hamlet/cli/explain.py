@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from hamlet.cli import options
-from hamlet.cli.choices import ExplainFormat, Planner, Ties
+from hamlet.cli.enums import ExplainFormat, Planner, Ties
 from hamlet.cli.help import examples, prose
 
 EXAMPLES = examples(
@@ -41,8 +41,8 @@ def command(
     beside what other planners come to, and the merged template.
     """
     from hamlet.cli.workload import read_workload, write_text
-    from runtime.explain import explain
-    from runtime.files.stdout import Stdout
+    from runtime.io.stdout import Stdout
+    from runtime.plan.explain import explain
 
     explanation = explain(read_workload(workload), ties.value, planner.value)
     chosen = format or _by_name(output)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hamlet.cli import options
-from hamlet.cli.choices import DataFormat
-from hamlet.cli.grid import Grid, show
+from hamlet.cli.enums import DataFormat
 from hamlet.cli.help import examples, prose
-from hamlet.cli.notices import Notices, many
+from hamlet.cli.stderr import Notices, many
+from hamlet.cli.text_table import Grid, show
 from runtime.errors import InputError
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def command(
 
     The same parameters give the same events, and a longer stream starts with the shorter one.
     """
-    from hamlet.cli.events_out import write_events
+    from hamlet.cli.event_writer import write_events
     from hamlet.cli.progress import bars
     from runtime.generate import generate, schema, streams
 

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from hamlet.cli.choices import Planner as PlannerChoice
-from hamlet.cli.choices import Ties as TiesChoice
-from hamlet.cli.exits import remember_debug
+from hamlet.cli.enums import Planner as PlannerChoice
+from hamlet.cli.enums import Ties as TiesChoice
+from hamlet.cli.exit_codes import remember_debug
 
 Workload = Annotated[
     Path, typer.Argument(metavar="WORKLOAD", help="A file of queries, such as queries.sase.")

@@ -18,7 +18,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from hamlet.cli.notices import Notices, one_line
+from hamlet.cli.stderr import Notices, one_line
 
 COMPILING = "compiling kernels for this workload (once on this machine)"
 

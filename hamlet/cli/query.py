@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hamlet.cli import options
-from hamlet.cli.grid import Grid
 from hamlet.cli.help import examples, prose
-from hamlet.cli.notices import Notices
+from hamlet.cli.stderr import Notices
+from hamlet.cli.text_table import Grid
 from runtime.errors import InputError
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ def register(app: typer.Typer) -> None:
 
 def listed(job: JobName = None, debug: options.Debug = False) -> None:
     """Lists the queries of a running job."""
-    from hamlet.job.asking import asking
-    from hamlet.job.jobs import find
+    from hamlet.job.control_client import asking
+    from hamlet.job.job_registry import find
 
     with asking(find(job)) as asked:
         rows = [(each["name"], each["pattern"]) for each in asked.queries()]
@@ -60,8 +60,8 @@ def add(workload: options.Workload, job: JobName = None, debug: options.Debug = 
     undisturbed.
     """
     from hamlet.cli.workload import read_workload
-    from hamlet.job.asking import asking
-    from hamlet.job.jobs import find
+    from hamlet.job.control_client import asking
+    from hamlet.job.job_registry import find
 
     queries = read_workload(workload)  # so that a mistake is told with its place
     text = _text(workload)
@@ -77,8 +77,8 @@ def remove(
     debug: options.Debug = False,
 ) -> None:
     """Removes queries from a running job. Their open windows are dropped."""
-    from hamlet.job.asking import asking
-    from hamlet.job.jobs import find
+    from hamlet.job.control_client import asking
+    from hamlet.job.job_registry import find
 
     with asking(find(job)) as asked:
         answer = asked.change({"remove": names})

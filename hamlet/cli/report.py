@@ -9,7 +9,7 @@ import typer
 
 from hamlet.cli import options
 from hamlet.cli.help import examples, prose
-from hamlet.cli.notices import Notices
+from hamlet.cli.stderr import Notices
 
 EXAMPLES = examples(
     (
@@ -39,8 +39,8 @@ def command(
     The file needs nothing else, so that it can be sent to somebody. A run that still goes on is
     shown as far as it has come.
     """
-    from runtime.files.atomic import AtomicFiles
-    from runtime.report.history import read_history
+    from runtime.io.atomic import AtomicFiles
+    from runtime.report.log_reader import read_history
     from runtime.report.page import report
 
     notices = Notices(quiet)

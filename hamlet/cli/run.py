@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hamlet.cli import options
-from hamlet.cli.choices import (
+from hamlet.cli.durations import duration
+from hamlet.cli.enums import (
     DataFormat,
     EngineName,
     LogFormat,
@@ -20,10 +21,9 @@ from hamlet.cli.choices import (
     Ties,
     TimeUnit,
 )
-from hamlet.cli.durations import duration
 from hamlet.cli.help import examples, prose
-from hamlet.cli.job import ADDRESS
-from hamlet.cli.notices import LoggedNotices, Notices
+from hamlet.cli.stderr import LoggedNotices, Notices
+from hamlet.cli.submit_entrypoint import ADDRESS
 from hamlet.logs import Logged, configure
 from runtime.errors import HamletError, InputError
 
@@ -294,11 +294,11 @@ def command(
     chosen = _format(format, output)
     micros = duration(lateness)
     # Only now: the engine takes a while to load, and `hamlet --help` does without it.
-    from hamlet.cli.planning import read_plan
+    from hamlet.cli.plan_file import read_plan
     from hamlet.cli.workload import read_workload
-    from runtime.epochs.shard import Settings
-    from runtime.events import Schema
-    from runtime.language.against_schema import check_schema
+    from runtime.language.schema_check import check_schema
+    from runtime.pipeline.shard import Settings
+    from runtime.types.schema import Schema
 
     declared = None if schema is None else Schema.from_file(schema)
 
@@ -333,7 +333,7 @@ def command(
                 "--avro-schema": avro_schema,
             }
         )
-        from hamlet.cli.in_process import Metrics, run_in_process
+        from hamlet.cli.local import Metrics, run_in_process
 
         assert given_queries is not None, "only a stream is watched"
         run_in_process(
@@ -353,11 +353,11 @@ def command(
             shows,
         )
         return
-    from hamlet.cli.on_ray import Output, run_on_ray
-    from hamlet.cli.watched import run_watched
-    from hamlet.job import inputs
-    from hamlet.job.run import Asked
-    from runtime.files.reader import Needs
+    from hamlet.cli.ray import Output, run_on_ray
+    from hamlet.cli.watch_mode import run_watched
+    from hamlet.job import input_resolver
+    from hamlet.job.job_setup import Asked
+    from runtime.io.reader import Needs
     from spark_ingest.session import Size
 
     def run(queries: Workload) -> None:
@@ -376,7 +376,7 @@ def command(
                 watch=workload if watch_workload else None,
                 shows=shows,
             ),
-            inputs.Asked(
+            input_resolver.Asked(
                 input,
                 Needs(time_column, type_column, queries.uses, declared or Schema({})),
                 follow=follow,

@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
-from actors.quiet import logged_to
+from actors.log_redirect import logged_to
 from hamlet.cli import options
-from hamlet.cli.dashboard import Address, check_address, spoken, stop_called
 from hamlet.cli.durations import duration
 from hamlet.cli.help import examples, prose
-from hamlet.cli.notices import Notices
+from hamlet.cli.ray_dashboard import Address, check_address, spoken, stop_called
+from hamlet.cli.stderr import Notices
 from runtime.errors import Failure
 
 EXAMPLES = examples(

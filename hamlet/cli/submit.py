@@ -17,22 +17,15 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from actors.quiet import logged_to
-from actors.termination import TERMINATED
+from actors.log_redirect import logged_to
+from actors.sigterm import TERMINATED
 from hamlet.cli import options
-from hamlet.cli.dashboard import (
-    NAME,
-    Address,
-    await_end,
-    check_address,
-    spoken,
-    stop_called,
-)
 from hamlet.cli.durations import duration
-from hamlet.cli.exits import FAILURE, exit_with
+from hamlet.cli.exit_codes import FAILURE, exit_with
 from hamlet.cli.help import examples, prose
-from hamlet.cli.job import MARK, Log
-from hamlet.cli.notices import Notices
+from hamlet.cli.ray_dashboard import NAME, Address, await_end, check_address, spoken, stop_called
+from hamlet.cli.stderr import Notices
+from hamlet.cli.submit_entrypoint import MARK, Log
 
 if TYPE_CHECKING:
     from ray.job_submission import JobSubmissionClient
@@ -128,7 +121,7 @@ def command(
         client = patience.have(lambda: JobSubmissionClient(address))
         if name is not None:  # who submitted it may have been killed, and could not stop it
             stop_called(client, name, stopping_s + _POLL_S, notices)
-        entrypoint = shlex.join([python, "-m", "hamlet.cli.job", *arguments])
+        entrypoint = shlex.join([python, "-m", "hamlet.cli.submit_entrypoint", *arguments])
         job = patience.have(
             lambda: client.submit_job(
                 entrypoint=entrypoint,

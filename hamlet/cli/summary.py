@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from hamlet.cli.notices import Notices, many
-from hamlet.run import Summary
+from hamlet.cli.stderr import Notices, many
+from hamlet.local_runner import Summary
 from runtime.errors import did_you_mean
-from runtime.files import DEAD_LETTER, LATE
+from runtime.io.side_output import DEAD_LETTER, LATE
 from runtime.language.query import Workload
 
 REASONS = 5

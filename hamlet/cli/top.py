@@ -15,14 +15,14 @@ from rich.live import Live
 from rich.text import Text
 
 from hamlet.cli import options
-from hamlet.cli.choices import TopFormat
-from hamlet.cli.grid import show
+from hamlet.cli.enums import TopFormat
 from hamlet.cli.help import examples, prose
 from hamlet.cli.query import JobName
+from hamlet.cli.text_table import show
 from runtime.errors import HamletError
 
 if TYPE_CHECKING:
-    from hamlet.cli.facts_view import Facts
+    from hamlet.cli.metrics_view import Facts
 
 EVERY_SECONDS, PATIENCE_SECONDS = 1.0, 5.0
 RECENT = 6  # looks, by which rates are told
@@ -69,7 +69,7 @@ def command(
 def _address(job: str | None, url: str | None) -> str:
     if url is not None:
         return (url if "://" in url else f"http://{url}").rstrip("/")
-    from hamlet.job.jobs import find
+    from hamlet.job.job_registry import find
 
     found = find(job)
     if not found.hub:
@@ -93,7 +93,7 @@ def _asked(address: str) -> Facts | None:
 
 
 def _snapshot(facts: Facts | None) -> None:
-    from hamlet.cli.facts_view import view
+    from hamlet.cli.metrics_view import view
 
     if facts is None:
         typer.echo("the job is starting")
@@ -131,7 +131,7 @@ def _watch(address: str) -> None:
 
 
 def screen(recent: deque[Facts], trouble: str, height: int) -> RenderableType:
-    from hamlet.cli.facts_view import view
+    from hamlet.cli.metrics_view import view
 
     parts: list[RenderableType] = [Text(trouble, "bold red")] if trouble else []
     if recent:

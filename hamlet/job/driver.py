@@ -20,26 +20,26 @@ import ray
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
+from actors.actor_pool import Crew, cause, is_crash, is_loss
 from actors.aggregator import Begin
-from actors.crew import Crew, cause, is_crash, is_loss
-from hamlet.job.changes import Changes
 from hamlet.job.epoch import Epoch, Finished
-from hamlet.job.reading import Read, Reader, nothing
-from hamlet.job.record import Record
-from hamlet.job.telling import Watcher, counted, spans_of, told_of
-from runtime.epochs.aggregation import Answer, Change, Order
-from runtime.epochs.checkpoints import Checkpoints
-from runtime.epochs.intake import Intake
-from runtime.epochs.manifest import Counts, Manifest
-from runtime.epochs.shard import Settings
-from runtime.epochs.split import joined_rows
-from runtime.epochs.watermark import Watermark
+from hamlet.job.epoch_reader import Read, Reader, nothing
+from hamlet.job.epoch_report import Watcher, counted, spans_of, told_of
+from hamlet.job.metrics_recorder import Record
+from hamlet.job.workload_changes import Changes
 from runtime.errors import Failure
-from runtime.planning.central import Running
-from runtime.planning.planner import extended
-from runtime.planning.planner import plan as planned
-from runtime.sharing.plan import Plan
-from runtime.sharing.policy import Policy
+from runtime.optimizer.optimizer import Running
+from runtime.pipeline.aggregation import Answer, Change, Order
+from runtime.pipeline.bound_workload import Intake
+from runtime.pipeline.checkpoint import Checkpoints
+from runtime.pipeline.manifest import Counts, Manifest
+from runtime.pipeline.router import joined_rows
+from runtime.pipeline.shard import Settings
+from runtime.pipeline.watermark import Watermark
+from runtime.plan.planner import extended
+from runtime.plan.planner import plan as planned
+from runtime.plan.policy import Policy
+from runtime.plan.sharing_plan import Plan
 from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Sink, Turn
 from spark_ingest.sources.source import Range, Source
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from hamlet.job.reading import Read
+from hamlet.job.epoch_reader import Read
 from hamlet.job.tracing import Span
-from runtime.epochs.aggregation import Answer, Order
-from runtime.epochs.intake import Intake
-from runtime.epochs.manifest import Manifest
+from runtime.pipeline.aggregation import Answer, Order
+from runtime.pipeline.bound_workload import Intake
+from runtime.pipeline.manifest import Manifest
 
 
 @dataclass

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from runtime.generate.block import BLOCK, Block, Column
 from runtime.generate.clock import Clock
 from runtime.generate.parameters import Parameters
+from runtime.generate.simulate import Walker, chain
 from runtime.generate.stream import Columns, Stream
-from runtime.generate.walk import Walker, chain
 
 
 def emit(stream: Stream, wanted: Parameters, rows: int) -> Iterator[pa.RecordBatch]:

@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 import numpy as np
 
 from runtime.errors import InputError, did_you_mean
-from runtime.generate.alternate import alternating
 from runtime.generate.block import BLOCK
 from runtime.generate.clock import MINUTE, START, microseconds
-from runtime.generate.fit import fit
 from runtime.generate.lifecycle import Floats, Lifecycle
+from runtime.generate.share_bounds import alternating
+from runtime.generate.share_solver import fit
 from runtime.generate.stream import Stream
 
 MOST_EVENTS = 10**15

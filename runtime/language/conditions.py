@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from runtime.events.kinds import Kind
-from runtime.language import syntax as s
+from runtime.language import ast as s
+from runtime.language.automaton import Template
+from runtime.language.error_collector import Report
 from runtime.language.expressions import KindChecker
-from runtime.language.names import Names
 from runtime.language.query import AdjacentCondition, LocalCondition, Mention
-from runtime.language.report import Report
-from runtime.template.automaton import Template
+from runtime.language.scope import Names
+from runtime.types.attribute_kinds import Kind
 
 MOST_LENGTH = 2**31 - 1
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
-from runtime.events import kinds
-from runtime.events.kinds import Kind
-from runtime.language import syntax as s
-from runtime.language.report import Report
+from runtime.language import ast as s
+from runtime.language.error_collector import Report
+from runtime.types import attribute_kinds as kinds
+from runtime.types.attribute_kinds import Kind
 
 _BY_ITSELF = "join it to the conditions of WHERE with AND"
 SPOKEN = {Kind.NUMBER: "a number", Kind.TEXT: "text", Kind.BOOL: "true or false"}

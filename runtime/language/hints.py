@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from runtime.language.ast import OPERATORS, quoted
 from runtime.language.mistakes import Mistake
-from runtime.language.syntax import OPERATORS, quoted
 
 _BRACKETS = re.compile(r"""--[^\n]*|'(?:[^'\n]|'')*'|"(?:[^"\n]|"")*"|([()\[\]])""")
 

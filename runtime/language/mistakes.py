@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from runtime.errors import suggest
-from runtime.language.clauses import Clause, Source
+from runtime.language.ast import CLAUSES, Span
 from runtime.language.expected import found
-from runtime.language.syntax import CLAUSES, Span
+from runtime.language.splitter import Clause, Source
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,14 @@ from lark import Lark, Tree
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 
 from runtime.errors import QueryError, WorkloadError
-from runtime.language import syntax as s
-from runtime.language.builder import Builder
-from runtime.language.clauses import REQUIRED, Clause, QueryClauses, Source, cut
+from runtime.language import ast as s
+from runtime.language.ast_builder import Builder
+from runtime.language.binder import resolve
 from runtime.language.expected import expected
 from runtime.language.hints import hint
 from runtime.language.mistakes import Mistake
 from runtime.language.query import Workload
-from runtime.language.resolve import resolve
+from runtime.language.splitter import REQUIRED, Clause, QueryClauses, Source, cut
 
 START = {
     "QUERY": "query_name",

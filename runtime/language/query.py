@@ -9,10 +9,10 @@ from enum import Enum
 from functools import cached_property
 
 from runtime.errors import HamletError, did_you_mean
-from runtime.events.kinds import Kind
-from runtime.language import syntax as s
-from runtime.language.clauses import Source
-from runtime.template.automaton import Template
+from runtime.language import ast as s
+from runtime.language.automaton import Template
+from runtime.language.splitter import Source
+from runtime.types.attribute_kinds import Kind
 
 
 class Semantics(Enum):

@@ -6,23 +6,23 @@ from datetime import UTC, datetime
 from html import escape
 
 from runtime.metrics.web.page import policy, read
-from runtime.report import parts
-from runtime.report.history import History
+from runtime.report import sections
+from runtime.report.log_reader import History
 from runtime.report.series import thinned
 
 
 def report(history: History) -> str:
     times = thinned(history.lines)
     found = {
-        "Summary": parts.summary(history),
-        "Events": parts.events(times),
-        "Decisions": parts.decisions(history, times),
-        "Cost model": parts.model(history, times),
-        "Queries": parts.queries(history),
-        "Latency": parts.latency(history, times),
-        "Epochs": parts.stages(history, times),
-        "Late and bad rows": parts.rows(history, times),
-        "Decision log": parts.log(history),
+        "Summary": sections.summary(history),
+        "Events": sections.events(times),
+        "Decisions": sections.decisions(history, times),
+        "Cost model": sections.model(history, times),
+        "Queries": sections.queries(history),
+        "Latency": sections.latency(history, times),
+        "Epochs": sections.stages(history, times),
+        "Late and bad rows": sections.rows(history, times),
+        "Decision log": sections.log(history),
     }
     return _page(history, found)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from runtime.metrics.histogram import Histogram
-from runtime.report.log import unpacked
+from runtime.report.run_log import unpacked
 
 Line = dict[str, Any]
 # So many points are enough for a picture.

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from runtime.language.ambiguity import Bindings
 from runtime.language.query import Query, Semantics
-from runtime.template.bindings import Bindings
 
 
 class Granularity(Enum):

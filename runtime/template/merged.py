@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from runtime.language.automaton import OPEN, Automaton
 from runtime.language.query import Query
-from runtime.template.automaton import OPEN, Automaton
 
 
 @dataclass(frozen=True)

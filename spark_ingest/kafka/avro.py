@@ -22,9 +22,9 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType, _parse_datatype_json_string
 
 from runtime.errors import InputError
-from runtime.files.decode import Decoder
-from runtime.files.kafka_avro import KafkaAvro
-from runtime.files.kafka_fields import FAULT, VALUE, is_own
+from runtime.io.decode import Decoder
+from runtime.io.kafka_avro import KafkaAvro
+from runtime.io.kafka_fields import FAULT, VALUE, is_own
 from spark_ingest.kafka.values import Values
 
 _MARK = bytes.fromhex("b7a1d04e5c93f268")

@@ -12,8 +12,8 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from runtime.errors import HamletError
 from spark_ingest.kafka.address import Address
 from spark_ingest.kafka.failures import cause, explained, no_entry, unreachable
-from spark_ingest.kafka.lookup import PATIENCE, Say, client_config, silent
 from spark_ingest.kafka.options import Options
+from spark_ingest.kafka.topic_metadata import PATIENCE, Say, client_config, silent
 
 # A job that was killed and is not started again blocks readers of its topic for this long.
 TIMEOUT = 300.0

@@ -9,10 +9,10 @@ import pyarrow as pa
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from runtime.files.decode import Decoder
-from runtime.files.kafka_fields import VALUE, is_own
-from runtime.files.kafka_json import KafkaJson, json_columns
-from runtime.files.reader import Needs
+from runtime.io.decode import Decoder
+from runtime.io.kafka_fields import VALUE, is_own
+from runtime.io.kafka_json import KafkaJson, json_columns
+from runtime.io.reader import Needs
 
 
 class Values(ABC):

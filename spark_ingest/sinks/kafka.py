@@ -15,10 +15,10 @@ from typing import Any
 import pyarrow as pa
 
 from runtime.errors import HamletError
-from runtime.events.dead import rows_as_json
+from runtime.pipeline.dead_letter import rows_as_json
 from spark_ingest.kafka.address import Address
-from spark_ingest.kafka.lookup import PATIENCE, Lookup, Say, silent
 from spark_ingest.kafka.options import Options
+from spark_ingest.kafka.topic_metadata import PATIENCE, Lookup, Say, silent
 from spark_ingest.kafka.transactions import Outgoing, Transactions
 from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Sink, Turn
 from spark_ingest.sinks.staging import Staging, packed, unpacked

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from runtime.epochs.folder import Folder, is_begun
+from runtime.pipeline.blob_store import Folder, is_begun
 
 _SIZE = 8
 

@@ -20,16 +20,16 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
 from runtime.errors import InputError
-from runtime.events.clock import Clock
-from runtime.events.dead import dead_source
-from runtime.files.decode import Decoder, Origin
-from runtime.files.footers import Kind, Unreadable, kind_of, span
-from runtime.files.formats import Format, named
-from runtime.files.lines import Lines, Packed, Typed
-from runtime.files.merge import misfit
-from runtime.files.parquet import rows_of
-from runtime.files.read import Input, damage_of, listed, open_needed
-from runtime.files.reader import Needs
+from runtime.io.decode import Decoder, Origin
+from runtime.io.file_probe import Kind, Unreadable, kind_of, span
+from runtime.io.formats import Format, named
+from runtime.io.parquet import rows_of
+from runtime.io.read import Input, damage_of, listed, open_needed
+from runtime.io.reader import Needs
+from runtime.io.schema_merge import misfit
+from runtime.io.spark_decoders import Lines, Packed, Typed
+from runtime.pipeline.dead_letter import dead_source
+from runtime.types.time_codec import Clock
 from spark_ingest.sources.columns import spark_schema
 from spark_ingest.sources.source import Position, Range, Reading, Source
 

@@ -19,15 +19,15 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from runtime.errors import InputError
-from runtime.events.clock import Clock
-from runtime.files.decode import Origin
-from runtime.files.kafka_fields import HEADER, KEY, OFFSET, TIMESTAMP, handed_over, with_own
-from runtime.files.reader import Needs
+from runtime.io.decode import Origin
+from runtime.io.kafka_fields import HEADER, KEY, OFFSET, TIMESTAMP, handed_over, with_own
+from runtime.io.reader import Needs
+from runtime.types.time_codec import Clock
 from spark_ingest.kafka.address import Address
 from spark_ingest.kafka.avro import Avro, AvroValues
-from spark_ingest.kafka.lookup import PATIENCE, Lookup, Say, silent
 from spark_ingest.kafka.options import Options
-from spark_ingest.kafka.shares import Sizes, fair_shares
+from spark_ingest.kafka.quota import Sizes, fair_shares
+from spark_ingest.kafka.topic_metadata import PATIENCE, Lookup, Say, silent
 from spark_ingest.kafka.values import JsonValues, Values
 from spark_ingest.sources.source import Position, Range, Reading, Source
 

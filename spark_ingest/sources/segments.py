@@ -17,9 +17,9 @@ from typing import Protocol
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from runtime.files.atomic import AtomicFiles
-from runtime.files.footers import span
-from runtime.files.reader import Needs
+from runtime.io.atomic import AtomicFiles
+from runtime.io.file_probe import span
+from runtime.io.reader import Needs
 from spark_ingest.sources.files import File, FileSource
 from spark_ingest.sources.source import Position, Range
 

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from runtime.files.decode import Decoder, Origin
+from runtime.io.decode import Decoder, Origin
 
 #: What JSON can hold. Belongs to the source that made it.
 Position: TypeAlias = dict[str, Any]

@@ -5,9 +5,9 @@ import pytest
 
 from benchmarks import _workloads as workloads
 from benchmarks import sharing
-from runtime.compiled.graphlets.takes import takes
 from runtime.language.parser import parse
-from runtime.template.groups import kleene_parts
+from runtime.plan.operators.graphlet.eligibility import takes
+from runtime.template.query_groups import kleene_parts
 
 SMALL = {
     "sharon": lambda: workloads.sharon(events=4_000, vehicles=5),

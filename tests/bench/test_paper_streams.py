@@ -12,8 +12,8 @@ import yaml
 
 from benchmarks._papers.made import Made, is_type, text
 from benchmarks._papers.streams import cogra, gloria, hamlet, sharon
-from runtime.engine import aggregate
 from runtime.language.parser import parse
+from runtime.pipeline.engine import aggregate
 
 FILES = sorted((Path(__file__).parents[2] / "benchmarks/_papers/experiments").glob("*.yaml"))
 

@@ -9,7 +9,7 @@ import pytest
 from benchmarks import _streams as streams
 from benchmarks._run import run
 from runtime.language.parser import parse
-from runtime.template.groups import share_groups
+from runtime.template.query_groups import share_groups
 
 SMALL = {
     "trends": lambda: streams.trends(3_000),

@@ -8,9 +8,9 @@ from types import ModuleType
 import pytest
 from rich.console import Console
 
-from hamlet.cli.compiling import watch_compiler
-from hamlet.cli.notices import Notices
+from hamlet.cli.compile_progress import watch_compiler
 from hamlet.cli.progress import COMPILING, bars
+from hamlet.cli.stderr import Notices
 
 KERNEL = """
 from numba import njit

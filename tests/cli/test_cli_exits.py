@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import hamlet as package
-from hamlet.cli import app, exits, main
+from hamlet.cli import app, exit_codes, main
 from runtime.errors import Failure, HamletError
 
 SLOW = "generate:ridesharing?events=2000000"
@@ -97,7 +97,7 @@ def test_interrupted(process, slow: Path, folder: Path):
     wait_for_imports(running)
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=60)
-    assert running.returncode == exits.INTERRUPTED
+    assert running.returncode == exit_codes.INTERRUPTED
     assert out == b""
     assert err == b"interrupted\n"
     assert not list(folder.glob("results/*"))
@@ -114,7 +114,7 @@ def test_interrupted_while_it_loads(monkeypatch: pytest.MonkeyPatch, capsys):
     monkeypatch.setattr(sys, "meta_path", [Interrupt, *sys.meta_path])
     with pytest.raises(SystemExit) as end:
         main()
-    assert end.value.code == exits.INTERRUPTED
+    assert end.value.code == exit_codes.INTERRUPTED
     assert capsys.readouterr().err == "interrupted\n"
 
 
@@ -163,7 +163,7 @@ def test_interrupted_generate(process, folder: Path):
     time.sleep(0.5)
     running.send_signal(signal.SIGINT)
     _, err = running.communicate(timeout=60)
-    assert (running.returncode, err) == (exits.INTERRUPTED, b"interrupted\n")
+    assert (running.returncode, err) == (exit_codes.INTERRUPTED, b"interrupted\n")
     assert not list(folder.glob("*x.parquet*"))
 
 
@@ -283,4 +283,4 @@ def test_every_command_is_listed(hamlet):
 
 
 def test_errors_with_hints_are_written_under_each_other():
-    assert exits.mistake(HamletError("what", "how")) == "error: what\nhint: how"
+    assert exit_codes.mistake(HamletError("what", "how")) == "error: what\nhint: how"

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from runtime.files import open_input
 from runtime.generate import generate, schema, streams
+from runtime.io.read import open_input
 
 WANTED = pa.Table.from_batches(generate("stock", events=200, seed=7), schema=schema("stock"))
 GIVEN = ("generate", "stock", "--events", "200", "--seed", "7")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from hamlet.cli.query import counted
-from hamlet.job import jobs
-from hamlet.job.jobs import Job
+from hamlet.job import job_registry
+from hamlet.job.job_registry import Job
 from runtime.language.parser import parse
 
 
@@ -24,28 +24,28 @@ def test_no_job(hamlet):
 
 @pytest.mark.parametrize("command", [("list",), ("add", "ride.sase"), ("remove", "ride")])
 def test_a_job_that_is_starting(hamlet, command: tuple[str, ...]):
-    with jobs.listed(Job("rides", os.getpid())):
+    with job_registry.listed(Job("rides", os.getpid())):
         done = hamlet("query", *command)
         assert done.exit_code == 1
         assert done.stderr.startswith("error: `rides` is still starting\n")
         assert "no job is called" in hamlet("query", *command, "--job", "stocks").stderr
-    assert not jobs.running()
+    assert not job_registry.running()
 
 
 def test_a_job_that_has_started_can_be_asked():
-    with jobs.listed(Job("rides", os.getpid())):
+    with job_registry.listed(Job("rides", os.getpid())):
         started = Job("rides", os.getpid(), "127.0.0.1:6379", "hamlet")
-        jobs.tell(started)
-        assert jobs.find(None) == jobs.find("rides") == started
+        job_registry.tell(started)
+        assert job_registry.find(None) == job_registry.find("rides") == started
 
 
 def test_a_job_that_ends_leaves_another_of_its_name_alone():
     ending, other = Job("rides", 1), Job("rides", os.getpid())
-    jobs.tell(other)
-    jobs.forget(ending)
-    assert jobs.running() == [other]
-    jobs.forget(other)
-    assert not jobs.running()
+    job_registry.tell(other)
+    job_registry.forget(ending)
+    assert job_registry.running() == [other]
+    job_registry.forget(other)
+    assert not job_registry.running()
 
 
 QUERIES = """

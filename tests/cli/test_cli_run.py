@@ -271,7 +271,7 @@ def test_out_of_order_input_is_put_in_order(hamlet, folder: Path):
 
 def test_pieces_never_cut_equal_times(hamlet, folder: Path, monkeypatch: pytest.MonkeyPatch):
     """Windows close at the last time of a piece; what else has that time must be in it."""
-    monkeypatch.setattr("hamlet.run.PIECE_ROWS", 2)
+    monkeypatch.setattr("hamlet.local_runner.PIECE_ROWS", 2)
     (folder / "same.csv").write_text("time,type\n" + "1,A\n" * 5 + "2,B\n" * 5)
     (folder / "same.sase").write_text("RETURN COUNT(*) AS n PATTERN SEQ(A, B) WITHIN 1 minute")
     done = hamlet("run", "same.sase", "--input", "same.csv", "--format", "json")

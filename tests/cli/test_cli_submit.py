@@ -8,7 +8,7 @@ import pytest
 from ray.job_submission import JobStatus
 
 from hamlet.cli import submit
-from hamlet.cli.job import MARK
+from hamlet.cli.submit_entrypoint import MARK
 
 URL = "http://127.0.0.1:1"
 
@@ -79,7 +79,7 @@ def test_what_is_submitted(hamlet, ray):
     )
     assert (done.exit_code, done.stdout) == (0, "done\n")
     (given,) = ray.submitted
-    assert given["entrypoint"] == "python -m hamlet.cli.job check 'a b'"
+    assert given["entrypoint"] == "python -m hamlet.cli.submit_entrypoint check 'a b'"
     assert "working_dir" not in given["runtime_env"]
     assert given["runtime_env"]["env_vars"]["RAY_JOB_STOP_WAIT_TIME_S"] == "120"
     assert given["metadata"] == {}

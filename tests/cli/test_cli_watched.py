@@ -6,12 +6,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from hamlet.cli import watched
-from hamlet.cli.notices import Notices
+from hamlet.cli import watch_mode
+from hamlet.cli.stderr import Notices
 from hamlet.cli.workload import read_workload
-from runtime.epochs.checkpoints import Checkpoints
 from runtime.errors import Place, QueryError, WorkloadError
 from runtime.language.parser import parse
+from runtime.pipeline.checkpoint import Checkpoints
 
 GOOD = "QUERY a RETURN COUNT(*) AS n PATTERN A+ WITHIN 1 minute\n"
 BROKEN = "QUERY a RETURN COUNT(*) AS n PATERN A+ WITHIN 1 minute\n"
@@ -35,7 +35,7 @@ class Run:
 @pytest.fixture
 def path(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(watched, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(watch_mode, "LOOK_SECONDS", 0.01)
     return tmp_path / "queries.sase"
 
 
@@ -48,7 +48,7 @@ def begin(path, run, checkpoint=None, later=None):
     """`later` is what the file holds after a while."""
     if later is not None:
         Timer(0.1, path.write_text, [later]).start()
-    watched.run_watched(path, lambda: read_workload(path), run, checkpoint, Notices())
+    watch_mode.run_watched(path, lambda: read_workload(path), run, checkpoint, Notices())
 
 
 def test_a_good_file_is_run(path, told):

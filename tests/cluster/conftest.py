@@ -65,7 +65,7 @@ def spark(cluster, jar, jars_of_kafka):
 @pytest.fixture(scope="session")
 def crew(spark) -> Iterator[Callable[[int], object]]:
     """`crew(2)` are two aggregators with routers, the same ones for every test that asks."""
-    from actors.crew import Crew
+    from actors.actor_pool import Crew
 
     crews: dict[int, Crew] = {}
 

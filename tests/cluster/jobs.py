@@ -11,26 +11,26 @@ from typing import Any
 
 import pyarrow as pa
 
-from actors.crew import Crew
-from hamlet.cli.source import open_source
+from actors.actor_pool import Crew
+from hamlet.cli.local_source import open_source
 from hamlet.job.driver import Driver
-from hamlet.job.reading import Reader
-from hamlet.job.record import Record
-from hamlet.job.run import fingerprints
-from hamlet.job.telling import Told
-from hamlet.run import run as run_in_process
-from runtime.engine import Engine
-from runtime.epochs.checkpoints import Checkpoints
-from runtime.epochs.folder import Folder
-from runtime.epochs.intake import Intake
-from runtime.epochs.manifest import Counts
-from runtime.epochs.routes import Reading
-from runtime.epochs.shard import Settings
-from runtime.events.dead import no_dead
-from runtime.files.reader import Needs
+from hamlet.job.epoch_reader import Reader
+from hamlet.job.epoch_report import Told
+from hamlet.job.job_setup import fingerprints
+from hamlet.job.metrics_recorder import Record
+from hamlet.local_runner import run as run_in_process
+from runtime.io.reader import Needs
 from runtime.language.query import Workload
-from spark_ingest.handover import Handover
-from spark_ingest.sinks.parts import WholeSink
+from runtime.pipeline.blob_store import Folder
+from runtime.pipeline.bound_workload import Intake
+from runtime.pipeline.checkpoint import Checkpoints
+from runtime.pipeline.dead_letter import no_dead
+from runtime.pipeline.engine import Engine
+from runtime.pipeline.manifest import Counts
+from runtime.pipeline.routing_table import Reading
+from runtime.pipeline.shard import Settings
+from spark_ingest.arrow_export import Handover
+from spark_ingest.sinks.file_sink import WholeSink
 from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Sink
 from spark_ingest.sinks.staging import Staging
 from spark_ingest.sources.files import FileSource

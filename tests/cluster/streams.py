@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from runtime.events.dead import rows_as_json
 from runtime.language.parser import parse
+from runtime.pipeline.dead_letter import rows_as_json
 
 #: Four ways of routing: by driver, by driver and zone, by zone, and all events together. The rows
 #: of `by_zone` are sums over drivers, who lie in different shards.

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cluster.streams import pieces, rides, write_csv, write_parquet
-from hamlet.job import jobs
+from hamlet.job import job_registry
 from runtime.errors import HamletError
 
 ROOT = Path(__file__).parents[2]
@@ -76,10 +76,10 @@ def test_a_job_is_known_before_it_has_started(tmp_path: Path, monkeypatch: pytes
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(command, cwd=tmp_path, env=env, stderr=subprocess.DEVNULL) as running:
         until = time.monotonic() + 60
-        while not jobs.running() and time.monotonic() < until:
+        while not job_registry.running() and time.monotonic() < until:
             time.sleep(0.1)
         with pytest.raises(HamletError, match="`queries` is still starting"):
-            jobs.find(None)
+            job_registry.find(None)
         running.send_signal(signal.SIGINT)
         assert running.wait(60) == 130
-    assert not jobs.running()
+    assert not job_registry.running()

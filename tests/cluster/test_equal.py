@@ -7,21 +7,14 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from cluster.jobs import (
-    Asked,
-    assert_same,
-    assert_same_beside,
-    locally,
-    on_cluster,
-    to_the_end,
-)
+from cluster.jobs import Asked, assert_same, assert_same_beside, locally, on_cluster, to_the_end
 from cluster.streams import FORMATS, RIDES, pieces, rides, shuffled, write_csv, write_parquet
-from runtime.epochs.shard import Settings
 from runtime.errors import InputError
-from runtime.events.kinds import Kind, kind_of
 from runtime.language.parser import parse
-from spark_ingest.sources.feeds import Generated
+from runtime.pipeline.shard import Settings
+from runtime.types.attribute_kinds import Kind, kind_of
 from spark_ingest.sources.segments import SegmentSource
+from spark_ingest.sources.stream_inputs import Generated
 
 ACTORS = (1, 2, 4)
 KEPT = parse("QUERY kept RETURN COUNT(*) AS n PATTERN SEQ(Request, Dropoff) WITHIN 20 seconds")

@@ -14,9 +14,9 @@ from pyspark.errors import AnalysisException
 
 from cluster.jobs import Asked, Found, engine_of, followed, joined
 from cluster.streams import FORMATS, RIDES, pieces, rides, shuffled, write_csv, write_parquet
-from runtime.epochs.shard import Settings
-from runtime.events.dead import rows_as_json
 from runtime.language.parser import parse
+from runtime.pipeline.dead_letter import rows_as_json
+from runtime.pipeline.shard import Settings
 from spark_ingest.sources.files import FileSource
 
 SECOND = 1_000_000

@@ -15,8 +15,8 @@ from engine.test_against_enumerator import refused
 from oracle.choices import Size
 from oracle.random_cases import EVENT_BYTES, HEAD_BYTES, Case, make_case
 from oracle.random_queries import QUERY_BYTES
-from runtime.epochs.shard import Settings
-from runtime.planning.planner import NAMES
+from runtime.pipeline.shard import Settings
+from runtime.plan.planner import NAMES
 
 SIZE = Size(queries=8, events=16)
 CASES = 30

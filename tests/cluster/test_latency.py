@@ -13,7 +13,7 @@ from cluster.jobs import Asked, Watcher, driver_of
 from cluster.streams import write_parquet
 from runtime.language.parser import parse
 from runtime.metrics.histogram import SECONDS
-from spark_ingest.sinks.parts import PartsSink
+from spark_ingest.sinks.file_sink import PartsSink
 from spark_ingest.sources.files import FileSource
 
 # The windows of one close with every file, those of the other with the next but one.

@@ -83,9 +83,9 @@ def ask_top() -> None:
 @pytest.fixture(autouse=True)
 def nothing_else_runs() -> None:
     """A Ray of its own beside that of the other tests is fine, a job of the same name is not."""
-    from hamlet.job import jobs
+    from hamlet.job import job_registry
 
-    assert JOB not in [job.name for job in jobs.running()]
+    assert JOB not in [job.name for job in job_registry.running()]
 
 
 def _heed() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 SCRIPT = """
 import ray
 from ray.cluster_utils import Cluster
-from actors.crew import WORKER, Crew
+from actors.actor_pool import WORKER, Crew
 
 cluster = Cluster()
 head = cluster.add_node(num_cpus=0)
@@ -29,7 +29,7 @@ print("all routers began on workers")
 LATER = """
 import subprocess, sys, time
 from ray.cluster_utils import Cluster
-from actors.crew import WORKER
+from actors.actor_pool import WORKER
 
 cluster = Cluster()
 cluster.add_node(num_cpus=0)
@@ -63,7 +63,7 @@ def look(*_, **__):
     raise SystemExit
 
 def ask():
-    from actors.room import Wanted, await_room
+    from actors.placement import Wanted, await_room
     from runtime.errors import HamletError
 
     told = []

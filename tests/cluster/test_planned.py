@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 import ray
 
-from actors.crew import Crew
+from actors.actor_pool import Crew
 from cluster.jobs import Asked, engine_of, followed, joined
 from cluster.streams import write_parquet
-from runtime.epochs.shard import Settings
 from runtime.language.parser import parse
+from runtime.pipeline.shard import Settings
 
 TEXT = "\n".join(
     f"QUERY q{n} RETURN COUNT(*) AS n, SUM(T.x) AS x PATTERN SEQ(A{n}, (SEQ(P, T))+, C{n}) "

@@ -12,7 +12,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from cluster.jobs import Asked, Watcher, driver_of
 from cluster.streams import write_parquet
 from hamlet.job import tracing
-from hamlet.job.record import Record
+from hamlet.job.metrics_recorder import Record
 from hamlet.job.tracing import Tracing
 from runtime.language.parser import parse
 from spark_ingest.sources.files import FileSource

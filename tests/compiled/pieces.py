@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pyarrow as pa
 
-from runtime.events.order import times_of
+from runtime.types.columns import times_of
 
 FOREVER = 2**63
 

@@ -8,14 +8,14 @@ import numba
 import pytest
 
 PART = """
-from runtime.compiled.jit import compiled
+from runtime.execution.jit import compiled
 
 @compiled
 def part(x):
     return x + {}
 """
 KERNEL = """
-from runtime.compiled.jit import entry
+from runtime.execution.jit import entry
 from {package}.part import part
 
 @entry

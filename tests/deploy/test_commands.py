@@ -37,7 +37,7 @@ def test_of_the_chart(values):
     manifests = render(values)
     if given.get("mode") == "batch":
         words = shlex.split(of_kind(manifests, "RayJob")["spec"]["entrypoint"])
-        assert words[:3] == ["python", "-m", "hamlet.cli.job"]
+        assert words[:3] == ["python", "-m", "hamlet.cli.submit_entrypoint"]
         run = check(words[3:])
         assert not run["follow"]
     else:

@@ -12,7 +12,7 @@ from ray.autoscaler._private.kuberay.node_provider import (
     IN_CLUSTER_TOKEN_PATH,
 )
 
-from actors.crew import WORKER
+from actors.actor_pool import WORKER
 from tools.kubernetes import (
     EXAMPLES,
     PROMETHEUS_OPERATOR,

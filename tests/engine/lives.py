@@ -12,10 +12,10 @@ from engine.judge import Rows, expected, parsed, settings_of, table_of
 from oracle.model import query_names
 from oracle.random_cases import Case
 from planning.prices import FREE_PARTS
-from runtime.engine import Engine
-from runtime.planning.planner import plan as planned
-from runtime.planning.prices import Prices
-from runtime.sharing.plan import Plan
+from runtime.pipeline.engine import Engine
+from runtime.plan.cost_coefficients import Prices
+from runtime.plan.planner import plan as planned
+from runtime.plan.sharing_plan import Plan
 
 ALWAYS = -1
 

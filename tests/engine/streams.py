@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from runtime.engine import aggregate
+from runtime.pipeline.engine import aggregate
 
 
 def stream(text: str, **attributes: Sequence[Any]) -> pa.Table:

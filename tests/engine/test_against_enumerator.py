@@ -20,9 +20,9 @@ from oracle.choices import Size, Tape
 from oracle.model import CONTIGUOUS, NEXT, And, Leaf, Plus, Query, Seq, Window, workload_text
 from oracle.random_cases import EVENT_BYTES, Case, TypeDraw, cases, draw_events
 from oracle.random_patterns import PatternDraw
-from runtime.engine import aggregate
 from runtime.errors import WorkloadError
-from runtime.planning.planners import PLANNERS
+from runtime.pipeline.engine import aggregate
+from runtime.plan.planners.registry import PLANNERS
 
 RELAXED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 CUTS = st.lists(st.integers(0, 14), max_size=7).map(tuple)

@@ -9,8 +9,8 @@ import pytest
 
 from engine.lives import Tables
 from engine.streams import stream
-from runtime.engine import Engine
 from runtime.errors import HamletError
+from runtime.pipeline.engine import Engine
 
 SECOND = 1_000_000
 QUERY = "QUERY q RETURN COUNT(*) AS n PATTERN A+ WITHIN 9 s"

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 from engine.streams import stream
-from runtime.engine import Engine
 from runtime.errors import HamletError, InputError, QueryError, WorkloadError
+from runtime.pipeline.engine import Engine
 
 SECOND = 1_000_000
 QUERY = "QUERY q RETURN COUNT(*) AS n PATTERN A+ WITHIN 4 s"

@@ -5,7 +5,7 @@ import pytest
 
 from engine.lives import Tables
 from engine.streams import stream
-from runtime.engine import Engine, aggregate
+from runtime.pipeline.engine import Engine, aggregate
 
 SECOND = 1_000_000
 

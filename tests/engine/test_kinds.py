@@ -4,8 +4,8 @@ alike, or false where the kind is only seen in the middle of the stream."""
 import pyarrow as pa
 import pytest
 
-from runtime.engine import NUMERIC, Engine, aggregate
 from runtime.errors import WorkloadError
+from runtime.pipeline.engine import NUMERIC, Engine, aggregate
 
 COLUMNS = {
     "text": pa.array(["a", "b", "c"]),

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from runtime.engine import Engine, aggregate
+from runtime.pipeline.engine import Engine, aggregate
 
 CLOSE = 1e-9
 MODES = ("dynamic", "always", "never")

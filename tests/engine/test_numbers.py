@@ -8,8 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.engine import aggregate
-from runtime.plain.numbers import FRACTION_BITS, as_double, decimal_text, log2, rational, whole
+from runtime.execution.exact.rationals import (
+    FRACTION_BITS,
+    as_double,
+    decimal_text,
+    log2,
+    rational,
+    whole,
+)
+from runtime.pipeline.engine import aggregate
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 

@@ -11,16 +11,16 @@ import pyarrow as pa
 from engine.judge import parsed, settings_of
 from engine.lives import ALWAYS, Life, Tables, in_order
 from oracle.random_cases import Case
-from runtime.epochs.aggregation import Aggregation, Answer, Change, Order, Unit
-from runtime.epochs.folder import Folder
-from runtime.epochs.pieces import Saved
-from runtime.epochs.routes import Reading, Routing
-from runtime.epochs.shard import Settings
-from runtime.epochs.split import Splitter
-from runtime.events.dead import no_dead
-from runtime.files.reader import Block
+from runtime.execution.partials import combine
 from runtime.language.query import Workload
-from runtime.partials import combine
+from runtime.pipeline.aggregation import Aggregation, Answer, Change, Order, Unit
+from runtime.pipeline.blob_store import Folder
+from runtime.pipeline.block import Block
+from runtime.pipeline.dead_letter import no_dead
+from runtime.pipeline.router import Splitter
+from runtime.pipeline.routing_table import Reading, Routing
+from runtime.pipeline.shard import Settings
+from runtime.pipeline.state_segments import Saved
 
 
 @dataclass

@@ -8,17 +8,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from runtime.epochs import aggregation
-from runtime.epochs.aggregation import Aggregation, Answer, Order
-from runtime.epochs.folder import Folder
-from runtime.epochs.intake import Intake
-from runtime.epochs.routes import Reading
-from runtime.epochs.shard import Settings
-from runtime.epochs.split import Portion, Splitter
 from runtime.errors import HamletError
-from runtime.events.dead import no_dead
-from runtime.files.reader import Block
 from runtime.language.parser import parse
+from runtime.pipeline import aggregation
+from runtime.pipeline.aggregation import Aggregation, Answer, Order
+from runtime.pipeline.blob_store import Folder
+from runtime.pipeline.block import Block
+from runtime.pipeline.bound_workload import Intake
+from runtime.pipeline.dead_letter import no_dead
+from runtime.pipeline.router import Portion, Splitter
+from runtime.pipeline.routing_table import Reading
+from runtime.pipeline.shard import Settings
 
 WORKLOAD = parse("RETURN g, COUNT(*) AS n PATTERN A+ GROUP-BY g WITHIN 10 seconds")
 COLUMNS = pa.schema([("time", pa.int64()), ("type", pa.string()), ("g", pa.int64())])

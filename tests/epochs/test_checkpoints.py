@@ -6,13 +6,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from runtime.epochs.checkpoints import Checkpoints
-from runtime.epochs.folder import Folder
-from runtime.epochs.manifest import Counts, Manifest
-from runtime.epochs.pieces import PieceWriter, Saved
-from runtime.epochs.routes import Reading
 from runtime.errors import HamletError
 from runtime.language.parser import parse
+from runtime.pipeline.blob_store import Folder
+from runtime.pipeline.checkpoint import Checkpoints
+from runtime.pipeline.manifest import Counts, Manifest
+from runtime.pipeline.routing_table import Reading
+from runtime.pipeline.state_segments import PieceWriter, Saved
 
 WORKLOAD = parse("RETURN COUNT(*) PATTERN A WITHIN 1 minute")
 

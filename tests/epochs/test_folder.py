@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from runtime.epochs.folder import Folder
 from runtime.errors import HamletError
+from runtime.pipeline.blob_store import Folder
 
 
 @pytest.fixture(params=["path", "uri"])

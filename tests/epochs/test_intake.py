@@ -3,10 +3,10 @@
 import pyarrow as pa
 import pytest
 
-from runtime.epochs.intake import Intake
-from runtime.epochs.routes import Reading
 from runtime.errors import WorkloadError
 from runtime.language.parser import parse
+from runtime.pipeline.bound_workload import Intake
+from runtime.pipeline.routing_table import Reading
 
 COLUMNS = pa.schema(
     [("time", pa.int64()), ("type", pa.string()), ("g", pa.int32()), ("x", pa.float64())]

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from runtime.epochs import manifest as manifests
-from runtime.epochs.manifest import Counts, Manifest
-from runtime.epochs.pieces import Damaged, Piece, Saved
-from runtime.epochs.routes import Reading
 from runtime.language.parser import parse
+from runtime.pipeline import manifest as manifests
+from runtime.pipeline.manifest import Counts, Manifest
+from runtime.pipeline.routing_table import Reading
+from runtime.pipeline.state_segments import Damaged, Piece, Saved
 
 FIRST = parse("QUERY a RETURN COUNT(*) PATTERN A WITHIN 1 minute\nQUERY b RETURN COUNT(*) "
               "PATTERN SEQ(A, B+) WHERE [g] WITHIN 1 minute", "first.sase")  # fmt: skip

@@ -3,8 +3,8 @@
 import pyarrow as pa
 import pytest
 
-from runtime.epochs.folder import Folder
-from runtime.epochs.pieces import Damaged, Piece, PieceWriter, Saved, events_of, log_of
+from runtime.pipeline.blob_store import Folder
+from runtime.pipeline.state_segments import Damaged, Piece, PieceWriter, Saved, events_of, log_of
 
 DATA = [b"first", b"", b"the third one"]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from runtime.epochs.placing import by_shard, shards_of
+from runtime.pipeline.partitioner import by_shard, shards_of
 
 
 def placed(*columns: pa.Array, count: int = 1000) -> list[int]:

@@ -3,8 +3,8 @@
 import pyarrow as pa
 import pytest
 
-from runtime.epochs.routes import Reading, Routing, routes_of
 from runtime.language.parser import parse
+from runtime.pipeline.routing_table import Reading, Routing, routes_of
 
 READING = Reading(
     columns=pa.schema(

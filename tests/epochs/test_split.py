@@ -7,13 +7,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from runtime.epochs.placing import shards_of
-from runtime.epochs.routes import Reading, Routing
-from runtime.epochs.split import OTHER_TYPES, Portion, Splitter, joined_rows, renumbered
-from runtime.events.dead import dead_rows, no_dead
-from runtime.events.prepare import TIME, TYPE
-from runtime.files.reader import Block
 from runtime.language.parser import parse
+from runtime.pipeline.block import Block
+from runtime.pipeline.dead_letter import dead_rows, no_dead
+from runtime.pipeline.partitioner import shards_of
+from runtime.pipeline.router import OTHER_TYPES, Portion, Splitter, joined_rows, renumbered
+from runtime.pipeline.routing_table import Reading, Routing
+from runtime.types.columns import TIME, TYPE
 
 TWO = parse("""
     QUERY by_g RETURN g, COUNT(*) PATTERN SEQ(A, B+) GROUP-BY g WITHIN 1 minute

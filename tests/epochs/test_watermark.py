@@ -1,6 +1,6 @@
 """The watermark: the largest time less the lateness, of the slowest partition that is awake."""
 
-from runtime.epochs.watermark import Watermark
+from runtime.pipeline.watermark import Watermark
 
 
 class Time:

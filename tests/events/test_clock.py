@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from runtime.errors import InputError
-from runtime.events.clock import LIMIT, Clock
+from runtime.types.time_codec import LIMIT, Clock
 
 DAY = 86_400_000_000
 

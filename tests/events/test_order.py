@@ -7,8 +7,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.events.order import Buffer, Disorder, in_order, ordered
-from runtime.events.prepare import TIME
+from runtime.pipeline.reorder_buffer import Buffer, Disorder, in_order, ordered
+from runtime.types.columns import TIME
 
 
 def events(times, first=0):

@@ -9,8 +9,9 @@ import pyarrow as pa
 import pytest
 
 from runtime.errors import InputError
-from runtime.events.kinds import Kind, fits, kind_of
-from runtime.events.prepare import TIME, TYPE, Preparer
+from runtime.pipeline.normalize import Preparer
+from runtime.types.attribute_kinds import Kind, fits, kind_of
+from runtime.types.columns import TIME, TYPE
 
 NUMBER, TEXT, BOOL, ANY = Kind.NUMBER, Kind.TEXT, Kind.BOOL, Kind.ANY
 

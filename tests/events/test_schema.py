@@ -8,8 +8,8 @@ import pyarrow.parquet
 import pytest
 
 from runtime.errors import InputError
-from runtime.events.kinds import Kind
-from runtime.events.schema import Schema
+from runtime.types.attribute_kinds import Kind
+from runtime.types.schema import Schema
 
 TABLE = pa.table({"time": [1], "speed": [1.5], "driver": ["d"], "pool": [True]})
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runtime.errors import HamletError
-from runtime.events.order import ordered
-from runtime.events.prepare import TIME
-from runtime.events.spool import CHUNK_ROWS, Spool, Store, rechunked
+from runtime.pipeline.reorder_buffer import ordered
+from runtime.pipeline.spool import CHUNK_ROWS, Spool, Store, rechunked
+from runtime.types.columns import TIME
 
 
 def events(times):

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.events.iso import read_iso
-from runtime.events.text import parse
+from runtime.types.iso_time import read_iso
+from runtime.types.text_parse import parse
 
 NUMBERS = "0|-1|+1| 7|007|0x1F|1e3|1.|.5|-.5e-3|nan|-inf|Infinity|1e999|1_000|١|-|+|.|e5|"
 TIMES = "2020-01-01|2020-01-01T00:00:00Z|2020-01-01 10:00|2020-02-30|2020-01-01T24:00|20200101"

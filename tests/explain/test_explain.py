@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from runtime.explain import explain
 from runtime.language.parser import parse
 from runtime.language.query import Workload
-from runtime.planning.planner import NAMES
+from runtime.plan.explain import explain
+from runtime.plan.planner import NAMES
 
 GOLDEN = Path(__file__).parent / "golden"
 PAIRS = sorted(path.stem for path in GOLDEN.glob("*.sase"))

@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from runtime.files.merge import misfit
+from runtime.io.schema_merge import misfit
 
 FITS = [
     (pa.float64(), pa.int64()),

@@ -17,11 +17,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runtime.errors import InputError
-from runtime.events import TIME, Kind, Preparer, Schema, Spool, ordered
-from runtime.files import json_lines, records
-from runtime.files.json_lines import JsonReader, _Lines
-from runtime.files.read import open_input
-from runtime.files.reader import Needs
+from runtime.io import csv_split, json_lines
+from runtime.io.json_lines import JsonReader, _Lines
+from runtime.io.read import open_input
+from runtime.io.reader import Needs
+from runtime.pipeline.normalize import Preparer
+from runtime.pipeline.reorder_buffer import ordered
+from runtime.pipeline.spool import Spool
+from runtime.types.attribute_kinds import Kind
+from runtime.types.columns import TIME
+from runtime.types.schema import Schema
 
 NUMBER, TEXT, BOOL, ANY = Kind.NUMBER, Kind.TEXT, Kind.BOOL, Kind.ANY
 
@@ -121,7 +126,7 @@ def test_every_format_from_standard_input(name):
 @pytest.mark.parametrize("name", ["a.parquet", "a.csv"])
 def test_a_real_slow_pipe(name, root):
     code = (
-        "from runtime.files.read import open_input\n"
+        "from runtime.io.read import open_input\n"
         "with open_input('-') as s: print(sum(b.batch.num_rows for b in s))"
     )
     process = subprocess.Popen(
@@ -141,7 +146,7 @@ def test_a_real_slow_pipe(name, root):
 def test_an_input_that_is_left_in_the_middle_ends_quietly(put, root, name):
     """Nothing may still be reading while Python shuts down."""
     code = (
-        "from runtime.files.read import open_input\n"
+        "from runtime.io.read import open_input\n"
         f"for _ in range(5): inputs = open_input({str(put(name, FILES[name]))!r})\n"
         "blocks = iter(inputs); next(blocks)"
     )
@@ -265,7 +270,7 @@ def test_a_number_column_of_text_is_refused(put):
 
 
 def test_a_later_value_of_another_type_is_dead_and_the_reason_tells_of_schema(put, monkeypatch):
-    monkeypatch.setattr(records, "BLOCK_BYTES", 1_000)
+    monkeypatch.setattr(csv_split, "BLOCK_BYTES", 1_000)
     path = put("a.csv", b"time,type,v\n" + b"1,A,5\n" * 500 + b"2,A,5.5\n3,A,6\n")
     rows, dead = read(path, uses={"v": NUMBER})
     assert len(rows) == 501
@@ -299,7 +304,7 @@ def test_rows_with_a_wrong_number_of_fields_are_dead(put):
 
 
 def test_ordinals_hold_over_blocks(put, monkeypatch):
-    monkeypatch.setattr(records, "BLOCK_BYTES", 300)
+    monkeypatch.setattr(csv_split, "BLOCK_BYTES", 300)
     lines = [b"%d,A" % i if i % 10 else b"bad" for i in range(1_000)]
     path = put("a.csv", b"time,type\n" + b"\n".join(lines))
     with open_input(path) as source:
@@ -325,7 +330,7 @@ def test_an_empty_last_field_is_null_also_without_a_newline(put):
 
 
 def test_quotes_commas_and_newlines_inside_values(put, monkeypatch):
-    monkeypatch.setattr(records, "BLOCK_BYTES", 64)
+    monkeypatch.setattr(csv_split, "BLOCK_BYTES", 64)
     lines = [b'%d,A,"a, ""b""\nc"' % i for i in range(100)]
     path = put("a.csv", b'time,type,"odd\nname"\n' + b"\n".join(lines) + b"\n")
     rows, dead = read(path)
@@ -334,7 +339,7 @@ def test_quotes_commas_and_newlines_inside_values(put, monkeypatch):
 
 
 def test_text_of_any_script_over_block_ends(put, monkeypatch):
-    monkeypatch.setattr(records, "BLOCK_BYTES", 101)
+    monkeypatch.setattr(csv_split, "BLOCK_BYTES", 101)
     words = ["é", "日本語", "😀", "x"] * 100
     path = put("a.csv", ("time,type\n" + "".join(f"1,{w}\n" for w in words)).encode())
     rows, dead = read(path)
@@ -343,7 +348,7 @@ def test_text_of_any_script_over_block_ends(put, monkeypatch):
 
 
 def test_rows_that_are_not_utf8_are_dead(put, monkeypatch):
-    monkeypatch.setattr(records, "BLOCK_BYTES", 50)
+    monkeypatch.setattr(csv_split, "BLOCK_BYTES", 50)
     content = b"time,type\n" + b"1,A\n" * 30 + b"2,\xff\xe9\n3,\xc3\xa9\n\xff\n4,B\n"
     rows, dead = read(put("a.csv", content))
     assert [row["type"] for row in rows] == ["A"] * 30 + ["é", "B"]
@@ -367,8 +372,8 @@ def test_a_quote_inside_a_word_is_a_character(put):
 
 
 def test_an_open_quote_in_a_large_file_is_said(put, monkeypatch):
-    monkeypatch.setattr(records, "BLOCK_BYTES", 1_000)
-    monkeypatch.setattr(records, "LONGEST_RECORD", 2_000)
+    monkeypatch.setattr(csv_split, "BLOCK_BYTES", 1_000)
+    monkeypatch.setattr(csv_split, "LONGEST_RECORD", 2_000)
     path = put("a.csv", b'time,type\n1,A\n2,"A\n' + b"3,A\n" * 1_000)
     with pytest.raises(InputError, match="has a row of more than") as caught:
         read(path)
@@ -404,7 +409,7 @@ def test_types_are_inferred_from_a_whole_block(put):
 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
 def test_columns_without_a_value_in_the_first_rows_are_read_later(put, monkeypatch, name):
-    monkeypatch.setattr(records, "BLOCK_BYTES", 40)
+    monkeypatch.setattr(csv_split, "BLOCK_BYTES", 40)
     monkeypatch.setattr(json_lines, "BLOCK_BYTES", 40)
     if name == "a.csv":
         content = b"time,type,v,w\n" + b",,,\n" * 30 + b"5,A,1.5,x\n"
@@ -431,7 +436,7 @@ def test_any_text_is_cut_where_arrow_sees_the_end_of_a_record(text, size):
     content = b"time,type\n" + text.encode() + b"\n"
     whole = read("-", stdin=io.BytesIO(content))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(records, "BLOCK_BYTES", size)
+        patch.setattr(csv_split, "BLOCK_BYTES", size)
         assert read("-", stdin=io.BytesIO(content)) == whole
     if not any(reason.startswith("a quote") for _, reason in reasons(whole[1])):
         strings = pa_csv.ConvertOptions(column_types={"time": pa.string(), "type": pa.string()})
@@ -452,7 +457,7 @@ def test_where_blocks_are_cut_does_not_matter(pairs, size):
     declared = Schema({"v": pa.int64(), "w": pa.float64()})
     whole = read("-", stdin=io.BytesIO(content), declared=declared)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(records, "BLOCK_BYTES", size)
+        patch.setattr(csv_split, "BLOCK_BYTES", size)
         cut = read("-", stdin=io.BytesIO(content), declared=declared)
     assert repr(cut[0]) == repr(whole[0])  # NaN is not equal to itself
     assert cut[1] == whole[1]

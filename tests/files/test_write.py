@@ -11,13 +11,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from runtime.errors import HamletError, InputError
-from runtime.events import dead_rows
-from runtime.files import write
-from runtime.files.encode import ParquetEncoder, encode_all
-from runtime.files.names import FileNames, safe_name
-from runtime.files.read import open_input
-from runtime.files.side import DEAD_LETTER, LATE, SideWriter
-from runtime.files.write import ResultWriter, write_results
+from runtime.io import write
+from runtime.io.encode import ParquetEncoder, encode_all
+from runtime.io.file_names import FileNames, safe_name
+from runtime.io.read import open_input
+from runtime.io.side_output import DEAD_LETTER, LATE, SideWriter
+from runtime.io.write import ResultWriter, write_results
+from runtime.pipeline.dead_letter import dead_rows
 
 
 def result(*counts, **more):
@@ -237,7 +237,7 @@ def test_an_empty_result_has_its_header():
 def test_a_broken_pipe_ends_quietly(format, root):
     code = f"""
 import pyarrow as pa
-from runtime.files.write import ResultWriter
+from runtime.io.write import ResultWriter
 import sys, time
 with ResultWriter(None, {format!r}) as writer:
     for i in range(50):

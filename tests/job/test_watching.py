@@ -5,10 +5,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from hamlet.job.watching import Watching
-from runtime.epochs.intake import Intake
-from runtime.epochs.routes import Reading
+from hamlet.job.workload_watcher import Watching
 from runtime.language.parser import parse
+from runtime.pipeline.bound_workload import Intake
+from runtime.pipeline.routing_table import Reading
 
 COLUMNS = pa.schema([("time", pa.int64()), ("type", pa.string()), ("x", pa.float64())])
 A = "QUERY a RETURN COUNT(*) AS n PATTERN A+ WITHIN 1 minute\n"

@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from language.golden import Goldens
+from runtime.language.ambiguity import Bindings
+from runtime.language.automaton import OPEN, SHUT, both, either
 from runtime.language.parser import parse
-from runtime.template.automaton import OPEN, SHUT, both, either
-from runtime.template.bindings import Bindings
 from runtime.template.granularity import Granularity, granularity
-from runtime.template.groups import kleene_parts, routing_groups, share_groups, shareable
 from runtime.template.merged import MergedType, Transition, merge
+from runtime.template.query_groups import kleene_parts, routing_groups, share_groups, shareable
 
 GOLDENS = Goldens(Path(__file__).parent / "automata.txt")
 MINUTE = 60_000_000

@@ -10,8 +10,8 @@ import pytest
 from language.golden import Goldens
 from language.mangle import RIGHT, mangled
 from runtime.errors import QueryError, WorkloadError
-from runtime.language.clauses import Source
 from runtime.language.parser import parse
+from runtime.language.splitter import Source
 
 WRONG = Goldens(*(Path(__file__).parent / "wrong").glob("*.txt")).pairs.values()
 CORPUS = (*RIGHT, *(pair.given for pair in WRONG))

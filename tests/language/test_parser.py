@@ -5,12 +5,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from runtime.errors import QueryError
+from runtime.language import ast as s
 from runtime.language import parser
-from runtime.language import syntax as s
-from runtime.language.clauses import Source, cut
 from runtime.language.parser import parse
 from runtime.language.query import Semantics, Window
-from runtime.language.windows import parse_duration
+from runtime.language.splitter import Source, cut
+from runtime.language.window_binder import parse_duration
 
 SECOND = 1_000_000
 A, B, C, D, X, Y = (s.Event(letter) for letter in "ABCDXY")

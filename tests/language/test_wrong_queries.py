@@ -14,9 +14,9 @@ import pytest
 
 from language.golden import Goldens, Pair
 from runtime.errors import WorkloadError
-from runtime.events.schema import Schema
-from runtime.language.against_schema import check_schema
 from runtime.language.parser import parse
+from runtime.language.schema_check import check_schema
+from runtime.types.schema import Schema
 
 FOLDER = Path(__file__).parent / "wrong"
 GOLDENS = Goldens(*FOLDER.glob("*.txt"))

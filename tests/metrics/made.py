@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from runtime.metrics.facts import Facts, Replan
-from runtime.metrics.ledger import Ledger, Passed
-from runtime.sharing.decisions import Decisions, Example, Timed, TypeDecisions
-from runtime.sharing.policy import Policy
+from runtime.metrics.collector import Ledger, Passed
+from runtime.metrics.snapshot import Facts
+from runtime.optimizer.model_report import Replan
+from runtime.plan.decisions import Decisions, Example, Timed, TypeDecisions
+from runtime.plan.policy import Policy
 
 POLICY = Policy(version=1)
 #: What comes from outside and must stay text.

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from runtime.language.parser import parse
-from runtime.metrics.arrivals import Arrivals, joined, pane_of, panes_in_order, panes_of
+from runtime.pipeline.latency import Arrivals, joined, pane_of, panes_in_order, panes_of
 
 TYPES = ["A", "B", "C", "D"]
 

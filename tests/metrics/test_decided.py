@@ -4,9 +4,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from runtime.engine import Engine
-from runtime.sharing.decisions import merged
-from runtime.sharing.plan import Plan
+from runtime.pipeline.engine import Engine
+from runtime.plan.decisions import merged
+from runtime.plan.sharing_plan import Plan
 
 TEXT = "\n".join(
     f"QUERY q{n} RETURN COUNT(*), SUM(B.x) PATTERN SEQ(A, B+) WHERE [key] AND B.x != {n} WITHIN 1 s"

@@ -9,8 +9,8 @@ from urllib.request import Request, urlopen
 import pytest
 
 from runtime.errors import HamletError
-from runtime.metrics.hub import Hub
-from runtime.metrics.ledger import Ledger, Passed
+from runtime.metrics.collector import Ledger, Passed
+from runtime.metrics.http_server import Hub
 
 
 @pytest.fixture

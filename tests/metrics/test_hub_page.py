@@ -10,9 +10,9 @@ import pytest
 
 from hamlet import parse
 from metrics.made import HOSTILE, ledger, passed, replanned
-from runtime.explain.live import MOST_QUERIES, MOST_STEPS, drawings
-from runtime.metrics.hub import Hub
+from runtime.metrics.http_server import Hub
 from runtime.metrics.web.page import live_page
+from runtime.plan.explain.live import MOST_QUERIES, MOST_STEPS, drawings
 
 QUERIES = ("one", "two", "three")
 

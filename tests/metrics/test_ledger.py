@@ -7,11 +7,12 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from runtime.metrics.facts import Facts, ModelFacts
-from runtime.metrics.families import Families
+from runtime.metrics.collector import NAMED_QUERIES, NAMED_REASONS, Ledger, Passed
 from runtime.metrics.histogram import Histogram
-from runtime.metrics.ledger import NAMED_QUERIES, NAMED_REASONS, Ledger, Passed
-from runtime.sharing.decisions import Decisions, Example, Timed, TypeDecisions
+from runtime.metrics.prometheus import Families
+from runtime.metrics.snapshot import Facts
+from runtime.optimizer.model_report import ModelFacts
+from runtime.plan.decisions import Decisions, Example, Timed, TypeDecisions
 
 
 def decided(*queries: str, shared: int = 0, split: int = 0, type_: str = "B") -> Decisions:

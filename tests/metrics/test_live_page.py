@@ -19,8 +19,8 @@ from rich.console import Console
 from hamlet import parse
 from hamlet.cli.top import screen
 from metrics.made import HOSTILE, ledger, passed, replanned
-from runtime.explain.live import drawings
-from runtime.metrics.hub import Hub
+from runtime.metrics.http_server import Hub
+from runtime.plan.explain.live import drawings
 from tools.browser import SCREENSHOTS, console, screenshot, seen, until, wide
 
 ROOT = Path(__file__).parents[2]

@@ -8,8 +8,8 @@ import pytest
 
 from hamlet.logs import Logged, configure, log
 from metrics.test_ledger import decided
-from runtime.metrics.facts import ModelFacts, Replan
-from runtime.metrics.ledger import Ledger, Passed
+from runtime.metrics.collector import Ledger, Passed
+from runtime.optimizer.model_report import ModelFacts, Replan
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_text(lines):
     try:
         raise ValueError("odd")
     except ValueError:
-        logging.getLogger("runtime.planning").exception("planning has failed")
+        logging.getLogger("runtime.plan").exception("planning has failed")
     first, second, *traceback = read()
     assert first.endswith('info epoch job="a b" epoch=3 text="x=\\"y\\"\\n" seconds={"spark": 0.1}')
     assert "error planning has failed" in second

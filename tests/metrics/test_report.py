@@ -11,11 +11,11 @@ from typer.testing import CliRunner
 from hamlet.cli import app
 from metrics.made import HOSTILE, ledger, passed, replanned
 from runtime.report import plot
-from runtime.report.history import History, read_history
-from runtime.report.log import NAME, RunLog
+from runtime.report.log_reader import History, read_history
+from runtime.report.number_format import at, count, nanoseconds, number, seconds
 from runtime.report.page import report
+from runtime.report.run_log import NAME, RunLog
 from runtime.report.series import Series, Times, grown, rate, thinned
-from runtime.report.words import at, count, nanoseconds, number, seconds
 
 QUERIES = "QUERY q\nRETURN COUNT(*) AS n\nPATTERN SEQ(A, B+)\nWITHIN 10 seconds\n"
 

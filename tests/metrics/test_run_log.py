@@ -8,9 +8,16 @@ import pytest
 
 from metrics.made import ledger, passed, replanned
 from runtime.errors import InputError
-from runtime.files import open_input
-from runtime.report.history import read_history
-from runtime.report.log import BYTES_A_SECOND, FIRST_BYTES, MOST_DECISIONS, NAME, RunLog, unpacked
+from runtime.io.read import open_input
+from runtime.report.log_reader import read_history
+from runtime.report.run_log import (
+    BYTES_A_SECOND,
+    FIRST_BYTES,
+    MOST_DECISIONS,
+    NAME,
+    RunLog,
+    unpacked,
+)
 
 QUERIES = ("one", "two", "three")
 DAY = 86_400

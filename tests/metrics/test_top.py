@@ -16,9 +16,9 @@ import pytest
 from typer.testing import CliRunner
 
 from hamlet.cli import app
-from hamlet.job import jobs
+from hamlet.job import job_registry
 from metrics.made import ledger, passed, replanned
-from runtime.metrics.hub import Hub
+from runtime.metrics.http_server import Hub
 
 QUERIES = ("one", "two", "three")
 ROOT = Path(__file__).parents[2]
@@ -66,7 +66,7 @@ def test_a_job_that_is_starting(hub: Hub):
 def test_a_job_is_found_by_its_name(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HAMLET_CACHE", str(tmp_path))
     hub.tell(passed(ledger(QUERIES), 0, QUERIES))
-    with jobs.listed(jobs.Job("rides", os.getpid(), "127.0.0.1:6379", hub=hub.url)):
+    with job_registry.listed(job_registry.Job("rides", os.getpid(), "127.0.0.1:6379", hub=hub.url)):
         assert "1,000" in top("--job", "rides").output
         assert "1,000" in top().output
         wrong = top("--job", "ride")

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from runtime.metrics.facts import (
-    ActorFacts,
-    CheckpointFacts,
-    Facts,
-    GroupFacts,
-    ModelFacts,
-    QueryFacts,
-)
-from runtime.metrics.families import families
 from runtime.metrics.histogram import Histogram
-from runtime.sharing.decisions import TypeDecisions
+from runtime.metrics.prometheus import families
+from runtime.metrics.snapshot import ActorFacts, CheckpointFacts, Facts, GroupFacts, QueryFacts
+from runtime.optimizer.model_report import ModelFacts
+from runtime.plan.decisions import TypeDecisions
 
 #: A job of which everything is known.
 FACTS = Facts(

@@ -10,13 +10,13 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from cluster.monitoring import rides
 from cluster.monitoring.job import by, values
-from hamlet.cli.choices import OutputFormat
-from hamlet.cli.in_process import run_in_process
-from hamlet.cli.notices import Notices
-from runtime.epochs.shard import Settings
+from hamlet.cli.enums import OutputFormat
+from hamlet.cli.local import run_in_process
+from hamlet.cli.stderr import Notices
 from runtime.language.parser import parse
-from runtime.metrics.facts import Facts
-from runtime.metrics.families import Families
+from runtime.metrics.prometheus import Families
+from runtime.metrics.snapshot import Facts
+from runtime.pipeline.shard import Settings
 
 
 class Kept:

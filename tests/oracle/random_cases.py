@@ -12,14 +12,7 @@ from hypothesis import strategies as st
 
 from oracle.choices import Size, Tape
 from oracle.enumerator import partitions, windows
-from oracle.model import (
-    And,
-    Event,
-    Leaf,
-    Query,
-    leaves,
-    workload_text,
-)
+from oracle.model import And, Event, Leaf, Query, leaves, workload_text
 from oracle.random_patterns import neighbours, outer_leaves
 from oracle.random_queries import QUERY_BYTES, draw_queries
 

@@ -1,17 +1,7 @@
 """Random patterns, and what can stand where in them."""
 
 from oracle.choices import Size, Tape
-from oracle.model import (
-    And,
-    Leaf,
-    Not,
-    Opt,
-    Or,
-    Pattern,
-    Plus,
-    Seq,
-    Star,
-)
+from oracle.model import And, Leaf, Not, Opt, Or, Pattern, Plus, Seq, Star
 
 
 def may_be_empty(pattern: Pattern) -> bool:

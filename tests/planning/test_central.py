@@ -7,19 +7,19 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from runtime.engine import Engine
 from runtime.language.parser import parse
-from runtime.planning.advisor import Advisor
-from runtime.planning.central import Central, Request, Running
-from runtime.planning.estimate import Work
-from runtime.planning.planner import extended, plan
-from runtime.planning.prices import Prices
-from runtime.planning.pricing import Pricing, Report
-from runtime.planning.rates import PATIENCE, Rates
-from runtime.sharing import model
-from runtime.sharing.plan import Plan
-from runtime.sharing.policy import Policy
-from runtime.sharing.seen import RunTime, Seen
+from runtime.optimizer.coefficient_fit import Pricing, Report
+from runtime.optimizer.local_optimizer import Advisor
+from runtime.optimizer.optimizer import Central, Request, Running
+from runtime.optimizer.rate_tracker import PATIENCE, Rates
+from runtime.pipeline.engine import Engine
+from runtime.plan import cost_model
+from runtime.plan.cost_coefficients import Prices
+from runtime.plan.estimate import Work
+from runtime.plan.observations import RunTime, Seen
+from runtime.plan.planner import extended, plan
+from runtime.plan.policy import Policy
+from runtime.plan.sharing_plan import Plan
 from sharing.bursts import TRUE, drawn, scaled
 
 TEXT = "\n".join(
@@ -297,8 +297,8 @@ def test_facts_tell_how_good_the_model_is(by: float, noise: float):
 
     bursts = drawn(TRUE, 1_000, noise=noise)
     found.hear("a", Seen(samples=bursts))
-    clock = 40 * (1 + (bursts.way == model.CLASSES))  # as long as it is taken to take at first
-    predicted, measured = model.predicted(policy, bursts) + clock, bursts.nanoseconds
+    clock = 40 * (1 + (bursts.way == cost_model.CLASSES))  # as long as it is taken to take at first
+    predicted, measured = cost_model.predicted(policy, bursts) + clock, bursts.nanoseconds
     cut = np.minimum(measured, np.percentile(measured, 98))
     correlation = np.corrcoef(predicted, cut)[0, 1]
 

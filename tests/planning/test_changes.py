@@ -9,12 +9,12 @@ import pytest
 
 from compiled.graphlets.sequences import cut, stream, workload
 from planning.prices import FREE_PARTS
-from runtime.engine import Engine
 from runtime.language.parser import parse
-from runtime.planning.planner import extended, plan
-from runtime.planning.planners import PLANNERS
-from runtime.planning.prices import Prices
-from runtime.planning.statistics import Statistics
+from runtime.pipeline.engine import Engine
+from runtime.plan.cost_coefficients import Prices
+from runtime.plan.planner import extended, plan
+from runtime.plan.planners.registry import PLANNERS
+from runtime.plan.statistics import Statistics
 
 
 def rows(tables: list[dict[str, pa.Table]]) -> dict[str, list[tuple]]:

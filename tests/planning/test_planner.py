@@ -6,15 +6,15 @@ import pytest
 
 from compiled.graphlets.sequences import TYPES, cut, results, stream, workload
 from planning.prices import FREE_PARTS
-from runtime.compiled.graphlets.parts import check_plan
 from runtime.errors import HamletError
 from runtime.language.parser import parse
-from runtime.planning.estimate import Estimate, runs_of
-from runtime.planning.planner import extended, plan
-from runtime.planning.planners import PLANNERS
-from runtime.planning.prices import Prices
-from runtime.planning.statistics import Statistics
-from runtime.sharing.plan import Plan
+from runtime.plan.cost_coefficients import Prices
+from runtime.plan.estimate import Estimate, runs_of
+from runtime.plan.operators.graphlet.shared_subpattern import check_plan
+from runtime.plan.planner import extended, plan
+from runtime.plan.planners.registry import PLANNERS
+from runtime.plan.sharing_plan import Plan
+from runtime.plan.statistics import Statistics
 
 
 def queries(*patterns: str, clauses: str = "WITHIN 1 min"):

@@ -5,13 +5,13 @@ from random import Random
 import pytest
 
 from compiled.graphlets.sequences import TYPES, cut, results, stream, workload
-from runtime.compiled.graphlets.takes import takes
 from runtime.language.parser import parse
-from runtime.planning import gloria, sharon
-from runtime.planning.families import Family
-from runtime.planning.families import families as all_families
-from runtime.planning.plans import accepted, of_gloria, of_sharon
-from runtime.sharing.plan import Plan, SharedPart
+from runtime.plan.lowering import accepted, of_gloria, of_sharon
+from runtime.plan.operators.graphlet.eligibility import takes
+from runtime.plan.planners import gloria, sharon
+from runtime.plan.shareable_set import Family
+from runtime.plan.shareable_set import families as all_families
+from runtime.plan.sharing_plan import Plan, SharedPart
 
 SEEDS = range(40)
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from runtime.sharing import model
-from runtime.sharing.model import TERMS, Samples
-from runtime.sharing.policy import Policy
+from runtime.plan import cost_model
+from runtime.plan.cost_model import TERMS, Samples
+from runtime.plan.policy import Policy
 
 TRUE = Policy(
     scan=0.3, operator=10, pick=0.2, compare=0.5, walk=1.5, apply=25, join=50, beside=3, cross=9
@@ -19,20 +19,20 @@ def drawn(
 ) -> Samples:
     """Bursts of all sizes, with the times that a policy says."""
     draw = np.random.default_rng(seed)
-    way = draw.choice(ways or model.WAYS, size)
+    way = draw.choice(ways or cost_model.WAYS, size)
     queries = draw.integers(2, 60, size)
     classes = np.minimum(draw.integers(1, 60, size), queries)
-    by_classes = way == model.CLASSES
+    by_classes = way == cost_model.CLASSES
     each = draw.integers(1, 6, size)
     joined = np.minimum(classes, queries - classes) * each
     applied = np.select(
-        [way == model.AGREED, by_classes, way == model.APART],
+        [way == cost_model.AGREED, by_classes, way == cost_model.APART],
         [each, classes * each, queries * each],
         draw.integers(10, 1_000, size),
     )
     samples = Samples(
         way=way,
-        waiting=np.where(way == model.AGREED, 0, draw.integers(1, 65, size)),
+        waiting=np.where(way == cost_model.AGREED, 0, draw.integers(1, 65, size)),
         classes=classes,
         queries=queries,
         conditions=queries,
@@ -43,7 +43,9 @@ def drawn(
         nanoseconds=np.zeros(size, np.int64),
         version=np.zeros(size, np.int64),
     )
-    work, compared = (rows @ model.coefficients(truth) for rows in model.equations(samples))
+    work, compared = (
+        rows @ cost_model.coefficients(truth) for rows in cost_model.equations(samples)
+    )
     compared = np.where(by_classes, compared + CLOCK, 0) * draw.lognormal(0, noise, size)
     total = (work + CLOCK) * draw.lognormal(0, noise, size) + compared
     return samples._replace(compared=compared.astype(np.int64), nanoseconds=total.astype(np.int64))

@@ -6,11 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from runtime.engine import Engine
-from runtime.sharing import model
-from runtime.sharing.learning import MOST, Learner
-from runtime.sharing.model import TERMS, Samples
-from runtime.sharing.policy import Policy
+from runtime.optimizer.cost_fit import MOST, Learner
+from runtime.pipeline.engine import Engine
+from runtime.plan import cost_model
+from runtime.plan.cost_model import TERMS, Samples
+from runtime.plan.policy import Policy
 from sharing.bursts import TRUE, drawn, scaled
 
 
@@ -23,7 +23,7 @@ def learned(learner: Learner, truth: Policy, calls: int = 20, **how) -> Policy:
 def off(policy: Policy, truth: Policy) -> float:
     """By how much predictions are off, at the most, over bursts of all kinds."""
     fresh = drawn(truth, 2_000, seed=99)
-    predicted, true = model.predicted(policy, fresh), model.predicted(truth, fresh)
+    predicted, true = cost_model.predicted(policy, fresh), cost_model.predicted(truth, fresh)
     return float(np.percentile(np.abs(predicted / true - 1), 95))
 
 
@@ -66,16 +66,16 @@ def test_what_was_is_forgotten() -> None:
 
 def test_coefficients_without_evidence_stay() -> None:
     start = scaled(TRUE, 4.0)
-    policy = learned(Learner(start), TRUE, ways=(model.AGREED, model.APART))
+    policy = learned(Learner(start), TRUE, ways=(cost_model.AGREED, cost_model.APART))
     for name in ("pick", "compare", "walk", "join", "cross"):
         assert getattr(policy, name) == pytest.approx(getattr(start, name), rel=1e-3), name
     assert policy.decide == start.decide
 
 
 def test_bursts_that_are_shared_tell_what_a_query_costs_alone() -> None:
-    policy = learned(Learner(scaled(TRUE, 100.0)), TRUE, ways=(model.CLASSES,))
-    split = drawn(TRUE, 500, ways=(model.APART,))
-    predicted, true = model.predicted(policy, split), model.predicted(TRUE, split)
+    policy = learned(Learner(scaled(TRUE, 100.0)), TRUE, ways=(cost_model.CLASSES,))
+    split = drawn(TRUE, 500, ways=(cost_model.APART,))
+    predicted, true = cost_model.predicted(policy, split), cost_model.predicted(TRUE, split)
     assert np.median(np.abs(predicted / true - 1)) < 0.2
 
 
@@ -86,7 +86,7 @@ def test_coefficients_are_never_negative_nor_without_bound() -> None:
         samples = drawn(TRUE, 50, seed=seed)
         nonsense = draw.integers(0, 10**9, samples.size)
         learner.learn(samples._replace(nanoseconds=nonsense, compared=nonsense // 2))
-        values = model.coefficients(learner.policy)
+        values = cost_model.coefficients(learner.policy)
         assert (values > 0).all()
         assert (values <= MOST).all()
 
@@ -121,7 +121,7 @@ def test_predictions_are_judged_before_they_are_learned_from() -> None:
     draw = np.random.default_rng(7)
     learner = Learner(TRUE)
     for seed in range(40):
-        samples = drawn(TRUE, 40, seed=seed, ways=(model.AGREED,))
+        samples = drawn(TRUE, 40, seed=seed, ways=(cost_model.AGREED,))
         learner.learn(samples._replace(nanoseconds=draw.integers(100, 10_000, samples.size)))
     assert learner.correlation is None or abs(learner.correlation) < 0.2
 

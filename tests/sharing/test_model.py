@@ -6,12 +6,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from runtime.compiled.graphlets.kernel import words as k
-from runtime.engine import Engine
-from runtime.sharing import model
-from runtime.sharing.model import Samples
-from runtime.sharing.plan import Plan
-from runtime.sharing.policy import Policy
+from runtime.execution.operators.graphlet.kernel import record as k
+from runtime.pipeline.engine import Engine
+from runtime.plan import cost_model
+from runtime.plan.cost_model import Samples
+from runtime.plan.policy import Policy
+from runtime.plan.sharing_plan import Plan
 
 QUERIES = 8
 WORKLOAD = "\n".join(
@@ -47,7 +47,7 @@ def run(policy: Policy, values: list[float], window: str = "1000 s", bursts: int
 
 def test_ways_are_those_of_the_kernel() -> None:
     ways = (k.AGREED, k.CLASSES, k.APART, k.CROSSED)
-    assert ways == (model.AGREED, model.CLASSES, model.APART, model.CROSSED)
+    assert ways == (cost_model.AGREED, cost_model.CLASSES, cost_model.APART, cost_model.CROSSED)
 
 
 @pytest.mark.parametrize("policy", [SHARE, SPLIT, Policy(), Policy(join=1.0, walk=9.0)])
@@ -59,7 +59,7 @@ def test_the_kernel_predicts_the_same_benefit(policy: Policy, window: str) -> No
     each = 1 if window == "1000 s" else 4
     assert group.examples
     for example in group.examples[-3:]:
-        expected = model.benefit(policy, 2, QUERIES, QUERIES, 2, each)
+        expected = cost_model.benefit(policy, 2, QUERIES, QUERIES, 2, each)
         assert example.benefit == pytest.approx(expected, rel=0.05, abs=5)
 
 
@@ -67,14 +67,14 @@ def test_benefit_is_split_minus_shared() -> None:
     policy = Policy(scan=1, operator=10, pick=0.5, compare=0.25, walk=0.25, apply=20, join=5)
     # Six of eight queries need no operator of their own; two classes are of several queries.
     alone = 10 + 4 * 1 + 3 * 20
-    assert model.benefit(policy, waiting=4, queries=8, conditions=8, classes=2, each=3) == (
+    assert cost_model.benefit(policy, waiting=4, queries=8, conditions=8, classes=2, each=3) == (
         6 * alone - 8 * (4 * 0.5 + 2 * 0.5) - 2 * 3 * 5
     )
 
 
 def test_samples_of_bursts_on_which_all_agree() -> None:
     samples = run(SHARE, [0.5] * 20).take_samples()
-    assert set(samples.way) == {model.AGREED}
+    assert set(samples.way) == {cost_model.AGREED}
     assert set(samples.waiting) == {0}
     assert set(samples.applied) == {1}, "queries of one form lie side by side"
     assert set(samples.stepped) == {QUERIES}
@@ -84,7 +84,7 @@ def test_samples_of_bursts_on_which_all_agree() -> None:
 
 def test_samples_of_bursts_shared_by_classes() -> None:
     samples = run(SHARE, [0.5, 3.5, 3.5]).take_samples()
-    assert set(samples.way) == {model.CLASSES}
+    assert set(samples.way) == {cost_model.CLASSES}
     assert set(samples.waiting) == {2}
     assert set(samples.classes) == {2}
     assert set(samples.conditions) == {QUERIES}
@@ -97,8 +97,8 @@ def test_samples_of_bursts_shared_by_classes() -> None:
 
 def test_where_bursts_are_split_both_ways_are_sampled() -> None:
     samples = run(SPLIT, [0.5, 3.5, 3.5]).take_samples()
-    split = samples.those(samples.way == model.APART)
-    looked_at = samples.those(samples.way == model.CLASSES)
+    split = samples.those(samples.way == cost_model.APART)
+    looked_at = samples.those(samples.way == cost_model.CLASSES)
     assert split.size >= 4
     assert looked_at.size >= 4
     assert set(split.applied) == {QUERIES}
@@ -108,7 +108,7 @@ def test_where_bursts_are_split_both_ways_are_sampled() -> None:
 def test_where_bursts_are_shared_one_in_4096_is_split() -> None:
     engine = run(SHARE, [3.5], bursts=8_192)
     samples = engine.take_samples()
-    assert (samples.way == model.APART).sum() == 2
+    assert (samples.way == cost_model.APART).sum() == 2
     (group,) = engine.decisions()
     (of_b,) = group.types
     assert of_b.split == 2
@@ -118,7 +118,7 @@ def test_vectors_of_windows_are_counted() -> None:
     """Four windows are open."""
     engine = run(SPLIT, [0.5, 3.5, 3.5], "40 s SLIDE 10 s")
     samples = engine.take_samples()
-    split = samples.those(samples.way == model.APART)
+    split = samples.those(samples.way == cost_model.APART)
     assert 4 * QUERIES in split.stepped
     assert (split.applied <= split.stepped).all()
 
@@ -130,11 +130,11 @@ def test_crossings_are_sampled() -> None:
     engine.process(table)
     engine.advance(int(table["time"][-1].as_py()) * 1_000)
     samples = engine.take_samples()
-    crossed = samples.those(samples.way == model.CROSSED)
+    crossed = samples.those(samples.way == cost_model.CROSSED)
     # Of two states, three pairs: a window begins in each, and trends go from the first on.
     assert set(crossed.applied) == {400 * QUERIES * 3}
-    work, compared = model.equations(crossed)
-    assert work[:, model.CROSS].tolist() == crossed.applied.tolist()
+    work, compared = cost_model.equations(crossed)
+    assert work[:, cost_model.CROSS].tolist() == crossed.applied.tolist()
     assert work.sum() == crossed.applied.sum()
     assert compared.sum() == 0
     assert all(example.type == "B" for group in engine.decisions() for example in group.examples)
@@ -171,17 +171,17 @@ def test_engines_that_share_nothing_have_none() -> None:
     engine.bind(table.schema)
     engine.process(table)
     engine.finish()
-    assert set(engine.take_samples().way) <= {model.AGREED}
+    assert set(engine.take_samples().way) <= {cost_model.AGREED}
 
 
 def test_what_was_done_is_predicted_from_the_same_terms() -> None:
     """Where as many vectors were stepped as expected."""
     policy = Policy(scan=1, operator=10, pick=0.5, compare=0.25, walk=0.5, apply=20, join=5)
-    values = model.coefficients(policy)
+    values = cost_model.coefficients(policy)
     for samples, expected in (
-        (run(SHARE, [0.5, 3.5, 3.5]).take_samples(), model.shared(2, QUERIES, QUERIES, 2, 1)),
-        (run(SPLIT, [0.5, 3.5, 3.5]).take_samples(), model.split(2, QUERIES, 1)),
+        (run(SHARE, [0.5, 3.5, 3.5]).take_samples(), cost_model.shared(2, QUERIES, QUERIES, 2, 1)),
+        (run(SPLIT, [0.5, 3.5, 3.5]).take_samples(), cost_model.split(2, QUERIES, 1)),
     ):
-        way = model.CLASSES if samples.version[0] == 3 else model.APART
+        way = cost_model.CLASSES if samples.version[0] == 3 else cost_model.APART
         chosen = samples.those(samples.way == way)
-        assert set(model.predicted(policy, chosen)) == {expected @ values}
+        assert set(cost_model.predicted(policy, chosen)) == {expected @ values}

@@ -5,7 +5,7 @@ from itertools import combinations, product
 
 import pytest
 
-from runtime.sharing.paper import (
+from sharing.paper import (
     Candidates,
     Choice,
     Cost,

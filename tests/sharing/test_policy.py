@@ -3,9 +3,9 @@
 import pyarrow as pa
 import pytest
 
-from runtime.engine import Engine
 from runtime.errors import HamletError
-from runtime.sharing.policy import Policy
+from runtime.pipeline.engine import Engine
+from runtime.plan.policy import Policy
 
 WORKLOAD = "\n".join(
     f"QUERY q{n} RETURN COUNT(*) AS n PATTERN SEQ(A, B+) WHERE B.x < {n} WITHIN 1 day"

@@ -9,8 +9,8 @@ from itertools import groupby
 import pyarrow as pa
 import pytest
 
-from runtime.engine import aggregate
-from runtime.sharing.expression import Expression, Graphlet, Operator, Snapshot, operator
+from runtime.pipeline.engine import aggregate
+from sharing.expression import Expression, Graphlet, Operator, Snapshot, operator
 
 Q1, Q2 = "q1", "q2"
 X = {Q1: 2, Q2: 1}

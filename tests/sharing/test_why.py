@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 
 from hamlet import Engine, parse
-from runtime.sharing.decisions import Example
-from runtime.sharing.policy import Policy
-from runtime.sharing.why import why
+from runtime.plan.decision_text import why
+from runtime.plan.decisions import Example
+from runtime.plan.policy import Policy
 
 QUERIES = """
 QUERY all RETURN COUNT(*) PATTERN SEQ(A, B+) WHERE [d] WITHIN 100 seconds

@@ -6,10 +6,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from runtime.epochs.folder import Folder
 from runtime.errors import HamletError
-from spark_ingest.sinks import parts
-from spark_ingest.sinks.parts import PartsSink
+from runtime.pipeline.blob_store import Folder
+from spark_ingest.sinks import file_sink
+from spark_ingest.sinks.file_sink import PartsSink
 from spark_ingest.sinks.staging import Staging
 
 
@@ -59,7 +59,7 @@ def test_what_the_disk_did_not_get_is_published_again(
         raise HamletError(f"cannot write {path}: Input/output error")
 
     with monkeypatch.context() as patched:
-        patched.setattr(parts, "make_last", lost)
+        patched.setattr(file_sink, "make_last", lost)
         with pytest.raises(HamletError, match="Input/output error"):
             published(output, staging, 0).close()
     part(output, 0).write_bytes(b"")  # as after a loss of power

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from runtime.cache import cache_of
+from runtime.cache_dir import cache_of
 
 PACKAGES = ("chromium", "chromium-driver", "fonts-dejavu-core")
 

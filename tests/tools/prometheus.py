@@ -20,7 +20,7 @@ from typing import Any
 
 import yaml
 
-from runtime.cache import cache_of
+from runtime.cache_dir import cache_of
 from tools.kafka import free_ports
 
 PACKAGE = "prometheus"

@@ -15,7 +15,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from runtime.cache import cache_of
+from runtime.cache_dir import cache_of
 
 GO_PROXY = "https://proxy.golang.org"
 LIMIT_S = 300

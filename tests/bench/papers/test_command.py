@@ -9,8 +9,8 @@ import pytest
 from benchmarks import papers
 from benchmarks._papers import experiment, store
 from benchmarks._papers.measure import TINY
-from hamlet.cli.notices import Notices
 from hamlet.cli.progress import steps
+from hamlet.cli.stderr import Notices
 from runtime.errors import HamletError
 
 clock = itertools.count(1)

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from runtime.cache import cache_of
+from runtime.cache_dir import cache_of
 from spark_ingest import session
 from tools.folders import remove
 from tools.kafka import free_ports

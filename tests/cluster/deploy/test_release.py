@@ -226,7 +226,8 @@ def test_by_hand(release, tmp_path):
     """`ray job submit`, with the file for its environment."""
     (tmp_path / "ride.sase").write_text(QUERY)
     (tmp_path / "ride.csv").write_text("time,type\n1,A\n2,B\n3,B\n")
-    run = "python -m hamlet.cli.job run ride.sase --input ride.csv --engine local --format csv"
+    entry = "python -m hamlet.cli.submit_entrypoint"
+    run = f"{entry} run ride.sase --input ride.csv --engine local --format csv"
     said = in_pod(
         release,
         *(*RAY, "job", "submit", "--address", release.dashboard),

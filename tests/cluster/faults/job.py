@@ -12,17 +12,17 @@ from unittest.mock import patch
 import pyarrow as pa
 
 from cluster.faults import stream
-from hamlet.job import inputs
-from hamlet.job import run as jobs
-from hamlet.job.telling import Told
-from runtime.epochs.checkpoints import Checkpoints
-from runtime.epochs.intake import Intake
-from runtime.epochs.shard import Settings
-from runtime.events import Schema
-from runtime.files.reader import Needs
+from hamlet.job import input_resolver
+from hamlet.job import job_setup as jobs
+from hamlet.job.epoch_report import Told
+from runtime.io.reader import Needs
 from runtime.language.parser import parse
+from runtime.pipeline.bound_workload import Intake
+from runtime.pipeline.checkpoint import Checkpoints
+from runtime.pipeline.shard import Settings
+from runtime.types.schema import Schema
 from spark_ingest import session
-from spark_ingest.sinks.parts import PartsSink
+from spark_ingest.sinks.file_sink import PartsSink
 from spark_ingest.sinks.sink import Sink
 from spark_ingest.sinks.staging import Staging
 
@@ -121,7 +121,7 @@ class Jobs:
             return wrap(PartsSink(self.output, "parquet", staging, names))
 
         needs = Needs("time", "type", queries.uses, Schema({}))
-        asked = inputs.Asked(str(self.input), needs, follow=True, unit="ms")
+        asked = input_resolver.Asked(str(self.input), needs, follow=True, unit="ms")
         with (
             patch.object(jobs, "_cluster", lambda *_: self.cluster),
             patch.object(session, "start", lambda *_, **__: self.spark),
@@ -135,7 +135,7 @@ class Jobs:
                     checkpoint=str(self.checkpoint),
                     lateness=stream.LATENESS_MICROS,
                 ),
-                inputs.input_of(asked),
+                input_resolver.input_of(asked),
                 sink,
                 seen,
                 stop,

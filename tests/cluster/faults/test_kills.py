@@ -13,7 +13,7 @@ import ray
 
 from cluster.faults import processes, stream
 from cluster.faults.job import Jobs, Seen
-from spark_ingest.handover import EXECUTOR
+from spark_ingest.arrow_export import EXECUTOR
 
 # Files that wait when something is killed: epochs are being read and computed then.
 WAITING = 4

@@ -9,7 +9,7 @@ from ray.exceptions import OwnerDiedError
 
 from cluster.faults.job import Jobs, Seen
 from cluster.faults.stream import written
-from hamlet.job.reading import Reader
+from hamlet.job.epoch_reader import Reader
 
 FILES = 10
 # So large that no portion travels within the call.

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cluster.faults import stream
-from runtime.events import Schema
-from runtime.files.reader import Needs
+from runtime.io.reader import Needs
+from runtime.types.schema import Schema
 from spark_ingest.sources.segments import SegmentSource
 
 COUNT = 4

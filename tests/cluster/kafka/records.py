@@ -6,7 +6,7 @@ import pyarrow as pa
 from confluent_kafka import Producer
 from pyspark.sql.functions import spark_partition_id
 
-from runtime.files.reader import Needs
+from runtime.io.reader import Needs
 from spark_ingest.kafka.address import parse_address
 from spark_ingest.sources.kafka import KafkaSource
 

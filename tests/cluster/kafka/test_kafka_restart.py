@@ -8,7 +8,7 @@ import pytest
 
 from cluster.kafka.records import everything, send, source
 from cluster.kafka.test_kafka_sink import committed
-from runtime.epochs.folder import Folder
+from runtime.pipeline.blob_store import Folder
 from spark_ingest.kafka.address import parse_address
 from spark_ingest.sinks.kafka import KafkaSink
 from spark_ingest.sinks.staging import Staging

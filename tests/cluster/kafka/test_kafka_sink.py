@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 
-from runtime.epochs.folder import Folder
 from runtime.errors import HamletError
+from runtime.pipeline.blob_store import Folder
 from spark_ingest.kafka.address import parse_address
-from spark_ingest.kafka.lookup import Lookup
 from spark_ingest.kafka.options import Options
+from spark_ingest.kafka.topic_metadata import Lookup
 from spark_ingest.sinks.kafka import KafkaSink
 from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Turn
 from spark_ingest.sinks.staging import Staging
@@ -23,7 +23,7 @@ from spark_ingest.sinks.staging import Staging
 DYING = """
 import os, signal, sys
 import pyarrow as pa
-from runtime.epochs.folder import Folder
+from runtime.pipeline.blob_store import Folder
 from confluent_kafka import Producer
 import spark_ingest.kafka.transactions as transactions
 from spark_ingest.kafka.address import parse_address

@@ -13,8 +13,8 @@ from confluent_kafka.admin import NewPartitions
 
 from cluster.kafka.records import blocks, everything, send, source
 from runtime.errors import InputError
-from runtime.events.kinds import Kind
-from runtime.events.schema import Schema
+from runtime.types.attribute_kinds import Kind
+from runtime.types.schema import Schema
 
 COLUMNS = ["time", "type", "n"]
 

@@ -15,18 +15,18 @@ from unittest.mock import patch
 from prometheus_client.parser import text_string_to_metric_families
 
 from cluster.faults.stream import written
-from hamlet.job import inputs
-from hamlet.job import run as jobs
-from hamlet.job.telling import Told
-from runtime.epochs.checkpoints import Checkpoints
-from runtime.epochs.intake import Intake
-from runtime.epochs.manifest import Counts
-from runtime.epochs.shard import Settings
-from runtime.events import Schema
-from runtime.files.reader import Needs
+from hamlet.job import input_resolver
+from hamlet.job import job_setup as jobs
+from hamlet.job.epoch_report import Told
+from runtime.io.reader import Needs
 from runtime.language.parser import parse
+from runtime.pipeline.bound_workload import Intake
+from runtime.pipeline.checkpoint import Checkpoints
+from runtime.pipeline.manifest import Counts
+from runtime.pipeline.shard import Settings
+from runtime.types.schema import Schema
 from spark_ingest import session
-from spark_ingest.sinks.parts import PartsSink
+from spark_ingest.sinks.file_sink import PartsSink
 from spark_ingest.sinks.sink import Sink
 from spark_ingest.sinks.staging import Staging
 
@@ -115,7 +115,7 @@ class Job:
     def _ran(self) -> jobs.Outcome:
         queries = parse(self.workload, f"{self.name}.sase")
         needs = Needs("time", "type", queries.uses, Schema({}))
-        asked = inputs.Asked(str(self.input), needs, follow=self.follow, unit="ms")
+        asked = input_resolver.Asked(str(self.input), needs, follow=self.follow, unit="ms")
         return jobs.run(
             queries,
             jobs.Asked(
@@ -125,7 +125,7 @@ class Job:
                 metrics_port=0,
                 settings=Settings(planner="auto"),
             ),
-            inputs.input_of(asked),
+            input_resolver.input_of(asked),
             self._sink,
             self,
             self._stop.is_set,

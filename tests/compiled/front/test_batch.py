@@ -7,11 +7,11 @@ import pyarrow as pa
 import pytest
 
 from compiled.front.columns import column, values_of
-from runtime.compiled.batch import Batch
-from runtime.compiled.cells import from_whole_order
-from runtime.compiled.codes import TypeCodes
-from runtime.compiled.keys import Keys
-from runtime.compiled.texts import Texts
+from runtime.execution.batch import Batch
+from runtime.execution.column import from_whole_order
+from runtime.execution.partition_index import Keys
+from runtime.execution.text_dictionary import Texts
+from runtime.execution.type_dictionary import TypeCodes
 from runtime.language.parser import parse
 
 TYPES = {

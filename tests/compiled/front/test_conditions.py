@@ -7,10 +7,11 @@ import pyarrow as pa
 import pytest
 
 from compiled.front.columns import DOUBLES, EDGES, LETTERS, column, values_of
-from runtime.compiled.cells import Cells
-from runtime.compiled.conditions import canonical, truth
-from runtime.language import syntax as s
-from runtime.language.evaluate import compile_expression
+from runtime.execution.column import Cells
+from runtime.execution.predicate import truth
+from runtime.language import ast as s
+from runtime.language.canonical import canonical
+from runtime.language.row_eval import compile_expression
 
 TYPES = {
     "i": pa.int64(),

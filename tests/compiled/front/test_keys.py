@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from compiled.front.columns import column, values_of
-from runtime.compiled.keys import Keys
+from runtime.execution.partition_index import Keys
 
 TYPES = [
     pa.int64(),

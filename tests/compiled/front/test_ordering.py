@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from compiled.front.columns import column, values_of
-from runtime.compiled.ordering import Ordering, taken
+from runtime.execution.result_order import Ordering, taken
 
 TYPES = [
     pa.int64(),

@@ -10,18 +10,18 @@ import pyarrow as pa
 import pytest
 
 from compiled.front.columns import column, values_of
-from runtime.compiled.cells import Cells, whole_order
-from runtime.compiled.keys import Keys
-from runtime.compiled.numbers import Numbers
-from runtime.compiled.totals import Closed, Extremes, merge
-from runtime.compiled.writer import FloatWriter
-from runtime.events.clock import Clock
+from runtime.execution.column import Cells, whole_order
+from runtime.execution.exact import executor as plain
+from runtime.execution.exact.rationals import whole
+from runtime.execution.exact.results import Merge, ResultWriter
+from runtime.execution.exact.trends import Totals
+from runtime.execution.partition_index import Keys
+from runtime.execution.result_writer import FloatWriter
+from runtime.execution.wide_float_column import Numbers
+from runtime.execution.window_partials import Closed, Extremes, merge
 from runtime.language.parser import parse
 from runtime.language.query import Fold, Query
-from runtime.plain import executor as plain
-from runtime.plain.numbers import whole
-from runtime.plain.trends import Totals
-from runtime.results import Merge, ResultWriter
+from runtime.types.time_codec import Clock
 
 TYPES = {
     "x": pa.int64(),

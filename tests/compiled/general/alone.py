@@ -8,16 +8,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from compiled.pieces import FOREVER, pieces
-from runtime.compiled.batch import Batch
-from runtime.compiled.codes import TypeCodes
-from runtime.compiled.general import GeneralRun
-from runtime.compiled.keys import Keys
-from runtime.compiled.texts import Texts
-from runtime.compiled.totals import Block, merge
-from runtime.compiled.writer import FloatWriter
-from runtime.engine import Engine
-from runtime.events.order import times_of
+from runtime.execution.batch import Batch
+from runtime.execution.operators.general import GeneralRun
+from runtime.execution.partition_index import Keys
+from runtime.execution.result_writer import FloatWriter
+from runtime.execution.text_dictionary import Texts
+from runtime.execution.type_dictionary import TypeCodes
+from runtime.execution.window_partials import Block, merge
 from runtime.language.query import Query
+from runtime.pipeline.engine import Engine
+from runtime.types.columns import times_of
 
 
 class Alone:

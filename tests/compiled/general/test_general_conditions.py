@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from compiled.general.alone import results
-from runtime.engine import aggregate
+from runtime.pipeline.engine import aggregate
 
 WHOLE = [None, 0, 1, -1, 7, 2**53, 2**53 + 1, -(2**53) - 1, 2**63 - 1, -(2**63)]
 HIGH = [None, 0, 1, 7, 2**53 + 1, 2**63 - 1, 2**63, 2**63 + 2048, 2**64 - 1]

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 from compiled.general.alone import FOREVER, Alone, results
-from runtime.compiled.general.pools import ITEM, LEFT, NODE, OUT, THREAD, WINDOW
-from runtime.engine import Engine, aggregate
+from runtime.execution.operators.general.arena import ITEM, LEFT, NODE, OUT, THREAD, WINDOW
 from runtime.language.parser import parse
+from runtime.pipeline.engine import Engine, aggregate
 
 CLOSE = Fraction(1, 10**9)
 

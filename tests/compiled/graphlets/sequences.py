@@ -5,7 +5,7 @@ from random import Random
 import numpy as np
 import pyarrow as pa
 
-from runtime.engine import Engine
+from runtime.pipeline.engine import Engine
 
 TYPES = "ABCDEFGHIJ"
 EVENTS = 120

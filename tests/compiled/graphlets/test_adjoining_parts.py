@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from compiled.graphlets.sequences import cut, results, stream, workload
-from runtime.sharing.plan import Plan, SharedPart
+from runtime.plan.sharing_plan import Plan, SharedPart
 
 
 def shared(run: str, names: list[str], text: str) -> SharedPart:

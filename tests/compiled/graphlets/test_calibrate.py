@@ -5,8 +5,8 @@ from dataclasses import asdict, fields
 
 import pytest
 
-from runtime.compiled.graphlets import calibrate
-from runtime.sharing.policy import Policy
+from runtime.execution.operators.graphlet import calibrate
+from runtime.plan.policy import Policy
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from runtime.engine import Engine
-from runtime.sharing.policy import Policy
+from runtime.pipeline.engine import Engine
+from runtime.plan.policy import Policy
 
 QUERIES = 8
 WORKLOAD = "\n".join(

@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from runtime.compiled import executor
-from runtime.engine import Engine
+from runtime.execution import executor
+from runtime.pipeline.engine import Engine
 
 WORKLOAD = """
 QUERY a RETURN key, COUNT(*), SUM(B.x), MIN(B.x) PATTERN SEQ(A, B+)

@@ -13,12 +13,12 @@ from engine.judge import EXACT, as_doubles, parsed, settings_of
 from engine.lives import Life, Tables, in_order, lived
 from oracle.random_cases import Case
 from oracle.random_groups import MOST_EVENTS, groups
-from runtime.compiled.graphlets.parts import Part
-from runtime.engine import Engine
 from runtime.errors import HamletError
 from runtime.language.query import Query
-from runtime.sharing.plan import Plan, SharedPart
-from runtime.sharing.policy import Policy
+from runtime.pipeline.engine import Engine
+from runtime.plan.operators.graphlet.shared_subpattern import Part
+from runtime.plan.policy import Policy
+from runtime.plan.sharing_plan import Plan, SharedPart
 
 RELAXED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 CUTS = st.lists(st.integers(0, MOST_EVENTS), max_size=6).map(tuple)

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 from compiled.graphlets.sequences import results
-from runtime.compiled.graphlets import order
-from runtime.engine import Engine
+from runtime.execution.operators.graphlet import batch_order
 from runtime.language.parser import parse
-from runtime.sharing.plan import Plan
+from runtime.pipeline.engine import Engine
+from runtime.plan.sharing_plan import Plan
 
 TYPES = "ABCDEFGH"
 KLEENE = ("{}+", "(SEQ({}, {}))+", "(SEQ({}, {}+))+", "(SEQ({}, (SEQ({}, {}))+))+")
@@ -104,8 +104,8 @@ def test_equals_the_exact_engine(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_by_partitions_and_with_plans_that_change(seed: int, monkeypatch) -> None:
     """Events are taken partition by partition, and state moves between groups and checkpoints."""
-    monkeypatch.setattr(order, "CACHE_BYTES", 0)
-    monkeypatch.setattr(order, "SMALL_ROW", 0)
+    monkeypatch.setattr(batch_order, "CACHE_BYTES", 0)
+    monkeypatch.setattr(batch_order, "SMALL_ROW", 0)
     random = Random(1_000 + seed)
     text, table = workload(random, counted=False), stream(random)
     together, apart = one_group(text), Plan(groups=tuple((q.name,) for q in parse(text)))

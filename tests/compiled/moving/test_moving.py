@@ -34,11 +34,11 @@ from oracle.model import (
     leaves,
 )
 from oracle.random_cases import EVENT_BYTES, Case, TypeDraw, draw_events
-from runtime.compiled.general import GeneralRun
-from runtime.compiled.moving import MovingRun, takes
-from runtime.engine import Engine, Results, aggregate
+from runtime.execution.operators.general import GeneralRun
+from runtime.execution.operators.next_match import MovingRun, takes
 from runtime.language.parser import parse
-from runtime.sharing.plan import Plan
+from runtime.pipeline.engine import Engine, Results, aggregate
+from runtime.plan.sharing_plan import Plan
 
 PATTERNS = (
     "A",

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 import pytest
 
 from compiled.ordered.running import Together, check, results
-from runtime.engine import Engine
+from runtime.pipeline.engine import Engine
 
 OPERATORS = ("<", "<=", "=", "!=", ">=", ">")
 SHARING = ("dynamic", "always", "never")

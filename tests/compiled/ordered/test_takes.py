@@ -3,8 +3,8 @@
 import pyarrow as pa
 import pytest
 
-from runtime.compiled.ordered.edges import takes
 from runtime.language.parser import parse
+from runtime.plan.operators.range_index.comparison_edges import takes
 
 TYPES = {
     "x": pa.int64(),

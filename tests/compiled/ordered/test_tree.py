@@ -6,14 +6,20 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from runtime.compiled.extended import LARGE
-from runtime.compiled.handles import handle_of
-from runtime.compiled.jit import entry
-from runtime.compiled.ordered import pool as pools
-from runtime.compiled.ordered import tree as trees
-from runtime.compiled.ordered.edges import PARTS
-from runtime.compiled.ordered.pool import Pool, empty_pool, grown, has_room, with_trees
-from runtime.compiled.ordered.tree import NOTHING, gather, insert
+from runtime.execution.jit import entry
+from runtime.execution.kernel_args import handle_of
+from runtime.execution.operators.range_index import node_arena as pools
+from runtime.execution.operators.range_index import wide_tree as trees
+from runtime.execution.operators.range_index.node_arena import (
+    Pool,
+    empty_pool,
+    grown,
+    has_room,
+    with_trees,
+)
+from runtime.execution.operators.range_index.wide_tree import NOTHING, gather, insert
+from runtime.execution.wide_float import LARGE
+from runtime.plan.operators.range_index.comparison_edges import PARTS
 
 COMPARE = {
     "<": operator.lt,

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import pairwise
 
-from runtime.planning.gloria.costs import Costs
-from runtime.planning.gloria.patterns import Kleene, Part, Sequence
+from runtime.plan.planners.gloria.costs import Costs
+from runtime.plan.planners.gloria.patterns import Kleene, Part, Sequence
 
 Carried = tuple[frozenset[str], str] | None
 Pool = tuple[str, str, tuple[tuple[str, str], ...]]  # source, target, transitions of a loop

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from planning.gloria.exhaustive import cheapest
 from planning.gloria.workloads import small
-from runtime.planning.gloria import Options, PaperCosts, plan
+from runtime.plan.planners.gloria import Options, PaperCosts, plan
 
 WAYS = {"principles alone": Options(subsets=0), "with subsets": Options()}
 

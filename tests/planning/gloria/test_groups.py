@@ -4,10 +4,10 @@ from random import Random
 
 import pytest
 
-from runtime.planning.gloria import groups
-from runtime.planning.gloria.chains import Chain, chains
-from runtime.planning.gloria.groups import components, cut, order
-from runtime.planning.gloria.patterns import seq
+from runtime.plan.planners.gloria import groups
+from runtime.plan.planners.gloria.chains import Chain, chains
+from runtime.plan.planners.gloria.groups import components, cut, order
+from runtime.plan.planners.gloria.patterns import seq
 
 
 def drawn(seed: int) -> list[Chain]:

@@ -8,8 +8,8 @@ import pytest
 from planning.gloria.exhaustive import cheapest, cost_of
 from planning.gloria.gaps import measure
 from planning.gloria.workloads import large, small
-from runtime.planning.gloria import GloriaPlan, Options, PaperCosts, Part, plan, plus, seq
-from runtime.planning.gloria.patterns import flat, pools
+from runtime.plan.planners.gloria import GloriaPlan, Options, PaperCosts, Part, plan, plus, seq
+from runtime.plan.planners.gloria.patterns import flat, pools
 
 PAPER = Options(subsets=0)
 XYZ: dict[str, Part] = {

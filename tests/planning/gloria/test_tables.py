@@ -1,16 +1,16 @@
 """The numbers of tables 3 and 4 of gloria.txt, by the conventions of golden.json."""
 
-from runtime.planning.gloria.chains import chains
-from runtime.planning.gloria.costs import PaperCosts
-from runtime.planning.gloria.graph import Graph, Options, grow
-from runtime.planning.gloria.groups import order
-from runtime.planning.gloria.node import Node
-from runtime.planning.gloria.patterns import Loop, Part, Step, plus, seq
-from runtime.planning.gloria.planner import plan
-from runtime.planning.gloria.pruning import prune_nodes
-from runtime.planning.gloria.search import search
-from runtime.planning.gloria.template import QSets, Template, merge
-from runtime.planning.gloria.weights import Weights
+from runtime.plan.planners.gloria.chains import chains
+from runtime.plan.planners.gloria.costs import PaperCosts
+from runtime.plan.planners.gloria.edge_cost import Weights
+from runtime.plan.planners.gloria.graph import Graph, Options, grow
+from runtime.plan.planners.gloria.groups import order
+from runtime.plan.planners.gloria.node import Node
+from runtime.plan.planners.gloria.patterns import Loop, Part, Step, plus, seq
+from runtime.plan.planners.gloria.planner import plan
+from runtime.plan.planners.gloria.pruning import prune_nodes
+from runtime.plan.planners.gloria.search import search
+from runtime.plan.planners.gloria.template import QSets, Template, merge
 
 FIGURE_7 = {"q1": seq(*"FABCD"), "q2": seq(*"ABCD"), "q3": seq(*"ECD")}
 RATES_7 = {"F": 10.0, "A": 5.0, "B": 10.0, "C": 12.0, "D": 4.0, "E": 3.0}

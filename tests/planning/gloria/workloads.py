@@ -2,7 +2,7 @@
 
 from random import Random
 
-from runtime.planning.gloria.patterns import Kleene, Part, Sequence
+from runtime.plan.planners.gloria.patterns import Kleene, Part, Sequence
 
 Workload = tuple[dict[str, Part], dict[str, float]]
 

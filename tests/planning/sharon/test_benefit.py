@@ -2,7 +2,7 @@
 
 import pytest
 
-from runtime.planning.sharon.benefit import benefit, benefit_weight, counting, rate, shared
+from runtime.plan.planners.sharon.benefit import benefit, benefit_weight, counting, rate, shared
 
 RATES = {"A": 2.0, "B": 3.0, "C": 5.0, "D": 7.0}
 

@@ -1,7 +1,7 @@
 """Which parts are sharable, where they stand, and when they conflict."""
 
-from runtime.planning.sharon.candidates import Candidate, candidates, sharable
-from runtime.planning.sharon.conflicts import Graph, components, conflict_graph, connected
+from runtime.plan.planners.sharon.candidates import Candidate, candidates, sharable
+from runtime.plan.planners.sharon.conflicts import Graph, components, conflict_graph, connected
 
 
 def graph(queries: dict[str, str]) -> Graph:

@@ -5,13 +5,19 @@ from math import inf
 import pytest
 
 from planning.sharon.workloads import NAMES, TABLE, TRAFFIC, WEIGHTS, figure_4, traffic_graph
-from runtime.planning.sharon.candidates import Candidate, Pattern, Queries, candidates, sharable
-from runtime.planning.sharon.conflicts import Graph, members
-from runtime.planning.sharon.finder import Valid, children, find
-from runtime.planning.sharon.greedy import guaranteed_weight, gwmin
-from runtime.planning.sharon.options import subsets
-from runtime.planning.sharon.planner import plan
-from runtime.planning.sharon.reduction import greatest_score, reduce
+from runtime.plan.planners.sharon.candidates import (
+    Candidate,
+    Pattern,
+    Queries,
+    candidates,
+    sharable,
+)
+from runtime.plan.planners.sharon.conflicts import Graph, members
+from runtime.plan.planners.sharon.finder import Valid, children, find
+from runtime.plan.planners.sharon.greedy import guaranteed_weight, gwmin
+from runtime.plan.planners.sharon.options import subsets
+from runtime.plan.planners.sharon.planner import plan
+from runtime.plan.planners.sharon.reduction import greatest_score, reduce
 
 CONFLICTS = {
     "p1": {"p2", "p3", "p4", "p5", "p6"},

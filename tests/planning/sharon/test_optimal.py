@@ -7,9 +7,9 @@ import pytest
 
 from planning.sharon.exhaustive import best_score
 from planning.sharon.workloads import overlaps, random_stretches
-from runtime.planning.sharon.benefit import benefit_weight
-from runtime.planning.sharon.candidates import Pattern, Queries, Weight
-from runtime.planning.sharon.planner import plan
+from runtime.plan.planners.sharon.benefit import benefit_weight
+from runtime.plan.planners.sharon.candidates import Pattern, Queries, Weight
+from runtime.plan.planners.sharon.planner import plan
 
 # queries, lengths, types
 SHAPES = [

@@ -7,14 +7,20 @@ from random import Random
 import pytest
 
 from planning.sharon.workloads import TRAFFIC, overlaps, random_sequences, routes
-from runtime.planning.sharon import finder
-from runtime.planning.sharon.benefit import benefit_weight
-from runtime.planning.sharon.candidates import Candidate, Pattern, Queries, candidates, sharable
-from runtime.planning.sharon.component import Ending, score
-from runtime.planning.sharon.conflicts import Graph, conflict_graph
-from runtime.planning.sharon.greedy import guaranteed_weight, gwmin
-from runtime.planning.sharon.planner import plan
-from runtime.planning.sharon.reduction import reduce
+from runtime.plan.planners.sharon import finder
+from runtime.plan.planners.sharon.benefit import benefit_weight
+from runtime.plan.planners.sharon.candidates import (
+    Candidate,
+    Pattern,
+    Queries,
+    candidates,
+    sharable,
+)
+from runtime.plan.planners.sharon.component import Ending, score
+from runtime.plan.planners.sharon.conflicts import Graph, conflict_graph
+from runtime.plan.planners.sharon.greedy import guaranteed_weight, gwmin
+from runtime.plan.planners.sharon.planner import plan
+from runtime.plan.planners.sharon.reduction import reduce
 
 
 def length(pattern: Pattern, queries: Queries) -> float:

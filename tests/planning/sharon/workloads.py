@@ -3,8 +3,14 @@
 from collections.abc import Mapping
 from random import Random
 
-from runtime.planning.sharon.candidates import Candidate, Pattern, Queries, candidates, sharable
-from runtime.planning.sharon.conflicts import Graph, conflict_graph
+from runtime.plan.planners.sharon.candidates import (
+    Candidate,
+    Pattern,
+    Queries,
+    candidates,
+    sharable,
+)
+from runtime.plan.planners.sharon.conflicts import Graph, conflict_graph
 
 TRAFFIC = {
     "q1": ("Oak", "Main", "State"),

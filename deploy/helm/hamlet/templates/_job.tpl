@@ -1,5 +1,5 @@
 {{/* The command that the job runs, as a JSON list. */}}
-{{- define "hamlet.run" -}}
+{{- define "hamlet.local_runner" -}}
 {{- $values := .Values -}}
 {{- $stream := eq $values.mode "stream" -}}
 {{- $args := list "run" (printf "/etc/hamlet/workload/%s" $values.workload.key) -}}
@@ -36,8 +36,8 @@
 
 {{/* The same for a shell, which a RayJob's entry point goes through. */}}
 {{- define "hamlet.entrypoint" -}}
-{{- $words := list "python" "-m" "hamlet.cli.job" -}}
-{{- range include "hamlet.run" . | fromJsonArray -}}
+{{- $words := list "python" "-m" "hamlet.cli.submit_entrypoint" -}}
+{{- range include "hamlet.local_runner" . | fromJsonArray -}}
 {{- $words = append $words (printf "'%s'" (replace "'" "'\\''" .)) -}}
 {{- end -}}
 {{- join " " $words -}}

@@ -1,0 +1,68 @@
+"""Results of a stream without an end, printed as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+from hamlet.cli.enums import OutputFormat
+from hamlet.cli.table_sink import TableSink
+from runtime.io.write import ResultWriter
+from runtime.language.query import Workload
+from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Sink, Turn
+
+PRINTED = (OutputFormat.TABLE, OutputFormat.JSON)
+
+
+class ConsoleSink(Sink):
+    """Prints an epoch when it is committed. A crash between the two leaves its rows unprinted:
+    nothing of them is kept."""
+
+    def __init__(
+        self, workload: Workload, format: OutputFormat, limit: int, live: bool = False
+    ) -> None:
+        """`live`: a screen shows results as they come; the last of them are printed in the end."""
+        self._workload = workload
+        self._format = format
+        self._limit = limit
+        self._live = live and format is OutputFormat.TABLE
+        self._last: dict[str, pa.Table] = {}
+        self._staged: dict[int, Mapping[str, pa.Table]] = {}
+
+    def stage(self, epoch: int, tables: Mapping[str, pa.Table], turn: Turn | None = None) -> None:
+        beside = (DEAD_LETTER, LATE)
+        self._staged[epoch] = {name: each for name, each in tables.items() if name not in beside}
+
+    def publish(self, epoch: int) -> None:
+        tables = self._staged.pop(epoch, {})
+        if not tables:
+            return
+        if self._live:
+            self._keep(tables)
+        elif self._format is OutputFormat.JSON:
+            with ResultWriter(None, "json") as writer:
+                writer.write(tables)
+        else:
+            self._print(tables)
+
+    def recover(self, committed: int) -> None:
+        """Nothing is kept from run to run."""
+
+    def print_last(self) -> None:
+        """When no screen is in the way any more."""
+        if self._last:
+            self._print(self._last)
+
+    def _keep(self, tables: Mapping[str, pa.Table]) -> None:
+        """The newest rows of each query."""
+        for name, table in tables.items():
+            both = [self._last[name], table] if name in self._last else [table]
+            joined = pa.concat_tables(both, promote_options="default")
+            last = max(0, joined.num_rows - self._limit) if self._limit else 0
+            self._last[name] = joined.slice(last)
+
+    def _print(self, tables: Mapping[str, pa.Table]) -> None:
+        sink = TableSink(self._workload, self._limit)
+        sink.write(dict(tables))
+        sink.close()

@@ -1,0 +1,180 @@
+"""What a job tells while it runs: a few lines that change, on a terminal."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+import pyarrow as pa
+from rich.box import SIMPLE_HEAD
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
+
+from hamlet.cli.stderr import Notices, one_line
+from hamlet.cli.value_format import cells
+from hamlet.job.epoch_report import Told
+from runtime.plan.decisions import KINDS
+from runtime.types.columns import plain
+
+# Of the last epochs, by which the rate is told.
+RECENT = 16
+# What fits on a screen.
+MOST_QUERIES, MOST_TYPES = 16, 8
+
+
+class JobScreen:
+    """Stages of the start, then the facts of the last epoch. Warnings are told in any case."""
+
+    def __init__(
+        self, notices: Notices, live: Live | None = None, shows_results: bool = False
+    ) -> None:
+        self._notices = notices
+        self._shows_results = shows_results
+        self._results: dict[str, tuple[str, str, str]] = {}
+        self._live = live
+        self._stage = ""
+        self._recent: deque[tuple[float, int]] = deque(maxlen=RECENT)
+        self._windows = 0
+        self.began = time.perf_counter()
+        self.first: float | None = None  #: when the first epoch was committed
+        self.last: Told | None = None
+
+    def stage(self, what: str) -> None:
+        self._stage = what
+        if not what:
+            self.began = time.perf_counter()
+            self._recent.append((self.began, 0))
+        self._show()
+
+    def warn(self, what: str) -> None:
+        self._notices.warn(what)
+
+    def say(self, what: str) -> None:
+        self._notices.say(what)
+
+    def serves(self, url: str) -> None:
+        self._notices.say(f"live page and metrics: {url}")
+
+    def trouble(self, what: str) -> None:
+        self._notices.warn(f"{one_line(what)}; repeating")
+
+    def committed(self, told: Told) -> None:
+        self.last = told
+        self._windows += sum(_windows(table) for table in told.results.values())
+        self._recent.append((time.perf_counter(), told.counts.rows))
+        if self._shows_results:
+            for query, table in told.results.items():
+                self._results[query] = _newest(table)
+        self._show()
+
+    def _show(self) -> None:
+        if self._live is not None:
+            self._live.update(self._view(), refresh=True)
+
+    def _view(self) -> RenderableType:
+        if self._stage:
+            return Spinner("dots", Text(self._stage))
+        if self.last is None:
+            return Spinner("dots", Text("reading"))
+        parts: list[RenderableType] = [self._facts(self.last)]
+        if self._results:
+            parts += [Text(), self._last_results(), Text(), _decisions(self.last)]
+        return Group(*parts)
+
+    def _last_results(self) -> Table:
+        """Of each query the newest row."""
+        table = Table(box=SIMPLE_HEAD, pad_edge=False)
+        for name in ("query", "newest window", "group", "result"):
+            table.add_column(name, overflow="ellipsis", no_wrap=True)
+        for name, row in list(self._results.items())[:MOST_QUERIES]:
+            table.add_row(name, *row)
+        return table
+
+    def _facts(self, told: Told) -> Table:
+        facts = {
+            "epoch": f"{told.epoch:,}",
+            "events": f"{told.counts.events:,}",
+            "events/s": f"{self._rate():,.0f}",
+            "lag": self._lag(told),
+            "windows closed": f"{self._windows:,}",
+            "open": f"{told.open_windows:,}",
+            "results": f"{told.counts.results.total():,}",
+            "bursts shared": shared(told),
+            "late": f"{told.counts.late:,}",
+            "bad": f"{told.counts.dead.total():,}",
+        }
+        table = Table.grid(padding=(0, 2))
+        table.add_row(*[Text(name, "dim") for name in facts])
+        table.add_row(*[Text(value, "bold") for value in facts.values()])
+        return table
+
+    def _rate(self) -> float:
+        (then, before), (now, rows) = self._recent[0], self._recent[-1]
+        return (rows - before) / (now - then) if now > then else 0.0
+
+    def _lag(self, told: Told) -> str:
+        """What waits to be read, and how far the watermark is behind now if times are of now."""
+        parts = []
+        if told.backlog and told.backlog_in == "bytes":
+            parts.append(f"{told.backlog / 1e6:,.1f} MB")
+        elif told.backlog:
+            parts.append(f"{told.backlog:,} {told.backlog_in}")
+        if told.watermark is not None:
+            behind = datetime.now(UTC).timestamp() - told.watermark / 1e6
+            if 0 <= behind < 86_400:
+                parts.append(f"{behind:,.1f} s")
+        return ", ".join(parts) or "none"
+
+
+def _windows(table: pa.Table) -> int:
+    return len(table["window_start"].unique())
+
+
+def _newest(table: pa.Table) -> tuple[str, str, str]:
+    """The window, the group and the aggregates of the last row, as text."""
+    last = table.slice(table.num_rows - 1).combine_chunks()
+    row = {name: cells(plain(last[name]), False)[0] for name in last.schema.names}
+    start, end = row.pop("window_start"), row.pop("window_end")
+    groups = [name for name in row if not pa.types.is_floating(table.schema.field(name).type)]
+    group = ", ".join(row.pop(name) for name in groups)
+    return f"{start} to {end}", group, ", ".join(f"{k} {v}" for k, v in row.items())
+
+
+def _decisions(told: Told) -> Table:
+    """What was decided about bursts so far, by type."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for name in ("bursts of", "by queries", *KINDS):
+        table.add_column(name, justify="left" if name in ("bursts of", "by queries") else "right")
+    for group in told.decisions:
+        for each in group.types:
+            if len(table.rows) < MOST_TYPES:
+                counts = [f"{getattr(each, kind):,}" for kind in KINDS]
+                table.add_row(each.type, f"{len(group.queries)}", *counts)
+    return table
+
+
+def shared(told: Told) -> str:
+    """The share of bursts that queries shared."""
+    counts = dict.fromkeys(KINDS, 0)
+    for group in told.decisions:
+        for each in group.types:
+            for kind in KINDS:
+                counts[kind] += getattr(each, kind)
+    total = sum(counts.values())
+    return f"{(total - counts['split']) / total:.0%}" if total else "none to share"
+
+
+@contextmanager
+def job_screen(notices: Notices, shows_results: bool = False) -> Iterator[JobScreen]:
+    """`shows_results`: where they are not printed anyway."""
+    if not notices.live:
+        yield JobScreen(notices)
+        return
+    with Live(console=notices.console, transient=True, auto_refresh=True) as live:
+        yield JobScreen(notices, live, shows_results)

@@ -1,0 +1,133 @@
+"""`hamlet run --engine local`: a bounded input in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from hamlet.cli.compile_progress import watch_compiler
+from hamlet.cli.enums import OutputFormat
+from hamlet.cli.local_sinks import CountingSink, open_dead, open_sink
+from hamlet.cli.local_source import Generated, open_source
+from hamlet.cli.progress import bars
+from hamlet.cli.sharing_summary import show_decisions
+from hamlet.cli.stderr import Notices
+from hamlet.cli.summary import tell
+from hamlet.local_metrics import LocalRecord
+from hamlet.local_runner import run
+from runtime.language.query import Workload
+from runtime.metrics.http_server import Hub
+from runtime.metrics.snapshot import Shows
+from runtime.optimizer.local_optimizer import Advisor
+from runtime.optimizer.model_report import ModelFacts
+from runtime.pipeline.engine import Engine
+from runtime.pipeline.shard import Settings
+from runtime.plan.planner import plan as planned
+from runtime.plan.sharing_plan import Plan
+from runtime.report.run_log import RunLog
+from runtime.types.schema import Schema
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """Where metrics are served."""
+
+    port: int
+    host: str
+
+
+def run_in_process(
+    workload: Workload,
+    settings: Settings,
+    input: str,
+    format: str | None,
+    columns: tuple[str, str, str],
+    declared: Schema | None,
+    output: Path | None,
+    chosen: OutputFormat,
+    limit: int,
+    notices: Notices,
+    explain_sharing: bool,
+    job: str = "hamlet",
+    metrics: Metrics | None = None,
+    shows: Sequence[Shows] = (),
+) -> None:
+    """`columns` are those of time and type, and the unit of times."""
+    time_column, type_column, time_unit = columns
+    plan = settings.plan
+    if settings.planner is not None:
+        plan = planned(workload, settings.planner).plan
+    engine = Engine(
+        workload,
+        numeric=settings.numeric,
+        ties=settings.ties,
+        sharing=settings.sharing,
+        plan=plan,
+        time_column=time_column,
+        type_column=type_column,
+        time_unit=time_unit,
+    )
+    with ExitStack() as stack:
+        source = stack.enter_context(
+            open_source(
+                input,
+                format=format,
+                uses=workload.uses,
+                time_column=time_column,
+                type_column=type_column,
+                declared=declared,
+            )
+        )
+        results = CountingSink(open_sink(stack, workload, output, chosen, limit))
+        dead = open_dead(stack, output, chosen)
+        total = source.events if isinstance(source, Generated) else None
+        advisor = _advisor(stack, engine, plan, settings)
+        shows = [*shows, *_shows(stack, metrics, output, notices)]
+        record = LocalRecord(job, engine, _model(advisor), _plan(advisor, plan), shows)
+        # Where nobody listens, only what was decided is recorded, in the end.
+        seen = record if shows else None
+        observers = [each for each in (advisor, seen) if each is not None]
+        with bars(notices, total) as watcher, watch_compiler(watcher.compiling) as compiler:
+            summary = run(engine, source, results, dead, watcher, observers)
+        record.finish()
+        summary.compiling = compiler.seconds
+    tell(notices, workload, summary, results.rows, output)
+    if explain_sharing:
+        show_decisions(notices, record.decisions, _model(advisor)())
+
+
+def _advisor(
+    stack: ExitStack, engine: Engine, plan: Plan | None, settings: Settings
+) -> Advisor | None:
+    """The exact engine shares nothing, so nobody needs to advise it."""
+    if settings.numeric != "float":
+        return None
+    advisor = Advisor(engine, plan or Plan(), settings.planner)
+    stack.callback(advisor.close)
+    return advisor
+
+
+def _model(advisor: Advisor | None) -> Callable[[], ModelFacts]:
+    return ModelFacts if advisor is None else lambda: advisor.central.facts
+
+
+def _plan(advisor: Advisor | None, plan: Plan | None) -> Callable[[], Plan | None]:
+    return (lambda: plan) if advisor is None else lambda: advisor.central.plan
+
+
+def _shows(
+    stack: ExitStack, metrics: Metrics | None, output: Path | None, notices: Notices
+) -> list[Shows]:
+    shows: list[Shows] = []
+    if output is not None:
+        log = RunLog(output, notices.warn)
+        stack.callback(log.close)
+        shows.append(log)
+    if metrics is not None:
+        hub = Hub(metrics.port, metrics.host)
+        stack.callback(hub.close)
+        notices.say(f"live page and metrics: {hub.url}")
+        shows.append(hub)
+    return shows

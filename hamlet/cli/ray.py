@@ -1,0 +1,179 @@
+"""`hamlet run --engine ray`: a job on Ray and Spark, seen from the command line."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pyarrow as pa
+import typer
+
+from hamlet.cli.console_sink import PRINTED, ConsoleSink
+from hamlet.cli.enums import OutputFormat
+from hamlet.cli.exit_codes import INTERRUPTED
+from hamlet.cli.job_screen import job_screen
+from hamlet.cli.local_sinks import open_dead, open_late, open_sink
+from hamlet.cli.sharing_summary import show_decisions
+from hamlet.cli.signals import Stop
+from hamlet.cli.stderr import Notices
+from hamlet.cli.summary import tell
+from hamlet.job import input_resolver
+from hamlet.job.job_setup import Asked, Outcome, run
+from hamlet.local_runner import Summary
+from runtime.errors import InputError
+from runtime.language.query import Workload
+from runtime.pipeline.bound_workload import Intake
+from runtime.pipeline.checkpoint import Checkpoints
+from spark_ingest.sinks.file_sink import PartsSink, WholeSink
+from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Sink
+from spark_ingest.sinks.staging import Staging
+
+
+@dataclass(frozen=True)
+class Output:
+    to: str | None
+    format: OutputFormat
+    limit: int
+    kafka_options: Path | None = None
+
+    @property
+    def folder(self) -> Path | None:
+        return None if self.to is None or self.kafka else Path(self.to)
+
+    @property
+    def kafka(self) -> bool:
+        return self.to is not None and self.to.startswith("kafka:")
+
+
+def run_on_ray(
+    workload: Workload,
+    asked: Asked,
+    input: input_resolver.Asked,
+    output: Output,
+    notices: Notices,
+    explain_sharing: bool,
+) -> None:
+    """Ends with 130 after Ctrl-C, when the epoch under way is done."""
+    opened = input_resolver.input_of(input)
+    check_console(output, input.follow)
+    whole = not input.follow and not output.kafka
+    printed = output.to is None and not whole
+    table = printed and output.format is OutputFormat.TABLE
+    with job_screen(notices, shows_results=table) as screen, closing(Stop()) as stop:
+        sinks = _Sinks(output, whole, notices)
+        asked = replace(asked, log=output.folder)
+        outcome = run(workload, asked, opened, sinks.make, screen, stop, sinks.done, stop.listen)
+        seconds = sinks.ended - screen.began
+    sinks.print_last()
+    _tell(notices, outcome, output, seconds)
+    if not outcome.finished:
+        _tell_stopped(notices, asked)
+    if explain_sharing:
+        show_decisions(notices, outcome.decisions, outcome.model)
+    if stop.interrupted and not outcome.finished:
+        raise typer.Exit(INTERRUPTED)
+
+
+def check_console(output: Output, follow: bool) -> None:
+    if follow and output.to is None and output.format not in PRINTED:
+        raise InputError(
+            f"a stream without an end is not printed as {output.format.value}",
+            "--format json or table, or name an --output",
+        )
+
+
+class _Sinks:
+    """Makes the sink; of a bounded input, writes all results in the end."""
+
+    def __init__(self, output: Output, whole: bool, notices: Notices) -> None:
+        self._output = output
+        self._whole = whole
+        self._notices = notices
+        self._kept: Staging | None = None
+        self._console: ConsoleSink | None = None
+        self.ended = 0.0
+
+    def make(self, checkpoints: Checkpoints, intake: Intake) -> Sink:
+        output = self._output
+        names = [query.name for query in intake.workload]
+        staging = Staging(checkpoints.folder)
+        if self._whole:
+            self._kept = staging
+            return WholeSink(staging)
+        if output.kafka:
+            return self._kafka(checkpoints.job, staging)
+        if output.folder is not None:
+            return PartsSink(output.folder, output.format.value, staging, names)
+        live = self._notices.live
+        self._console = ConsoleSink(intake.workload, output.format, output.limit, live)
+        return self._console
+
+    def _kafka(self, job: str, staging: Staging) -> Sink:
+        from spark_ingest.kafka.address import parse_address
+        from spark_ingest.kafka.options import read_options
+        from spark_ingest.sinks.kafka import KafkaSink
+
+        assert self._output.to is not None
+        options = self._output.kafka_options
+        return KafkaSink(
+            parse_address(self._output.to),
+            job,
+            staging,
+            options=None if options is None else read_options(options),
+            say=self._notices.say,
+        )
+
+    def print_last(self) -> None:
+        if self._console is not None:
+            self._console.print_last()
+
+    def done(self, outcome: Outcome) -> None:
+        if outcome.finished and self._kept is not None:
+            self._write(outcome, self._kept)
+        self.ended = time.perf_counter()
+
+    def _write(self, outcome: Outcome, kept: Staging) -> None:
+        output, workload = self._output, outcome.intake.workload
+        with ExitStack() as stack:
+            results = open_sink(stack, workload, output.folder, output.format, output.limit)
+            beside: dict[str, Callable[[pa.Table], None]] = {
+                DEAD_LETTER: open_dead(stack, output.folder, output.format),
+                LATE: open_late(stack, output.folder, output.format),
+            }
+            results.write(outcome.intake.empty())
+            for epoch in kept.epochs():
+                for name, table in kept.read(epoch).items():
+                    if name in beside:
+                        beside[name](table)
+                    else:
+                        results.write({name: table})
+
+
+def _tell(notices: Notices, outcome: Outcome, output: Output, seconds: float) -> None:
+    counts = outcome.counts
+    summary = Summary(
+        rows=counts.rows,
+        broken=counts.lost,
+        seconds=seconds,
+        dead=counts.dead,
+        null_keys=counts.null_keys,
+        truncated=counts.truncated,
+        skipped=outcome.skipped,
+        types=counts.types,
+        other_types=counts.other_types,
+        late=counts.late,
+        earlier=outcome.earlier,
+    )
+    workload = outcome.intake.workload
+    rows = {query.name: counts.results[query.name] for query in workload}
+    tell(notices, workload, summary, rows, output.folder)
+
+
+def _tell_stopped(notices: Notices, asked: Asked) -> None:
+    if asked.checkpoint is None:
+        notices.warn("stopped; without --checkpoint the open windows are lost")
+    else:
+        notices.say(f"stopped; the same command goes on from {asked.checkpoint}")

@@ -1,0 +1,118 @@
+"""One epoch's rows, from the source to the routers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import ray
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
+from actors.actor_pool import Crew, Ref
+from runtime.io.decode import Origin
+from runtime.pipeline.router import Told, renumbered
+from spark_ingest.arrow_export import Handover
+from spark_ingest.sources.source import Range, Source
+
+
+@dataclass
+class Read:
+    """What was read: by block, in the order of arrival, what was told of it, when its last row
+    arrived (Unix time) and the portions of each aggregator. Events before `bound` were late.
+    `newest` is the largest time by the source's partitions."""
+
+    range: Range
+    bound: int | None = None
+    told: list[Told] = field(default_factory=list)
+    arrived: list[float] = field(default_factory=list)
+    portions: list[list[Ref]] = field(default_factory=list)
+    newest: dict[str, int] = field(default_factory=dict)
+    dead: list[pa.Table] = field(default_factory=list)
+    late: list[pa.Table] = field(default_factory=list)
+    floor: int | None = None
+    lost: int = 0
+    began: float = field(default_factory=time.time)  #: as Unix time
+    spark_seconds: float = 0.0
+    route_seconds: float = 0.0
+
+    @property
+    def rows(self) -> int:
+        return sum(told.rows for told in self.told)
+
+
+class Reader:
+    def __init__(self, source: Source, handover: Handover, crew: Crew) -> None:
+        self._source = source
+        self._handover = handover
+        self._crew = crew
+
+    def read(self, wanted: Range, columns: Sequence[str], watermark: int | None) -> Read:
+        try:
+            return self._read(wanted, columns, watermark)
+        except BaseException as error:
+            self._handover.forget()
+            if isinstance(error, Py4JError | PySparkException) and self._source.blame(wanted):
+                return self.read(wanted, columns, watermark)
+            raise
+
+    def _read(self, wanted: Range, columns: Sequence[str], watermark: int | None) -> Read:
+        day, began = time.time(), time.perf_counter()
+        reading = self._source.read(wanted, columns)
+        found = Read(wanted, watermark, dead=list(reading.lost), floor=reading.floor)
+        found.began = day
+        found.lost = sum(table.num_rows for table in reading.lost)
+        if reading.frame is None:
+            return found
+        blocks = self._handover.park(reading.frame)
+        found.spark_seconds = time.perf_counter() - began
+        try:
+            ranked = sorted(range(len(blocks.parts)), key=lambda n: reading.order[n])
+            calls = [
+                self._crew.route(blocks.parts[n], reading.decoder, reading.origins[n], watermark)
+                for n in ranked
+            ]
+            told: list[Told] = ray.get([call[0] for call in calls])
+        finally:
+            blocks.release()
+        found.told = told
+        found.arrived = [reading.origins[n].arrived or wanted.arrived for n in ranked]
+        found.portions = [call[1:] for call in calls]
+        _gather(found, [reading.origins[n] for n in ranked], reading.decoder.numbered)
+        if reading.raw is not None:
+            found.dead = [_whole(table, reading.raw) for table in found.dead]
+            found.late = [_whole(table, reading.raw) for table in found.late]
+        found.route_seconds = time.perf_counter() - began - found.spark_seconds
+        return found
+
+
+def _gather(found: Read, origins: Sequence[Origin], numbered: bool) -> None:
+    """Rows of a piece are numbered by what came before it of the same source."""
+    rows: dict[str, int] = {}
+    for told, origin in zip(found.told, origins, strict=True):
+        first = 0 if numbered else rows.get(origin.source, 0)
+        rows[origin.source] = first + told.rows
+        found.dead += [renumbered(table, first) for table in told.dead]
+        found.late += [renumbered(table, first) for table in told.late]
+        found.lost += sum(table["row"].null_count for table in told.dead)
+        if told.newest is not None:
+            known = found.newest.get(origin.clock, told.newest)
+            found.newest[origin.clock] = max(known, told.newest)
+
+
+def _whole(letters: pa.Table, raw: Callable[[str, Sequence[int]], list[str]]) -> pa.Table:
+    """Rows of one source, as they were there: a block has only the columns that are used."""
+    rows = letters["row"].to_pylist()
+    if not rows or None in rows:
+        return letters
+    place = letters.schema.get_field_index("event")
+    events = pa.array(raw(letters["source"][0].as_py(), rows), pa.string())
+    return letters.set_column(place, letters.schema.field(place), events)
+
+
+def nothing(position: dict[str, Any]) -> Read:
+    """No rows: an epoch in which only time goes on, or the end."""
+    return Read(Range(position, position))

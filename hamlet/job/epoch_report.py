@@ -1,0 +1,118 @@
+"""What is counted of a job, and what a watcher hears of it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Protocol
+
+import pyarrow as pa
+
+from hamlet.job.epoch import Epoch, Finished
+from hamlet.job.epoch_reader import Read
+from hamlet.job.tracing import Span
+from runtime.pipeline.aggregation import Answer
+from runtime.pipeline.manifest import Counts
+from runtime.pipeline.router import OTHER_TYPES
+from runtime.plan.decisions import Decisions
+from spark_ingest.sources.source import Source
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a watcher hears of an epoch when it is committed."""
+
+    epoch: int
+    counts: Counts
+    rows: int
+    seconds: float
+    watermark: int | None
+    newest: int | None
+    backlog: int
+    backlog_in: str
+    open_windows: int
+    waiting: int
+    state_bytes: int
+    saved_bytes: int
+    policy: int
+    plan: int
+    stages: dict[str, float]
+    decisions: list[Decisions]
+    results: dict[str, pa.Table]
+
+
+class Watcher(Protocol):
+    def committed(self, told: Told) -> None:
+        """An epoch is committed and published."""
+
+    def trouble(self, what: str) -> None:
+        """Something died, and its work is repeated."""
+
+
+def counted(before: Counts, read: Read, tables: dict[str, pa.Table]) -> Counts:
+    """Of the whole job, with an epoch that was read and has given results."""
+    counts = before.copy()
+    for told in read.told:
+        counts.rows += told.rows
+        counts.events += told.events
+        counts.truncated += told.truncated
+        counts.null_keys.update(told.null_keys)
+        counts.types |= told.types
+        others = sorted(told.other_types - counts.other_types)
+        counts.other_types.update(others[: OTHER_TYPES - len(counts.other_types)])
+    counts.late += sum(table.num_rows for table in read.late)
+    for table in read.dead:
+        counts.dead.update(table["reason"].to_pylist())
+    counts.lost += read.lost
+    counts.results.update({name: table.num_rows for name, table in tables.items()})
+    return counts
+
+
+def spans_of(epoch: Epoch, answers: list[Answer], times: list[float]) -> tuple[Span, ...]:
+    """The way of an epoch. `times` are those at which its results began to be merged, were merged,
+    staged, committed and published."""
+    read, (began, merged, staged, committed, published) = epoch.read, times
+    parked = read.began + read.spark_seconds
+    return (
+        Span("spark", read.began, parked, {"rows": read.rows}),
+        Span("hand-over", parked, parked + read.route_seconds),
+        *(
+            Span(
+                "compute",
+                answer.began,
+                answer.began + answer.compute_seconds,
+                {"actor": str(number), "events": answer.events},
+            )
+            for number, answer in enumerate(answers)
+        ),
+        Span("merge", began, merged),
+        Span("sink", merged, staged),
+        Span("checkpoint", staged, committed),
+        Span("publish", committed, published),
+    )
+
+
+def told_of(
+    epoch: Epoch, finished: Finished, source: Source, backlog: int, decisions: list[Decisions]
+) -> Told:
+    """Of an epoch that is committed. `decisions` are those of the job so far."""
+    answers = finished.answers
+    return Told(
+        epoch=epoch.order.epoch,
+        counts=finished.manifest.counts,
+        rows=epoch.read.rows,
+        seconds=time.perf_counter() - epoch.began,
+        watermark=epoch.order.watermark,
+        newest=epoch.newest,
+        backlog=backlog,
+        backlog_in=source.counts_in,
+        open_windows=sum(answer.open_windows for answer in answers),
+        waiting=sum(answer.waiting for answer in answers),
+        state_bytes=sum(answer.state_bytes for answer in answers),
+        saved_bytes=sum(answer.saved_bytes for answer in answers),
+        policy=max(answer.policy for answer in answers),
+        plan=min(answer.plan for answer in answers),
+        stages=finished.stages,
+        decisions=decisions,
+        results=finished.tables,
+    )

@@ -1,0 +1,114 @@
+"""Jobs that run on this machine, so that other commands find them: a small file for each, which
+only this user can read."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from runtime.cache_dir import cache_of
+from runtime.errors import HamletError, did_you_mean
+
+
+@dataclass(frozen=True)
+class Job:
+    """`address` is that of its Ray, and empty while the job is starting. `token` is the file that
+    holds Ray's token, if the cluster wants one; `hub` is where it can be looked at."""
+
+    name: str
+    pid: int
+    address: str = ""
+    namespace: str = ""
+    token: str | None = None
+    hub: str = ""
+
+
+def running() -> list[Job]:
+    """Those whose process is alive; files of others are removed."""
+    found = []
+    for path in sorted(cache_of("jobs").glob("*.json")):
+        job = _read(path)
+        if job is not None and _alive(job.pid):
+            found.append(job)
+        elif job is not None:
+            path.unlink(missing_ok=True)
+    return found
+
+
+def find(name: str | None) -> Job:
+    job = _meant(name, running())
+    if not job.address:
+        raise HamletError(
+            f"`{job.name}` is still starting",
+            "ask again in a moment; its terminal says what it waits for",
+        )
+    return job
+
+
+def _meant(name: str | None, jobs: list[Job]) -> Job:
+    if name is None and len(jobs) == 1:
+        return jobs[0]
+    names = [job.name for job in jobs]
+    if not jobs:
+        raise HamletError("no job is running on this machine", "start one with hamlet run --follow")
+    if name is None:
+        raise HamletError(f"{len(jobs)} jobs are running", f"--job {' or '.join(names)}")
+    for job in jobs:
+        if job.name == name:
+            return job
+    raise HamletError(f"no job is called `{name}`", did_you_mean(name, names))
+
+
+@contextmanager
+def listed(job: Job) -> Iterator[None]:
+    """From its start to its end."""
+    if any(other.name == job.name for other in running()):
+        raise HamletError(
+            f"a job called `{job.name}` is running already", "--name tells them apart"
+        )
+    tell(job)
+    try:
+        yield
+    finally:
+        forget(job)
+
+
+def tell(job: Job) -> None:
+    """What is known of it now. The file is there as a whole at any time."""
+    path = _file(job)
+    hidden = path.with_name(f".{path.name}.{job.pid}")
+    with open(os.open(hidden, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
+        json.dump(asdict(job), file)
+    hidden.replace(path)
+
+
+def forget(job: Job) -> None:
+    """Unless another process has a job of that name by now."""
+    known = _read(_file(job))
+    if known is not None and known.pid == job.pid:
+        _file(job).unlink(missing_ok=True)
+
+
+def _read(path: Path) -> Job | None:
+    try:
+        return Job(**json.loads(path.read_text("utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def _file(job: Job) -> Path:
+    return cache_of("jobs") / f"{job.name}.json"
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True

@@ -1,5 +1,0 @@
-"""One query by itself under skip-till-next-match or contiguous: a vector for each open window."""
-
-from runtime.compiled.moving.run import MovingRun, takes
-
-__all__ = ["MovingRun", "takes"]

@@ -1,0 +1,142 @@
+"""The compiled engine behind `Engine`: batches of columns through kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from runtime.errors import HamletError
+from runtime.execution.array_codec import from_bytes, to_bytes
+from runtime.execution.executor import Common, CompiledExecutor
+from runtime.execution.operators.graphlet.operator import Options
+from runtime.execution.partials import Partials
+from runtime.execution.state_file import Part
+from runtime.execution.window_partials import Block, merge
+from runtime.language.query import Query, Workload
+from runtime.plan.cost_model import Samples
+from runtime.plan.decisions import Decisions
+from runtime.plan.observations import Seen
+from runtime.plan.policy import Policy
+from runtime.plan.sharing_plan import Plan
+
+
+class CompiledBackend:
+    def __init__(self, options: Options, plan: Plan) -> None:
+        self._common = Common(options, plan=plan)
+        self._executors: dict[tuple[str, ...], CompiledExecutor] = {}
+        self._ended: dict[str, list[Block]] = {}
+
+    def bind(self, types: Mapping[str, pa.DataType]) -> None:
+        """`types` are those of the attributes that the workload uses from now on."""
+        self._common.types = {**self._common.types, **types}
+
+    def add(self, queries: tuple[Query, ...], since: int | None, plan: Plan | None = None) -> None:
+        self._common.plan = plan or self._common.plan
+        groups: dict[tuple[str, ...], list[Query]] = {}
+        for query in queries:
+            groups.setdefault(query.partition_by, []).append(query)
+        for attributes, members in groups.items():
+            known = self._executors.get(attributes)
+            if known is None:
+                known = self._executors[attributes] = CompiledExecutor(attributes, self._common)
+            known.add(*members, since=since, plan=plan)
+
+    def remove(self, query: Query) -> None:
+        self._common.plan = self._common.plan.without(query.name)
+        self._executors[query.partition_by].remove(query.name)
+
+    def execute(self, events: pa.RecordBatch, arrivals: range | None) -> None:
+        instants = None if arrivals is None else np.arange(arrivals.start, arrivals.stop)
+        for executor in self._executors.values():
+            executor.process(events, instants)
+
+    def sweep(self, watermark: int) -> None:
+        """Ends windows, so that their partitions can go. They are reported at the next `close`."""
+        for executor in self._executors.values():
+            for name, blocks in executor.close(watermark).items():
+                self._ended.setdefault(name, []).extend(blocks)
+
+    def close(self, watermark: int, workload: Workload) -> Partials:
+        """What the windows that end by the watermark have come to, by query."""
+        self.sweep(watermark)
+        blocks, self._ended = self._ended, {}
+        return {
+            query.name: merge(blocks[query.name], [lane.fold for lane in query.lanes])
+            for query in workload
+            if query.name in blocks
+        }
+
+    def adopt(self, policy: Policy) -> None:
+        self._common.policy = policy
+        for executor in self._executors.values():
+            executor.adopt(policy)
+
+    def follow(self, plan: Plan) -> None:
+        before = self._common.plan.granularity
+        if self._executors and dict(plan.granularity) != dict(before):
+            raise HamletError("the granularity of a query cannot change while it runs")
+        self._common.plan = plan
+        for executor in self._executors.values():
+            executor.follow(plan)
+
+    def take_seen(self) -> Seen:
+        """Since the last time. Executors of several routing groups see the same events, each its
+        own runs."""
+        seen = Seen.all(executor.take_seen() for executor in self._executors.values())
+        return replace(seen, samples=self.take_samples())
+
+    @property
+    def executors(self) -> list[CompiledExecutor]:
+        return list(self._executors.values())
+
+    def state_bytes(self) -> int:
+        return sum(executor.state_bytes for executor in self._executors.values())
+
+    def open_windows(self) -> int:
+        return sum(executor.open_windows() for executor in self._executors.values())
+
+    def decisions(self) -> list[Decisions]:
+        return [run.decisions() for executor in self.executors for run in executor.sharing()]
+
+    def take_decided(self) -> list[Decisions]:
+        return [each for executor in self.executors for each in executor.take_decided()]
+
+    def plan_version(self) -> int:
+        return min((executor.plan.version for executor in self.executors), default=0)
+
+    def partitions(self) -> int:
+        return sum(executor.partitions for executor in self.executors)
+
+    def live_graphlets(self) -> int:
+        return sum(executor.live_graphlets() for executor in self.executors)
+
+    def take_samples(self) -> Samples:
+        runs = [run for executor in self.executors for run in executor.graphlets()]
+        return Samples.all(run.take_samples() for run in runs)
+
+    def decision_seconds(self) -> float:
+        runs = [run for executor in self.executors for run in executor.graphlets()]
+        return sum(run.decision_nanoseconds for run in runs) * 1e-9
+
+    def save(self) -> Iterator[Part]:
+        yield Part("texts", to_bytes({"texts": self._common.texts.all()}), "")
+        for executor in self._executors.values():
+            yield from executor.save()
+
+    def load(self, part: Part) -> None:
+        if part.part == "texts":
+            self._common.texts.ids(from_bytes(part.data)["texts"])
+            return
+        for executor in self._executors.values():
+            executor.load(part)
+
+    def load_first(self, parts: Mapping[str, Any]) -> None:
+        """Nothing must be known before columns are bound."""
+
+    @property
+    def types(self) -> Mapping[str, pa.DataType]:
+        return self._common.types

@@ -1,0 +1,119 @@
+"""A batch of events as the runs read it: columns of numbers, each made when it is first asked for.
+
+Events are in order of (time, arrival). Lives as long as one call of `process`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from runtime.execution.column import Cells, Doubles, Ints, Mask, whole_order
+from runtime.execution.partition_index import Keys
+from runtime.execution.predicate import truth
+from runtime.execution.text_dictionary import Texts
+from runtime.execution.type_dictionary import TypeCodes
+from runtime.language import ast as s
+from runtime.language.canonical import canonical
+from runtime.types.columns import TYPE, times_of
+
+Small = npt.NDArray[np.int32]
+
+
+@dataclass
+class Batch:
+    """`instants` are equal where events can never be neighbours: the time, or the arrival.
+    `type_codes[type_places[i]]` is the code of event i's type."""
+
+    size: int
+    times: Ints
+    instants: Ints
+    slots: Small
+    type_places: Small
+    type_codes: Small
+    _columns: Mapping[str, pa.Array]
+    _texts: Texts
+    _cells: dict[str, Cells] = field(default_factory=dict)
+    _numbers: dict[str, Doubles] = field(default_factory=dict)
+    _orders: dict[str, tuple[Ints, Mask]] = field(default_factory=dict)
+    _truths: dict[s.Expression, Mask] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        events: pa.RecordBatch,
+        keys: Keys,
+        codes: TypeCodes,
+        texts: Texts,
+        types: Mapping[str, pa.DataType],
+        instants: Ints | None = None,
+    ) -> Batch:
+        """`types` are those of the attributes; one that the events lack is null throughout.
+        Without `instants`, equal times are one instant."""
+        times = times_of(events)
+        type_codes, places = codes.encoded(events.column(TYPE))
+        return cls(
+            size=events.num_rows,
+            times=times,
+            instants=times if instants is None else instants,
+            slots=keys.slots(events),
+            type_places=places,
+            type_codes=type_codes,
+            _columns=_Columns(events, types),
+            _texts=texts,
+        )
+
+    @cached_property
+    def types(self) -> Small:
+        """The code of each event's type."""
+        return self.type_codes[self.type_places]
+
+    def number(self, name: str) -> Doubles:
+        """The attribute as doubles, NaN where it is null."""
+        if name not in self._numbers:
+            self._numbers[name] = self.cells(name).doubles()
+        return self._numbers[name]
+
+    def order(self, name: str) -> tuple[Ints, Mask]:
+        """The attribute as whole numbers of the same order, and where it is not null. Text is
+        given by its ids in `Texts`, which order by `Texts.ranks`."""
+        if name not in self._orders:
+            cells = self.cells(name)
+            whole = self._texts.ids(cells.values) if cells.is_arrow else whole_order(cells.values)
+            self._orders[name] = whole, cells.mask(self.size)
+        return self._orders[name]
+
+    def truth(self, expression: s.Expression) -> Mask:
+        """Where a condition on one event is true; unknown is not true."""
+        known = canonical(expression)
+        if known not in self._truths:
+            self._truths[known] = truth(known, self._leaf, self.size)
+        return self._truths[known]
+
+    def cells(self, name: str) -> Cells:
+        if name not in self._cells:
+            self._cells[name] = Cells.of(self._columns[name])
+        return self._cells[name]
+
+    def _leaf(self, leaf: s.Expression) -> Cells:
+        assert isinstance(leaf, s.Attribute)
+        return self.cells(leaf.name)
+
+
+class _Columns(dict[str, pa.Array]):
+    """The attributes of a batch. One that only a removed query used is no longer read: null."""
+
+    def __init__(self, events: pa.RecordBatch, types: Mapping[str, pa.DataType]) -> None:
+        super().__init__()
+        self._events = events
+        self._types = types
+
+    def __missing__(self, name: str) -> pa.Array:
+        if name in self._events.schema.names:
+            return self._events.column(name)
+        return pa.nulls(self._events.num_rows, self._types.get(name, pa.null()))

@@ -1,0 +1,40 @@
+"""The process that `background_compile.py` starts: takes one event by kernels made for a workload.
+
+Nobody waits for it, so it yields to everybody. Processes of one machine take turns: those that want
+the same kernels find them in the cache.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pickle
+import sys
+
+from runtime.cache_dir import cache_of
+from runtime.execution.background_compile import Wanted
+from runtime.execution.executor import Common, CompiledExecutor
+from runtime.execution.operators.graphlet.operator import FOREVER, Options
+
+
+def compile_for(wanted: Wanted) -> None:
+    options = Options(sharing=wanted.sharing, kernels="exact")
+    common = Common(options, plan=wanted.plan, types=wanted.types)
+    executor = CompiledExecutor(wanted.attributes, common)
+    executor.add(*(query for group in wanted.groups for query in group))
+    executor.process(wanted.event, None)
+    for _ in executor.save():
+        pass
+    executor.close(FOREVER)
+
+
+def main() -> None:
+    os.nice(19)
+    wanted = pickle.load(sys.stdin.buffer)
+    with (cache_of("kernels") / "compiling.lock").open("w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        compile_for(wanted)
+
+
+if __name__ == "__main__":
+    main()

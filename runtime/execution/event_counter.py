@@ -1,0 +1,59 @@
+"""The ordinals of events in their partitions, for windows that count events."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from runtime.execution.column import Ints, Mask
+
+Slots = npt.NDArray[np.int32]
+
+
+class Numbered(NamedTuple):
+    """The first event of a batch that counts, and the ordinal of each from there on."""
+
+    first: int
+    ordinals: Ints
+
+
+class Ordinals:
+    """Counts all events of each slot from a time on."""
+
+    def __init__(self, since: int) -> None:
+        self._since = since
+        self._counts = np.zeros(0, np.int64)
+
+    def take(self, times: Ints, slots: Slots, capacity: int) -> Numbered:
+        """Counts the events of a batch, which are in order of time."""
+        counts = self.counts(capacity)
+        first = int(np.searchsorted(times, self._since))
+        ordinals = np.empty(len(slots), np.int64)
+        _count(first, slots, counts, ordinals)
+        return Numbered(first, ordinals)
+
+    def counts(self, capacity: int) -> Ints:
+        """The events of each slot so far."""
+        missing = capacity - len(self._counts)
+        if missing > 0:
+            more = np.zeros(max(missing, len(self._counts)), np.int64)
+            self._counts = np.concatenate([self._counts, more])
+        return self._counts
+
+    def load(self, counts: Ints) -> None:
+        self._counts = counts.copy()
+
+    def live(self, capacity: int) -> Mask:
+        known: Mask = self.counts(capacity)[:capacity] > 0
+        return known
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _count(first: int, slots: Slots, counts: Ints, ordinals: Ints) -> None:
+    for i in range(first, len(slots)):
+        slot = np.uintp(slots[i])
+        ordinals[i] = counts[slot]
+        counts[slot] += 1

@@ -1,0 +1,140 @@
+"""The exact engine behind `Engine`: rows of Python values through plain executors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import repeat
+from typing import Any
+
+import pyarrow as pa
+
+from runtime.errors import HamletError
+from runtime.execution.exact.executor import Moment, PlainExecutor
+from runtime.execution.exact.results import Merge
+from runtime.execution.partials import Partials
+from runtime.execution.state_file import Part
+from runtime.language.query import Query, Workload
+from runtime.plan.cost_model import Samples
+from runtime.plan.decisions import Decisions
+from runtime.plan.observations import Seen
+from runtime.plan.policy import Policy
+from runtime.plan.sharing_plan import Plan
+from runtime.types.columns import TYPE, times_of
+
+
+class PlainBackend:
+    def __init__(self) -> None:
+        # Both only grow: queries that run already keep their places.
+        self._layout: dict[str, int] = {}
+        self._doubles: set[str] = set()
+        self._types: Mapping[str, pa.DataType] = {}
+        self._executors: dict[tuple[str, ...], PlainExecutor] = {}
+
+    def bind(self, types: Mapping[str, pa.DataType]) -> None:
+        """`types` are those of the attributes that the workload uses from now on."""
+        self._types = types
+        for name, type_ in types.items():
+            self._layout.setdefault(name, len(self._layout))
+            if pa.types.is_floating(type_):
+                self._doubles.add(name)
+
+    def add(self, queries: tuple[Query, ...], since: int | None, plan: Plan | None = None) -> None:
+        for query in queries:
+            known = self._executors.get(query.partition_by)
+            if known is None:
+                known = PlainExecutor((), self._layout, self._doubles)
+                self._executors[query.partition_by] = known
+            known.add(query, since)
+
+    def remove(self, query: Query) -> None:
+        self._executors[query.partition_by].remove(query.name)
+
+    def execute(self, events: pa.RecordBatch, arrivals: range | None) -> None:
+        moments = self._moments(events, arrivals)
+        for executor in self._executors.values():
+            executor.process(moments)
+
+    def sweep(self, watermark: int) -> None:
+        """Windows end at `close`."""
+
+    def close(self, watermark: int, workload: Workload) -> Partials:
+        """What the windows that end by the watermark have come to, by query."""
+        merge = Merge(workload)
+        for executor in self._executors.values():
+            merge.add(executor.close(watermark))
+        merged = {query.name: merge.take(query.name) for query in workload}
+        return {name: totals for name, totals in merged.items() if totals}
+
+    def adopt(self, policy: Policy) -> None:
+        raise HamletError("the exact engine shares nothing, so it takes no policy")
+
+    def take_seen(self) -> Seen:
+        return Seen()
+
+    def state_bytes(self) -> int:
+        raise HamletError("the memory of whole numbers of any size is not counted")
+
+    def open_windows(self) -> int:
+        return sum(executor.open_windows() for executor in self._executors.values())
+
+    def decisions(self) -> list[Decisions]:
+        """Every query runs by itself."""
+        return []
+
+    def take_decided(self) -> list[Decisions]:
+        return []
+
+    def plan_version(self) -> int:
+        return 0
+
+    def partitions(self) -> int:
+        """Not counted."""
+        return 0
+
+    def live_graphlets(self) -> int:
+        return 0
+
+    def take_samples(self) -> Samples:
+        return Samples.none()
+
+    def decision_seconds(self) -> float:
+        return 0.0
+
+    def save(self) -> Iterator[Part]:
+        yield Part("layout", list(self._layout))
+        for executor in self._executors.values():
+            yield from executor.save()
+
+    def load(self, part: Part) -> None:
+        for executor in self._executors.values():
+            executor.load(part)
+
+    def load_first(self, parts: Mapping[str, Any]) -> None:
+        """What must be known before columns are bound: the places of attributes."""
+        self._layout = {name: place for place, name in enumerate(parts["layout"])}
+
+    @property
+    def types(self) -> Mapping[str, pa.DataType]:
+        return self._types
+
+    def _moments(self, events: pa.RecordBatch, arrivals: range | None) -> list[Moment]:
+        times = times_of(events).tolist()
+        types = events.column(TYPE).to_pylist()
+        # A place outlives the query that used it.
+        gone = [None] * len(times)
+        columns = [
+            _values(events.column(name)) if name in self._types else gone for name in self._layout
+        ]
+        rows = list(zip(*columns, strict=True)) if columns else [()] * len(times)
+        instants = zip(times, repeat(0) if arrivals is None else arrivals, strict=False)
+        return [
+            Moment(instant, type_, row)
+            for instant, type_, row in zip(instants, types, rows, strict=True)
+        ]
+
+
+def _values(column: pa.Array) -> list[Any]:
+    """Python values; times as integers, which compare alike at every resolution."""
+    if pa.types.is_temporal(column.type):
+        column = column.cast(pa.int32() if column.type.bit_width == 32 else pa.int64())
+    return column.to_pylist()  # type: ignore[no-any-return]

@@ -1,0 +1,166 @@
+"""Merges the totals of partitions into result rows, and writes them as Arrow tables.
+
+Totals of all partitions with the same GROUP-BY values add up; only then is an average divided,
+a row held against HAVING, a number rounded: once, at the end.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from runtime.execution.exact.executor import Closed
+from runtime.execution.exact.lanes import add_lanes
+from runtime.execution.exact.rationals import as_double, decimal_text, log2, rational
+from runtime.execution.exact.trends import Totals
+from runtime.language import ast as s
+from runtime.language.query import Measure, OutputColumn, Query
+from runtime.language.row_eval import Function, compile_expression
+from runtime.types.time_codec import Clock
+
+Group: TypeAlias = tuple[int, tuple[Any, ...]]
+Row: TypeAlias = tuple[int, tuple[Any, ...], list[Any]]
+
+
+class Merge:
+    """Adds up what partitions report, until a window's rows are taken."""
+
+    def __init__(self, queries: Iterable[Query]) -> None:
+        self._folds = {q.name: tuple(lane.fold for lane in q.lanes) for q in queries}
+        self._totals: dict[str, dict[Group, Totals]] = {name: {} for name in self._folds}
+
+    def add(self, closed: Iterable[Closed]) -> None:
+        for query, window, group, totals in closed:
+            known = self._totals[query].get((window, group))
+            if known is None:
+                self._totals[query][window, group] = totals
+            else:
+                add_lanes(self._folds[query], known.lanes, totals.lanes)
+                merged = Totals(known.count + totals.count, known.lanes)
+                self._totals[query][window, group] = merged
+
+    def take(self, query: str) -> dict[Group, Totals]:
+        taken, self._totals[query] = self._totals[query], {}
+        return taken
+
+
+class ResultWriter:
+    """Result rows of one query as a table. `types` are those of the attributes."""
+
+    def __init__(self, query: Query, types: Mapping[str, pa.DataType], numeric: str) -> None:
+        self._query = query
+        self._types = types
+        self._exact = numeric == "exact"
+        self._having = _having(query)
+
+    def table(self, merged: Mapping[Group, Totals], clock: Clock | None) -> pa.Table:
+        rows = [
+            (window, group, values)
+            for (window, group), totals in merged.items()
+            if self._keep(group, values := self._values(totals))
+        ]
+        rows.sort(key=lambda row: (row[0], [(value is not None, value) for value in row[1]]))
+        fields: dict[str, pa.Array] = self._bounds([window for window, _, _ in rows], clock)
+        for column in self._query.columns:
+            fields |= self._column(column, rows)
+        return pa.table(fields)
+
+    # ---- values ----------------------------------------------------------------------------
+
+    def _values(self, totals: Totals) -> list[Any]:
+        return [self._value(measure, totals) for measure in self._query.measures]
+
+    def _value(self, measure: Measure, totals: Totals) -> Any:
+        """The exact value: a whole number, a rational, an attribute's own value, or None."""
+        if not measure.lanes:
+            return totals.count
+        first = totals.lanes[measure.lanes[0]]
+        if measure.function not in ("SUM", "AVG"):
+            return first
+        divisor = totals.lanes[measure.lanes[1]]
+        if divisor == 0:
+            return None
+        total = rational(first, fractional=self._fractional(measure))
+        return total / divisor if measure.function == "AVG" else total
+
+    def _keep(self, group: tuple[Any, ...], values: list[Any]) -> bool:
+        return self._having is None or self._having(group, values) is True
+
+    def _fractional(self, measure: Measure) -> bool:
+        return bool(pa.types.is_floating(self._attribute_type(measure)))
+
+    def _attribute_type(self, measure: Measure) -> pa.DataType:
+        attribute = self._query.lanes[measure.lanes[0]].attribute
+        return self._types.get(attribute, pa.null()) if attribute else pa.int64()
+
+    # ---- columns ---------------------------------------------------------------------------
+
+    def _bounds(self, windows: list[int], clock: Clock | None) -> dict[str, pa.Array]:
+        window = self._query.window
+        starts, ends = [window.start(k) for k in windows], [window.end(k) for k in windows]
+        if window.counted:
+            last = [end - 1 for end in ends]
+            return {
+                "window_start": pa.array(starts, pa.int64()),
+                "window_end": pa.array(last, pa.int64()),
+            }
+        write: Callable[[list[int]], pa.Array] = clock.to_arrow if clock else pa.array
+        return {"window_start": write(starts), "window_end": write(ends)}
+
+    def _column(self, column: OutputColumn, rows: list[Row]) -> dict[str, pa.Array]:
+        if column.group is not None:
+            place = self._query.group_by.index(column.group)
+            values = [group[place] for _, group, _ in rows]
+            return {column.name: pa.array(values, self._types.get(column.group, pa.null()))}
+        assert column.measure is not None
+        measure = self._query.measures[column.measure]
+        values = [values[column.measure] for _, _, values in rows]
+        if measure.function in ("MIN", "MAX"):
+            return {column.name: pa.array(values, self._attribute_type(measure))}
+        whole = measure.function == "COUNT" or (
+            measure.function == "SUM" and not self._fractional(measure)
+        )
+        if self._exact and whole:
+            return {column.name: pa.array(map(_text, values), pa.string())}
+        return _doubles(column.name, values)
+
+
+def _text(value: int | Fraction | None) -> str | None:
+    return None if value is None else decimal_text(int(value))
+
+
+def _doubles(name: str, values: list[Any]) -> dict[str, pa.Array]:
+    """Doubles; where one is beyond their range, a second column has its logarithm."""
+    rounded = [None if value is None else as_double(value) for value in values]
+    columns = {name: pa.array(rounded, pa.float64())}
+    beyond = [value is not None and math.isinf(value) for value in rounded]
+    if any(beyond):
+        logs = [log2(value) if far else None for value, far in zip(values, beyond, strict=True)]
+        columns[f"{name}_log2"] = pa.array(logs, pa.float64())
+    return columns
+
+
+def _having(query: Query) -> Function | None:
+    """HAVING over (group values, measure values)."""
+    if query.having is None:
+        return None
+    columns = {column.name: column for column in query.columns}
+    places = {measure.text: place for place, measure in enumerate(query.measures)}
+
+    def leaf(node: s.Expression) -> Function:
+        if isinstance(node, s.Aggregate):
+            place = places[str(node)]
+            return lambda _, values: values[place]
+        assert isinstance(node, s.Column)
+        column = columns[node.name]
+        if column.group is not None:
+            at = query.group_by.index(column.group)
+            return lambda group, _: group[at]
+        place = column.measure if column.measure is not None else 0
+        return lambda _, values: values[place]
+
+    return compile_expression(query.having, leaf, Fraction)

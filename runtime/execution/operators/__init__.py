@@ -1,0 +1,1 @@
+"""One physical operator per folder, each with its plan, state and kernels."""

@@ -1,0 +1,126 @@
+"""A batch of events as the kernel of one query sees it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from runtime.execution.batch import Batch
+from runtime.execution.jit import Int, Truth, entry
+from runtime.execution.operators.general.plan import CONTIGUOUS, SUM, Columns, Doubles, Ints, Plan
+from runtime.execution.operators.general.predicate_compiler import DOUBLE, TEXT
+from runtime.execution.text_dictionary import Texts
+
+# Columns of `rows`.
+SLOT, TIME, INSTANT, EVENT_MASK = range(4)
+
+
+class Events(NamedTuple):
+    """`rows`: the events to take, brought together by partition, in order within each; `order`
+    says where in the batch they are. There are the `values`: a word that says which are null,
+    then those that adjacent conditions look at; and the `lanes`: for sums the value, zero for
+    null; for MIN and MAX whether there is one, its key in `keys`."""
+
+    order: Ints
+    rows: Ints
+    values: Ints
+    lanes: Doubles
+    keys: Ints
+    ranks: Ints
+
+
+def events_of(batch: Batch, masks: Ints, plan: Plan, columns: Columns, texts: Texts) -> Events:
+    rows = np.empty((batch.size, 4), np.int64)
+    rows[:, SLOT] = batch.slots
+    rows[:, TIME] = batch.times
+    rows[:, INSTANT] = batch.instants
+    rows[:, EVENT_MASK] = masks
+    values = _values(batch, columns)
+    lanes, keys = _lanes(batch, columns)
+    if columns.texts:
+        places, literals = zip(*columns.texts, strict=True)
+        plan.code[list(places), 2] = texts.ids(pa.array(literals, pa.string()))
+    needs_ranks = columns.texts or any(kind == TEXT for _, kind in columns.values)
+    every = bool(plan.counted) or plan.semantics == CONTIGUOUS
+    order, arranged = _arranged(rows, every)
+    return Events(
+        order=order,
+        rows=arranged,
+        values=values,
+        lanes=lanes,
+        keys=keys,
+        ranks=own(texts.ranks, np.int64) if needs_ranks else np.zeros(0, np.int64),
+    )
+
+
+def own(array: npt.NDArray[Any], dtype: Any) -> npt.NDArray[Any]:
+    """An array of one and the same type for the kernel, which is compiled once."""
+    return np.require(array, dtype, ["C", "W"])
+
+
+def _values(batch: Batch, columns: Columns) -> Ints:
+    values = np.zeros((batch.size if columns.values else 0, 1 + len(columns.values)), np.int64)
+    for place, (name, kind) in enumerate(columns.values):
+        if kind == DOUBLE:
+            numbers = batch.number(name)
+            values[:, 1 + place] = numbers.view(np.int64)
+            missing = np.isnan(numbers)
+        else:
+            values[:, 1 + place], valid = batch.order(name)
+            missing = ~valid
+        values[:, 0] |= missing.astype(np.int64) << place
+    return values
+
+
+def _lanes(batch: Batch, columns: Columns) -> tuple[Doubles, Ints]:
+    size = batch.size if columns.lanes else 0
+    lanes = np.zeros((size, len(columns.lanes)))
+    keys = np.zeros((size, len(columns.lanes)), np.int64)
+    for j, (name, ones, fold) in enumerate(columns.lanes):
+        if name is None:
+            lanes[:, j] = 1.0
+        elif ones:
+            lanes[:, j] = batch.order(name)[1]
+        elif fold == SUM:
+            numbers = batch.number(name)
+            lanes[:, j] = np.where(np.isnan(numbers), 0.0, numbers)
+        else:
+            keys[:, j], lanes[:, j] = batch.order(name)
+    return lanes, keys
+
+
+def _arranged(rows: Ints, every: bool) -> tuple[Ints, Ints]:
+    order, arranged = np.empty(len(rows), np.int64), np.empty_like(rows)
+    most = int(rows[:, SLOT].max()) + 1 if len(rows) else 0
+    count = _bring_together(rows, every, order, arranged, np.zeros(most, np.int64))
+    return order[:count], arranged[:count]
+
+
+@entry
+def _bring_together(rows: Ints, every: Truth, order: Ints, arranged: Ints, ends: Ints) -> Int:
+    """A counting sort by slot, stable; slots in the order in which they first come. Events that
+    match nothing are left out, unless every event counts."""
+    taken = 0
+    for row in range(len(rows)):
+        if every or rows[row, EVENT_MASK] != 0:
+            ends[rows[row, SLOT]] += 1
+            taken += 1
+    total = 0
+    for row in range(len(rows)):
+        slot = rows[row, SLOT]
+        if (every or rows[row, EVENT_MASK] != 0) and ends[slot] > 0:
+            size = ends[slot]
+            ends[slot] = -1 - total  # where the slot's rows begin, below zero: seen
+            total += size
+    for row in range(len(rows)):
+        if every or rows[row, EVENT_MASK] != 0:
+            slot = rows[row, SLOT]
+            place = -1 - ends[slot]
+            ends[slot] -= 1
+            order[place] = row
+            for a in range(rows.shape[1]):
+                arranged[place, a] = rows[row, a]
+    return taken

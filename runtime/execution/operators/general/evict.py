@@ -1,0 +1,110 @@
+"""What leaves under skip-till-next-match: partial trends that any event of a group extends."""
+
+from __future__ import annotations
+
+from runtime.execution.jit import Int, compiled
+from runtime.execution.operators.general.arena import (
+    AHEAD,
+    CROSSED,
+    HEAD,
+    ITEM,
+    LENGTH,
+    LINK,
+    MASK,
+    NOBODY,
+    NODE,
+    NODES,
+    STATE,
+    TAKEN,
+    Pools,
+    give_back,
+    take,
+)
+from runtime.execution.operators.general.commit import put
+from runtime.execution.operators.general.plan import Ints, Plan
+from runtime.execution.operators.general.state_table import state_of
+
+
+@compiled
+def without_sides(plan: Plan, mask: Int, gone: Int) -> Int:
+    if gone & 1:
+        mask &= ~plan.one_side
+    if gone & 2:
+        mask &= ~plan.other_side
+    return mask
+
+
+@compiled
+def leave(plan: Plan, s: Pools, ranks: Ints, slot: Int, window: Int) -> None:
+    """What was extended leaves; as trends of the other side of `P & Q` alone it may stay."""
+    moved = _take_out(plan, s, window)
+    while moved != NOBODY:
+        after = s.items[moved, LINK]
+        state = s.items[moved, TAKEN]
+        s.items[moved, TAKEN] = 0
+        _stay(plan, s, ranks, slot, window, state, moved)
+        moved = after
+
+
+@compiled
+def _take_out(plan: Plan, s: Pools, window: Int) -> Int:
+    """Takes the extended items from their nodes, and returns those that stay on one side, with
+    their new states."""
+    moved = NOBODY
+    before, node = NOBODY, s.windows[window, NODES]
+    while node != NOBODY:
+        following = s.nodes[node, LINK]
+        kept, item = NOBODY, s.nodes[node, HEAD]
+        s.nodes[node, HEAD] = NOBODY
+        while item != NOBODY:
+            after = s.items[item, LINK]
+            gone = s.items[item, TAKEN]
+            if gone == 0:
+                if kept == NOBODY:
+                    s.nodes[node, HEAD] = item
+                else:
+                    s.items[kept, LINK] = item
+                s.items[item, LINK] = NOBODY
+                kept = item
+            else:
+                rest = _rest(plan, s, s.nodes[node, STATE], gone)
+                if rest == NOBODY:
+                    give_back(s.items, s.counters, ITEM, item)
+                else:
+                    s.items[item, TAKEN] = rest
+                    s.items[item, LINK] = moved
+                    moved = item
+            item = after
+        if s.nodes[node, HEAD] == NOBODY:
+            give_back(s.nodes, s.counters, NODE, node)
+            if before == NOBODY:
+                s.windows[window, NODES] = following
+            else:
+                s.nodes[before, LINK] = following
+        else:
+            before = node
+        node = following
+    return moved
+
+
+@compiled
+def _rest(plan: Plan, s: Pools, state: Int, gone: Int) -> Int:
+    mask = without_sides(plan, s.states[state, MASK], gone)
+    if mask == 0:
+        return NOBODY
+    rest = state_of(plan, s, mask, s.states[state, LENGTH])
+    return rest if s.states[rest, AHEAD] != 0 else NOBODY
+
+
+@compiled
+def _stay(plan: Plan, s: Pools, ranks: Ints, slot: Int, window: Int, state: Int, item: Int) -> None:
+    node = s.windows[window, NODES]
+    while node != NOBODY and s.nodes[node, STATE] != state:
+        node = s.nodes[node, LINK]
+    if node == NOBODY:
+        node = take(s.nodes, s.counters, NODE)
+        s.nodes[node, STATE] = state
+        s.nodes[node, HEAD] = NOBODY
+        s.nodes[node, LINK] = s.windows[window, NODES]
+        s.windows[window, NODES] = node
+    put(plan, s, ranks, slot, node, s.states[state, CROSSED], item)

@@ -1,0 +1,229 @@
+"""The loop over a batch: partition by partition, group of equal instants by group, window by
+window. Leaves when a pool runs out, at a point from where it can go on."""
+
+from __future__ import annotations
+
+from runtime.execution.jit import Int, compiled, entry
+from runtime.execution.operators.general.arena import (
+    EARLIEST,
+    LATEST,
+    LEFT,
+    LINK,
+    MOVES,
+    NEWEST,
+    NOBODY,
+    NODES,
+    NUMBER,
+    OK,
+    OLDEST,
+    SEEN,
+    THREAD,
+    TURN,
+    TURNS,
+    Pools,
+    free_nodes,
+)
+from runtime.execution.operators.general.events import EVENT_MASK, INSTANT, SLOT, TIME, Events
+from runtime.execution.operators.general.negation import commit_moves, stage_moves
+from runtime.execution.operators.general.plan import CONTIGUOUS, Ints, Plan
+from runtime.execution.operators.general.step import step
+from runtime.execution.operators.general.windows import close_until, end_of, open_window
+
+
+@entry
+def take_events(plan: Plan, s: Pools, ev: Events, cursor: Ints) -> Int:
+    """Takes the events from `cursor[0]` on. Returns OK when all are taken, or what is needed."""
+    low, size = cursor[0], len(ev.order)
+    while low < size:
+        slot, instant = ev.rows[low, SLOT], ev.rows[low, INSTANT]
+        seen = ev.rows[low, EVENT_MASK]
+        high = low + 1
+        while high < size and ev.rows[high, SLOT] == slot and ev.rows[high, INSTANT] == instant:
+            seen |= ev.rows[high, EVENT_MASK]
+            high += 1
+        if plan.counted:
+            need = _take_counted(plan, s, ev, slot, low, high, seen)
+        else:
+            need = _take_timed(plan, s, ev, slot, low, high, seen)
+        if need != OK:
+            cursor[0] = low
+            return need
+        low = high
+    cursor[0] = low
+    return OK
+
+
+@entry
+def close_windows(plan: Plan, s: Pools, ranks: Ints, watermark: Int, cursor: Ints) -> Int:
+    """Closes the windows of all slots from `cursor[0]` on that end at or before the watermark."""
+    s.counters[MOVES] = 0
+    if cursor[0] == 0:
+        if s.counters[EARLIEST] > watermark:
+            return OK
+        s.counters[EARLIEST] = LATEST
+    for slot in range(cursor[0], len(s.slots)):
+        need = close_until(plan, s, ranks, slot, watermark)
+        if need != OK:
+            cursor[0] = slot
+            return need
+        window = s.slots[slot, OLDEST]
+        if window != NOBODY:
+            end = end_of(plan, s.windows[window, NUMBER])
+            s.counters[EARLIEST] = min(s.counters[EARLIEST], end)
+    return OK
+
+
+# ---- windows of time ---------------------------------------------------------------------------
+
+
+@compiled
+def _take_timed(plan: Plan, s: Pools, ev: Events, slot: Int, low: Int, high: Int, seen: Int) -> Int:
+    time = ev.rows[low, TIME]
+    s.counters[MOVES] = 0
+    need = close_until(plan, s, ev.ranks, slot, time)
+    first = s.slots[slot, SEEN]
+    if need == OK and seen & plan.waking:
+        need = _wake_timed(plan, s, slot, time, first)
+    if need == OK and s.slots[slot, OLDEST] != NOBODY:
+        if seen != 0:
+            need = _step_all(plan, s, ev, slot, low, high, seen)
+        if need == OK:
+            s.slots[slot, TURNS] += 1
+            s.slots[slot, SEEN] = first + high - low
+    return need
+
+
+@compiled
+def _wake_timed(plan: Plan, s: Pools, slot: Int, time: Int, begin: Int) -> Int:
+    """Opens the windows that hold this time. Those that are open already are the oldest ones."""
+    newest = s.slots[slot, NEWEST]
+    if newest != NOBODY:
+        number = s.windows[newest, NUMBER] + 1
+        if time < number * plan.slide:
+            return OK
+        number = max(number, (time - plan.within) // plan.slide + 1)
+    else:
+        number = (time - plan.within) // plan.slide + 1
+    if number * plan.slide < plan.since:
+        number = -(-plan.since // plan.slide)
+    for k in range(number, time // plan.slide + 1):
+        need = open_window(plan, s, slot, k, begin)
+        if need != OK:
+            return need
+    return OK
+
+
+@compiled
+def _step_all(plan: Plan, s: Pools, ev: Events, slot: Int, low: Int, high: Int, seen: Int) -> Int:
+    need = _stage(plan, s, ev, slot, low, high, seen)
+    if need != OK:
+        return need
+    at = s.slots[slot, SEEN] + high - low - 1
+    window = s.slots[slot, OLDEST]
+    while window != NOBODY:
+        need = _step(plan, s, ev, slot, window, low, high, at)
+        if need != OK:
+            return need
+        window = s.windows[window, LINK]
+    if s.counters[MOVES] != 0:
+        commit_moves(plan, s, ev, slot, at)
+    return OK
+
+
+@compiled
+def _stage(plan: Plan, s: Pools, ev: Events, slot: Int, low: Int, high: Int, seen: Int) -> Int:
+    s.counters[MOVES] = 0
+    if seen & plan.negated == 0:
+        return OK
+    need = stage_moves(plan, s, ev, slot, low, high, s.slots[slot, SEEN])
+    if need == OK and s.counters[LEFT + THREAD] < s.counters[MOVES]:
+        return THREAD
+    return need
+
+
+@compiled
+def _step(
+    plan: Plan, s: Pools, ev: Events, slot: Int, window: Int, low: Int, high: Int, at: Int
+) -> Int:
+    """One group in one window, unless it was taken before the kernel had to leave."""
+    turn = s.slots[slot, TURNS] + 1
+    if s.windows[window, TURN] == turn:
+        return OK
+    if plan.semantics == CONTIGUOUS and s.windows[window, TURN] != turn - 1:
+        # An instant in between had nothing for this query, but it was there.
+        free_nodes(s, s.windows[window, NODES])
+        s.windows[window, NODES] = NOBODY
+    need = step(plan, s, ev, slot, window, low, high, at)
+    if need == OK:
+        s.windows[window, TURN] = turn
+    return need
+
+
+# ---- windows of events -------------------------------------------------------------------------
+
+
+@compiled
+def _take_counted(
+    plan: Plan, s: Pools, ev: Events, slot: Int, low: Int, high: Int, seen: Int
+) -> Int:
+    """A group of equal instants may be cut by the border of a window."""
+    if ev.rows[low, TIME] < plan.since:
+        return OK
+    first = s.slots[slot, SEEN]
+    last = first + high - low
+    s.counters[MOVES] = 0
+    need = OK
+    if seen & plan.waking:
+        need = _wake_counted(plan, s, ev, slot, low, first, last)
+    if need == OK and s.slots[slot, OLDEST] != NOBODY:
+        if seen != 0:
+            need = _step_counted(plan, s, ev, slot, low, high, seen)
+        if need == OK:
+            # Moves of this group count for those windows that hold the events.
+            need = close_until(plan, s, ev.ranks, slot, last)
+        if need == OK and s.counters[MOVES] != 0:
+            commit_moves(plan, s, ev, slot, last - 1)
+    if need == OK:
+        s.slots[slot, SEEN] = last
+        s.slots[slot, TURNS] += 1
+    return need
+
+
+@compiled
+def _wake_counted(
+    plan: Plan, s: Pools, ev: Events, slot: Int, low: Int, first: Int, last: Int
+) -> Int:
+    number = max((first - plan.within) // plan.slide + 1, 0)
+    newest = s.slots[slot, NEWEST]
+    if newest != NOBODY:
+        number = max(number, s.windows[newest, NUMBER] + 1)
+    for k in range(number, (last - 1) // plan.slide + 1):
+        begin = max(first, k * plan.slide)
+        awake = 0
+        for ordinal in range(begin, min(last, end_of(plan, k))):
+            awake |= ev.rows[low + ordinal - first, EVENT_MASK] & plan.waking
+        if awake != 0:
+            need = open_window(plan, s, slot, k, begin)
+            if need != OK:
+                return need
+    return OK
+
+
+@compiled
+def _step_counted(
+    plan: Plan, s: Pools, ev: Events, slot: Int, low: Int, high: Int, seen: Int
+) -> Int:
+    need = _stage(plan, s, ev, slot, low, high, seen)
+    if need != OK:
+        return need
+    first = s.slots[slot, SEEN]
+    last = first + high - low
+    window = s.slots[slot, OLDEST]
+    while window != NOBODY:
+        k = s.windows[window, NUMBER]
+        begin, end = max(first, k * plan.slide), min(last, end_of(plan, k))
+        need = _step(plan, s, ev, slot, window, low + begin - first, low + end - first, last - 1)
+        if need != OK:
+            return need
+        window = s.windows[window, LINK]
+    return OK

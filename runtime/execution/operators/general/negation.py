@@ -1,0 +1,268 @@
+"""How far negated patterns have come, once for each partition and all of its windows.
+
+What matters of a NOT in a gap is whether a whole match lies strictly inside. A gap ends now, so
+that is so if the *latest start* of any whole match seen so far lies after the gap's beginning.
+`tau` of a NOT is that latest start; partial matches are known by the position they have reached
+and their latest start. Only where a further step depends on more (values kept of the last event,
+or a NOT inside the NOT) are they kept one by one, as threads.
+
+Starts and beginnings are ordinals of events within the partition. A gap that begins with a
+group of equal instants begins at the ordinal of its last event. A leading gap begins with its
+window: there a match counts that starts with or after the window's first event.
+
+Laws: tau never falls. A partial match whose start is not after tau can tell nothing new. Two gaps
+are alike for good if no start of a match, whole or partial, lies between their beginnings.
+"""
+
+from __future__ import annotations
+
+from runtime.execution.jit import Int, Truth, compiled
+from runtime.execution.operators.general.arena import (
+    AT,
+    BEGIN,
+    BEGUN,
+    FAULT,
+    LINK,
+    MOVES,
+    NOBODY,
+    NULLS,
+    OK,
+    OLDEST,
+    ORDINAL,
+    OUT_OF_MOVES,
+    POSITION,
+    ROW,
+    START,
+    TAU,
+    THREAD,
+    VALUES,
+    Pools,
+    give_back,
+    take,
+)
+from runtime.execution.operators.general.bits import lowest
+from runtime.execution.operators.general.events import EVENT_MASK, Events
+from runtime.execution.operators.general.plan import (
+    BEFORE,
+    GUARD,
+    NOT_OF,
+    NOTS_AHEAD,
+    OPEN,
+    PLACE,
+    Plan,
+)
+from runtime.execution.operators.general.predicate_vm import neighbours
+
+
+@compiled
+def passes(plan: Plan, guard: Int, alive: Int) -> Truth:
+    """Whether some alternative of the guard has none of its NOTs broken."""
+    for i in range(plan.guards.shape[1]):  # noqa: SIM110 (compiled code has no generators)
+        if plan.guards[guard, i] & ~alive == 0:
+            return True
+    return False
+
+
+@compiled
+def alive_since(plan: Plan, s: Pools, slot: Int, beginning: Int) -> Int:
+    """The NOTs that hold in a gap from this beginning until now."""
+    alive = 0
+    for n in range(plan.nots):
+        if s.slots[slot, TAU + n] <= beginning:
+            alive |= 1 << n
+    return alive
+
+
+@compiled
+def alive_until(plan: Plan, s: Pools, slot: Int, beginning: Int, end: Int) -> Int:
+    """The same, with those moves of the current group that come before the ordinal `end`."""
+    alive = alive_since(plan, s, slot, beginning)
+    for k in range(s.counters[MOVES]):
+        q = s.moves[k, POSITION]
+        if plan.not_last >> q & 1 and s.moves[k, ORDINAL] < end and s.moves[k, BEGUN] > beginning:
+            alive &= ~(1 << plan.at[q, NOT_OF])
+    return alive
+
+
+@compiled
+def told_apart(plan: Plan, s: Pools, slot: Int, nots: Int, one: Int, other: Int) -> Truth:
+    """Whether any of these NOTs can ever tell gaps with these beginnings (one < other) apart."""
+    for n in range(plan.nots):
+        if nots >> n & 1 and one < s.slots[slot, TAU + n] <= other:
+            return True
+    rest = plan.negated
+    while rest != 0:
+        p = lowest(rest)
+        rest &= rest - 1
+        if nots >> plan.at[p, NOT_OF] & 1 and plan.at[p, PLACE] >= 0:
+            known = s.slots[slot, TAU + plan.nots + plan.at[p, PLACE]]
+            if not plan.listed >> p & 1:
+                if one < known <= other:
+                    return True
+                continue
+            while known != NOBODY:
+                if one < s.threads[known, START] <= other:
+                    return True
+                known = s.threads[known, LINK]
+    for k in range(s.counters[MOVES]):
+        n = plan.at[s.moves[k, POSITION], NOT_OF]
+        if nots >> n & 1 and one < s.moves[k, BEGUN] <= other:
+            return True
+    return False
+
+
+@compiled
+def stage_moves(
+    plan: Plan, s: Pools, ev: Events, slot: Int, low: Int, high: Int, first: Int
+) -> Int:
+    """What a group of equal instants does to the negated patterns, from the state before it."""
+    s.counters[MOVES] = 0
+    for k in range(low, high):
+        row = ev.order[k]
+        rest = ev.rows[k, EVENT_MASK] & plan.negated
+        while rest != 0:
+            q = lowest(rest)
+            rest &= rest - 1
+            ordinal = first + k - low
+            start = ordinal
+            if not plan.not_first >> q & 1:
+                start = _latest_start(plan, s, ev, slot, q, row)
+            if start > s.slots[slot, TAU + plan.at[q, NOT_OF]]:
+                move = s.counters[MOVES]
+                if move == len(s.moves):
+                    s.counters[FAULT] = OUT_OF_MOVES
+                    return OUT_OF_MOVES
+                s.counters[MOVES] = move + 1
+                s.moves[move, POSITION] = q
+                s.moves[move, BEGUN] = start
+                s.moves[move, ROW] = row
+                s.moves[move, ORDINAL] = ordinal
+    return OK
+
+
+@compiled
+def _latest_start(plan: Plan, s: Pools, ev: Events, slot: Int, q: Int, row: Int) -> Int:
+    """Of the partial matches that this event can take to position q."""
+    latest = NOBODY
+    rest = plan.at[q, BEFORE]
+    while rest != 0:
+        p = lowest(rest)
+        rest &= rest - 1
+        known = s.slots[slot, TAU + plan.nots + plan.at[p, PLACE]]
+        if not plan.listed >> p & 1:
+            latest = max(latest, known)
+            continue
+        guard = plan.steps[p, q, GUARD]
+        while known != NOBODY:
+            if s.threads[known, START] > latest:
+                good = True
+                if guard != OPEN:
+                    alive = alive_since(plan, s, slot, s.threads[known, AT])
+                    good = passes(plan, guard, alive)
+                if good and neighbours(plan, s, ev, p, q, s.threads, known, row):
+                    latest = s.threads[known, START]
+            known = s.threads[known, LINK]
+    return latest
+
+
+@compiled
+def commit_moves(plan: Plan, s: Pools, ev: Events, slot: Int, at: Int) -> None:
+    """Lets the staged moves happen; `at` is the ordinal of the group's last event."""
+    whole = 0
+    moves = s.counters[MOVES]
+    s.counters[MOVES] = 0  # they are no longer ahead
+    for k in range(moves):
+        q, start = s.moves[k, POSITION], s.moves[k, BEGUN]
+        if plan.not_last >> q & 1:
+            tau = TAU + plan.at[q, NOT_OF]
+            s.slots[slot, tau] = max(s.slots[slot, tau], start)
+            whole |= 1 << plan.at[q, NOT_OF]
+    if whole != 0 and plan.listed != 0:
+        _drop_threads(plan, s, slot, whole, 0)
+    for k in range(moves):
+        q, start = s.moves[k, POSITION], s.moves[k, BEGUN]
+        if plan.at[q, PLACE] >= 0 and start > s.slots[slot, TAU + plan.at[q, NOT_OF]]:
+            place = TAU + plan.nots + plan.at[q, PLACE]
+            if plan.listed >> q & 1:
+                _add_thread(plan, s, ev, slot, q, start, s.moves[k, ROW], at)
+            else:
+                s.slots[slot, place] = max(s.slots[slot, place], start)
+
+
+@compiled
+def _add_thread(
+    plan: Plan, s: Pools, ev: Events, slot: Int, q: Int, start: Int, row: Int, at: Int
+) -> None:
+    place = TAU + plan.nots + plan.at[q, PLACE]
+    grained = plan.grained >> q & 1
+    if not grained and not _worth_keeping(plan, s, slot, q, start, at):
+        return
+    thread = take(s.threads, s.counters, THREAD)
+    s.threads[thread, LINK] = s.slots[slot, place]
+    s.threads[thread, AT] = at
+    s.threads[thread, START] = start
+    if grained:
+        s.threads[thread, NULLS] = ev.values[row, 0]
+        for a in range(plan.kept):
+            s.threads[thread, VALUES + a] = ev.values[row, 1 + a]
+    s.slots[slot, place] = thread
+
+
+@compiled
+def _worth_keeping(plan: Plan, s: Pools, slot: Int, q: Int, start: Int, at: Int) -> Truth:
+    """Threads without values differ by where they began and by their last event alone. Forgets
+    those that are no better than this one, and says whether this one is better than the rest."""
+    place = TAU + plan.nots + plan.at[q, PLACE]
+    before, thread = NOBODY, s.slots[slot, place]
+    while thread != NOBODY:
+        after = s.threads[thread, LINK]
+        if s.threads[thread, START] <= start:
+            if before == NOBODY:
+                s.slots[slot, place] = after
+            else:
+                s.threads[before, LINK] = after
+            give_back(s.threads, s.counters, THREAD, thread)
+        else:
+            if not told_apart(plan, s, slot, plan.at[q, NOTS_AHEAD], s.threads[thread, AT], at):
+                return False
+            before = thread
+        thread = after
+    return True
+
+
+@compiled
+def forget_threads(plan: Plan, s: Pools, slot: Int) -> None:
+    """After windows have closed: what began before the oldest open one is of no use."""
+    window = s.slots[slot, OLDEST]
+    if window == NOBODY:
+        _drop_threads(plan, s, slot, -1, -1)
+    else:
+        _drop_threads(plan, s, slot, -1, s.windows[window, BEGIN])
+
+
+@compiled
+def _drop_threads(plan: Plan, s: Pools, slot: Int, nots: Int, oldest: Int) -> None:
+    """Those of these NOTs that started before `oldest` (below zero: all) or not after tau."""
+    rest = plan.listed
+    while rest != 0:
+        p = lowest(rest)
+        rest &= rest - 1
+        n = plan.at[p, NOT_OF]
+        if not nots >> n & 1 or plan.at[p, PLACE] < 0:
+            continue
+        place = TAU + plan.nots + plan.at[p, PLACE]
+        thread, kept = s.slots[slot, place], NOBODY
+        s.slots[slot, place] = NOBODY
+        while thread != NOBODY:
+            after = s.threads[thread, LINK]
+            start = s.threads[thread, START]
+            if oldest < 0 or start < oldest or start <= s.slots[slot, TAU + n]:
+                give_back(s.threads, s.counters, THREAD, thread)
+            else:
+                if kept == NOBODY:
+                    s.slots[slot, place] = thread
+                else:
+                    s.threads[kept, LINK] = thread
+                s.threads[thread, LINK] = NOBODY
+                kept = thread
+            thread = after

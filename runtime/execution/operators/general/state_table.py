@@ -1,0 +1,99 @@
+"""The states that partial trends can be in, numbered as they are first reached.
+
+A state is a set of positions (one that a binding ends in, for every binding of the trend) and the
+trend's length, as far as LENGTH asks. There is no table of steps: a step is worked out from bits.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from runtime.execution.jit import Int, compiled, entry
+from runtime.execution.operators.general.arena import (
+    AHEAD,
+    AWAITS,
+    CROSSED,
+    ENDS,
+    FAULT,
+    GRAINED,
+    LENGTH,
+    MASK,
+    NOBODY,
+    OUT_OF_STATES,
+    PAIRED,
+    STATES,
+    SURE,
+    Ints,
+    Pools,
+    first_cell,
+)
+from runtime.execution.operators.general.bits import lowest
+from runtime.execution.operators.general.plan import (
+    FOLLOW,
+    LAST_GUARD,
+    NOTS_AFTER,
+    NOTS_AHEAD,
+    OPEN,
+    PAIRED_WITH,
+    Plan,
+)
+
+
+@compiled
+def state_of(plan: Plan, s: Pools, mask: Int, length: Int) -> Int:
+    """The number of a state, or NOBODY and a fault where there is no room for a new one."""
+    if not plan.subsets and plan.least == 1:
+        return lowest(mask)  # see `number_positions`
+    cell = first_cell(s.table, mask, length)
+    while True:
+        state = s.table[cell]
+        if state == NOBODY:
+            return _new_state(plan, s, mask, length, cell)
+        if s.states[state, MASK] == mask and s.states[state, LENGTH] == length:
+            return state
+        cell = (cell + 1) & (len(s.table) - 1)
+
+
+@entry
+def number_positions(plan: Plan, s: Pools) -> None:
+    """Where bindings are followed one by one, a state is a position."""
+    if not plan.subsets and plan.least == 1:
+        for p in range(len(plan.at)):
+            mask = np.int64(1) << p
+            _new_state(plan, s, mask, np.int64(1), first_cell(s.table, mask, np.int64(1)))
+
+
+@compiled
+def _new_state(plan: Plan, s: Pools, mask: Int, length: Int, cell: Int) -> Int:
+    state = s.counters[STATES]
+    if state == len(s.states):
+        s.counters[FAULT] = OUT_OF_STATES
+        return NOBODY
+    s.counters[STATES] = state + 1
+    s.table[cell] = state
+    record = s.states[state]
+    for a in range(len(record)):
+        record[a] = 0
+    record[MASK] = mask
+    record[LENGTH] = length
+    record[GRAINED] = mask & plan.grained
+    rest = mask
+    while rest != 0:
+        p = lowest(rest)
+        rest &= rest - 1
+        record[AHEAD] |= plan.at[p, FOLLOW]
+        record[CROSSED] |= plan.at[p, NOTS_AHEAD]
+        record[PAIRED] |= plan.at[p, PAIRED_WITH]
+        if plan.last >> p & 1 and length >= plan.least:
+            _ends(plan, record, p)
+    return state
+
+
+@compiled
+def _ends(plan: Plan, record: Ints, p: Int) -> None:
+    """ENDS: the sides on which a trend is whole; SURE: where no NOT has to be awaited."""
+    record[AWAITS] |= plan.at[p, NOTS_AFTER]
+    side = 1 if plan.one_side >> p & 1 else 2
+    record[ENDS] |= side
+    if plan.at[p, LAST_GUARD] == OPEN:
+        record[SURE] |= side

@@ -1,0 +1,67 @@
+"""The order in which a run takes the events of a batch.
+
+Partitions do not depend on each other, so the events of one can be taken together: then its row is
+read into the cache once for all of them. That is worth it where the rows of all partitions do not
+fit there. Not more panes are taken together than windows whose results are added up as they close.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from runtime.execution.column import Ints
+from runtime.execution.operators.graphlet.kernel.record import MERGED_WINDOWS
+
+Small = npt.NDArray[np.int32]
+
+# Rows that together take more than this are not all in a core's own cache. Of a small row, events
+# touch so little that it costs more to take them out of their order.
+CACHE_BYTES = 1 << 20
+SMALL_ROW = 1 << 14
+TOGETHER = MERGED_WINDOWS // 2
+AS_THEY_COME: Small = np.zeros(0, np.int32)
+
+
+def order_of(times: Ints, slots: Small, pane: int, rows: int, row_bytes: int) -> Small:
+    """The places of events, by slot; empty where they are best taken as they come."""
+    if row_bytes < SMALL_ROW or rows * row_bytes < CACHE_BYTES:
+        return AS_THEY_COME
+    order = np.empty(len(times), np.int32)
+    _sort(times, slots, TOGETHER * pane, np.zeros(rows + 1, np.int32), order)
+    return order
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _sort(times: Ints, slots: Small, span: int, ends: Small, order: Small) -> None:
+    """Sorts the events of each span of time by slot, keeping their order in a slot. `ends` has a
+    place for each slot, and is zero between spans."""
+    first, size = 0, len(times)
+    while first < size:
+        end = (times[first] // span + 1) * span
+        last = first
+        while last < size and times[last] < end:
+            last += 1
+        if last - first < len(ends):
+            # More partitions than events: hardly any of them comes twice.
+            for i in range(first, last):
+                order[i] = i
+        else:
+            _sort_span(slots, first, last, ends, order)
+        first = last
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _sort_span(slots: Small, first: int, last: int, ends: Small, order: Small) -> None:
+    for i in range(first, last):
+        ends[np.uintp(slots[i])] += 1
+    total = last
+    for slot in range(len(ends) - 1, -1, -1):
+        total -= ends[slot]
+        ends[slot] = total
+    for i in range(first, last):
+        place = np.uintp(slots[i])
+        order[np.uintp(ends[place])] = i
+        ends[place] += 1
+    ends[:] = 0

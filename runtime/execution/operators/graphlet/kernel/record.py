@@ -1,0 +1,120 @@
+"""Where everything lies: the words of a row, of the tables, of settings and of results."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from runtime.execution.wide_float import LARGE
+
+ATTRS = 2  # shape: summed attributes of a type, at most
+MINS = 2  # shape: minima and maxima of a type or a query, at most
+LANES = 4  # shape: sums that a query carries besides its count, at most
+BUFFERS = True  # shape: whether events may wait for the end of their burst
+SLIDING = True  # shape: whether some windows overlap
+PARTS = True  # shape: whether queries share parts longer than one type
+ORDERED = True  # shape: whether events may be taken out of their order
+
+# Words of a row's head, those that every event touches first.
+END, TYPE, COUNT, ACC = 0, 1, 2, 3
+MIN_AT = ACC + 2 * ATTRS
+FLAGS = MIN_AT + MINS
+WAITING, BLOCK = FLAGS + BUFFERS, FLAGS + 2 * BUFFERS
+BURSTS, LAST = BLOCK + SLIDING, BLOCK + 2 * SLIDING
+STATES_AT = LAST + 1
+# From PENDING on, a flag for each longer part that has been stepped since it was last settled.
+BIG, PANE_MODE, WAS_SHARED, WAS_SPLIT, PENDING = 1, 2, 4, 8, 16
+
+# `tab`: where its tables begin, then the tables.
+(T_TYPES, T_FORMS, T_FULL, T_ATTRS, T_MINS, T_BITS, T_ENTRIES, T_FORM, T_PREDS, T_LASTS, T_SINCE,
+ T_NUMBERS, T_WIDE, T_PARTS, T_PART, T_TOUCHED, T_STEPPED, T_TIED, T_RUNS,
+ T_STEPS) = range(20)  # fmt: skip
+T_SIZE = 24
+# An entry: a state of queries side by side (from the first on, so many) that events of a type
+# enter. Sorted by type, then by the bit of the condition. The wide entries of a type are as if all
+# its conditions were one: they are for bursts on which all queries agree. E_PREVIOUS and E_NEXT are
+# the entries of the bits before and after that lie side by side with it, or 0. Sums that no event
+# before or in a state adds to stay zero: E_ACTIVE are the sums of the state that may not be, E_LIVE
+# is where those states before it begin that have such ones.
+(E_STATE, E_LOOP, E_FIRST, E_BIT, E_FORM, E_PREDS, E_PREDS_END, E_PLACE, E_QUERIES, E_PREVIOUS,
+ E_NEXT, E_ACTIVE, E_LIVE, E_STEPS, E_STEP, E_ALIKE, E_LANES) = range(17)  # fmt: skip
+E_MINS = E_LANES + LANES
+E_SIZE = E_MINS + MINS
+# Of an entry that is a step from at most one state into one that does not repeat: where its
+# queries' words are in a vector, those of the state before (-1: trends start), how many queries, as
+# E_ACTIVE, whether the state before has sums, and the entry. Of a type and bit, steps come first:
+# E_STEPS are how many there are from an entry on, E_STEP is where the first of them is told.
+# Entries of a type with the same E_ALIKE differ in their places only.
+S_FORM, S_TO, S_FROM, S_QUERIES, S_ACTIVE, S_LIVE, S_ENTRY = range(7)
+S_SIZE = 8
+(F_WINDOWS, F_COLUMNS, F_OPEN, F_STATES, F_LANES, F_MINS, F_WITHIN, F_SLIDE, F_BLOCK, F_EVEN,
+ F_QUERIES, F_FIRST) = range(12)  # fmt: skip
+F_SIZE = 12
+# A longer part: its form, its states and how many of them are inside, and its runs of queries that
+# lie side by side. A run has for each column whether trends start there and the states that feed
+# it, then the lanes and minima of the part that its own ones take from.
+P_FORM, P_STATES, P_INSIDE, P_RUNS, P_RUNS_END = range(5)
+P_SIZE = 5
+R_FORM, R_PLACE, R_QUERIES, R_COLUMNS = range(4)
+
+# `wi` and `wf`: settings and counters, scratch, counters of decisions by type, the log.
+(W_RESULTS, W_FREE, W_LEFT, W_PANE, W_SHARING, W_ROOM, W_STRATEGY, W_LONGEST, W_SAMPLE, W_LOGGED,
+ W_DECISIONS, W_LOG, W_LOG_SIZE, W_BEFORE, W_BEFORE_E, W_GROWN, W_MERGED,
+ W_VERSION, W_CROSSED, W_SETTLED) = range(20)  # fmt: skip
+W_POLICY, W_PARTS = 20, 32
+W_LEAST = W_PARTS + 2 + 2 * ATTRS
+W_PICKS = W_LEAST + MINS
+W_CLASS = W_PICKS + 64
+W_LAST = W_CLASS + 64
+W_END = W_LAST + 64
+# Of a type's decisions: how many of each kind come first; of those that were timed, how many and
+# their nanoseconds, shared and split; and the classes that are to be expected.
+(D_EVENTS, D_SNAPSHOTS, D_ALL, D_BENEFIT, D_SHARED, D_SHARED_NS, D_SPLIT, D_SPLIT_NS,
+ D_CLASSES) = range(4, 13)  # fmt: skip
+D_SIZE = 13
+# Every so often the other way is taken, so that what it costs is known: one in 16 bursts of a type
+# that would be split is looked at, one in 4096 that would be shared by classes is split (it may be
+# many times as dear), and one in 1024 panes that would be stepped window by window is crossed.
+# Bursts are sampled by their numbers, so these are numbers that are sampled.
+LOOK_AGAIN, LOOK_APART, LOOK_ACROSS = 15, 4_095, 1_023
+APART_AT = 2_049
+# So many crossings are timed after samples were taken, then one in 64.
+FIRST_CROSSINGS, CROSSINGS = 16, 63
+# A sample: L_COMPARED are the nanoseconds that comparing conditions took, of all L_NS; L_APPLIED
+# to how many vectors operators were applied, several queries side by side being one; L_JOINED how
+# many of these were of several queries of a class, L_STEPPED how many vectors of single queries
+# there are in all. Of a crossing, L_APPLIED are the numbers carried. L_EXPECTED are the classes and
+# L_EACH the vectors of a query that the benefit was predicted with.
+(L_TYPE, L_KIND, L_EVENTS, L_SNAPSHOTS, L_CLASSES, L_QUERIES, L_BENEFIT, L_NUMBER, L_NS,
+ L_VERSION, L_WAY, L_CONDITIONS, L_COMPARED, L_APPLIED, L_JOINED,
+ L_STEPPED, L_EXPECTED, L_EACH) = range(18)  # fmt: skip
+L_SIZE = 18
+# What was done: an event of `always`, agreed and shared, shared by classes, split, a pane crossed.
+SINGLE, AGREED, CLASSES, APART, CROSSED = range(5)
+
+# What a lane takes from a burst: nothing, its events, or (2 + 2a, 3 + 2a) the sum and the number
+# of the values of an attribute.
+NOTHING, EVENTS_OF = 0, 1
+NEVER, ALWAYS, DYNAMIC = 0, 1, 2
+VECTORS, PANES = 1, 2
+SHARED, SPLIT, MERGED, CONTINUED = 0, 1, 2, 3
+C_PICK, C_COMPARE, C_OPERATOR, C_SCAN, C_APPLY, C_JOIN, C_PANE = range(7)
+POLICY_SIZE = 7
+
+NO_TYPE = -1
+UNBORN = -(2**63)  # the END of a row without open windows
+NEUTRAL = 2**63 - 1
+LIMIT = LARGE * 2.0**-64  # plain doubles stay below, so that what they are stepped to is normal
+MODEST = 2.0**50  # times LIMIT, and some of that, is still below LARGE
+EXACT_POWER = 400  # the largest burst whose 2**c is multiplied without an exponent
+POWERS = 2.0 ** np.arange(EXACT_POWER + 1)
+# Where the entries of each bit begin, where the last ones end, all their queries, and whether
+# sharing is decided: for types that several queries repeat.
+BITS_SIZE = 67
+BURST = 64  # the most events that wait: which of them were picked are the bits of a word
+BLOCK_SIZE = BURST * (1 + ATTRS + MINS)
+OUT_NUMBERS = 3  # query, window and slot come first
+OUT_MINS = OUT_NUMBERS + 2 * (1 + LANES)
+OUT_SIZE = OUT_MINS + MINS
+# Where the last results of a query without GROUP-BY lie, by window; its partitions add up there.
+NO_ROW, OWN_ROWS = -1, -2
+MERGED_WINDOWS = 64

@@ -1,0 +1,81 @@
+"""Where everything of a share group lies in its rows, and the kernel of that shape."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import numpy.typing as npt
+
+from runtime.execution.kernel_template import Kernel
+from runtime.execution.operators.graphlet import codegen
+from runtime.execution.operators.graphlet import kernel as generic
+from runtime.execution.operators.graphlet.row_layout import RowLayout
+from runtime.language.query import Query
+
+
+@dataclass(frozen=True)
+class KernelLayout(RowLayout):
+    """A layout with its places in memory and its compiled kernel."""
+
+    # ---- the kernel ------------------------------------------------------------------------
+
+    @cached_property
+    def _kernel(self) -> Kernel:
+        folder = Path(generic.__file__).parent
+        written = {"steps.py": codegen.source(self)} if self.exact else {}
+        return Kernel(folder, "record.py", self.shape, written)
+
+    @cached_property
+    def kernel(self) -> ModuleType:
+        """The kernel of this shape."""
+        return self._kernel.load()
+
+    @cached_property
+    def places(self) -> ModuleType:
+        """The places of words in this shape."""
+        return self._kernel.load("record")
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether this kernel was compiled on this machine before."""
+        return self._kernel.is_compiled("loop", "run")
+
+    # ---- the row ---------------------------------------------------------------------------
+
+    @cached_property
+    def windows_at(self) -> list[int]:
+        """As words of the row; after those of queries come columns, then the longer parts."""
+        states_at = int(self.places.STATES_AT)
+        at = self.columns_at[-1]
+        parts = np.cumsum([at, *(form.block for form in self.all_forms[len(self.forms) :])])
+        return [*(states_at + n for n in self.vectors_at[:-1]), *(int(n) for n in parts)]
+
+    @cached_property
+    def columns_at(self) -> list[int]:
+        """Where the columns of each form's pane operator begin; 0 for forms without."""
+        at, found = int(self.places.STATES_AT) + self.vectors_at[-1], []
+        for form in self.forms:
+            columns = form.states + 1
+            pays = form.vectors > columns
+            found.append(at if pays else 0)
+            at += columns * form.block if pays else 0
+        return [*found, at]
+
+    def words(self, query: Query) -> npt.NDArray[np.int64]:
+        """The words of all windows of a query: by window, state and lane."""
+        number = self.queries.index(query)
+        n = next(n for n, members in enumerate(self.members) if number in members)
+        form, place = self.forms[n], self.members[n].index(number)
+        begin = int(self.places.STATES_AT) + self.vectors_at[n]
+        lanes = np.arange(place, form.state_size, form.side)
+        states = np.array(self.states[number])[:, None] * form.state_size
+        of_a_window = (states + lanes).reshape(-1) * form.vectors
+        return (begin + np.arange(form.vectors)[:, None] + of_a_window).reshape(-1)
+
+    @property
+    def width(self) -> int:
+        return self.windows_at[-1]

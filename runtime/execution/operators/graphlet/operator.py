@@ -1,0 +1,332 @@
+"""The run of a share group: its rows, and the kernel over them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from runtime.execution.batch import Batch
+from runtime.execution.column import Ints, Mask
+from runtime.execution.event_counter import Numbered
+from runtime.execution.operators.graphlet.batch_order import AS_THEY_COME, order_of
+from runtime.execution.operators.graphlet.decision_log import by_type, examples, samples
+from runtime.execution.operators.graphlet.kernel import record as k
+from runtime.execution.operators.graphlet.kernel_layout import KernelLayout
+from runtime.execution.operators.graphlet.masks import masks_of
+from runtime.execution.operators.graphlet.memory import Memory
+from runtime.execution.operators.graphlet.results import closed
+from runtime.execution.simultaneous import Groups
+from runtime.execution.type_dictionary import TypeCodes
+from runtime.execution.window_partials import Closed
+from runtime.language.query import Fold, Query
+from runtime.plan.cost_model import Samples
+from runtime.plan.decisions import Decisions
+from runtime.plan.operators.graphlet.row_class import Form
+from runtime.plan.operators.graphlet.row_width import block_size, mins_of, open_windows, sums_of
+from runtime.plan.operators.graphlet.shared_subpattern import Part
+from runtime.plan.policy import Policy
+
+STRATEGY = {"auto": 0, "vectors": k.VECTORS, "panes": k.PANES}
+FOREVER = 2**63 - 1
+EXAMPLES = 256
+LOOKED_AT = 65_536
+
+
+@dataclass(frozen=True)
+class Options:
+    """`kernels`: "general" takes the kernel that fits many workloads, "exact" one made for just
+    this workload, "auto" the latter where it is compiled already."""
+
+    sharing: str = "dynamic"
+    kernels: str = "auto"
+
+
+class GraphletRun:
+    def __init__(
+        self,
+        queries: tuple[Query, ...],
+        since: tuple[int, ...],
+        codes: TypeCodes,
+        options: Options,
+        policy: Policy,
+        parts: tuple[Part, ...] = (),
+    ) -> None:
+        self._layout = _layout(queries, since, options, parts)
+        self._codes = codes
+        self._kernel = self._layout.kernel
+        self._places = self._layout.places
+        self._memory = Memory(self._layout)
+        self._swept: int | None = None
+        self.adopt(policy)
+
+    # ---- policy and plan -------------------------------------------------------------------
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        return self._layout.queries
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        return self._layout.parts
+
+    @property
+    def exact(self) -> bool:
+        return self._layout.exact
+
+    @property
+    def counts_from(self) -> int | None:
+        """The time from which windows count events, if they do."""
+        return self._layout.since[0] if self._layout.counted else None
+
+    def adopt(self, policy: Policy) -> None:
+        """Takes the coefficients of the cost model from here on."""
+        self.policy = policy
+        self._memory.work[k.W_VERSION] = policy.version
+        at = k.W_POLICY
+        self._memory.work.view(np.float64)[at : at + k.POLICY_SIZE] = [
+            policy.pick,
+            policy.compare + policy.walk,
+            policy.operator,
+            policy.scan,
+            policy.apply,
+            policy.join,
+            self._pane_threshold(policy),
+        ]
+
+    def keep_windows(self, strategy: str) -> None:
+        """How overlapping windows are kept from the next pane on; see `Plan.windows`."""
+        self._memory.work[k.W_STRATEGY] = STRATEGY[strategy]
+
+    def _pane_threshold(self, policy: Policy) -> float:
+        """From how many bursts on a pane is better one operator: where stepping every window for
+        each burst costs more than stepping the columns and crossing the pane once. Most bursts are
+        applied to all queries that lie side by side."""
+        stepping = crossing = 0.0
+        layout = self._layout
+        for number, form in enumerate(layout.forms):
+            if layout.columns_at[number]:
+                step = policy.apply + form.side * policy.beside
+                stepping += (form.vectors - (form.states + 1)) * step
+                across = form.states * (form.states + 1) / 2
+                crossing += form.side * form.vectors * across * policy.cross
+        return crossing / stepping if stepping else float("inf")
+
+    # ---- events ----------------------------------------------------------------------------
+
+    def process(
+        self, batch: Batch, groups: Groups, capacity: int, numbered: Numbered | None
+    ) -> None:
+        """`numbered` are the batch's events where windows count events."""
+        self._memory.reserve(capacity)
+        layout = self._layout
+        local = layout.local(self._codes)[batch.type_codes]
+        masks = masks_of(layout, batch, local) if self._places.BUFFERS else _NO_MASKS
+        values = _stacked([batch.number(name) for name in layout.attributes], np.float64)
+        keys = _stacked([_order(batch, *extreme) for extreme in layout.ordered], np.int64)
+        done, times = 0, batch.times
+        if numbered is not None:
+            done, times = numbered
+            # A group of equal time may close windows of as many panes as it reaches over.
+            self._memory.work[k.W_ROOM] = self._memory.room * (2 + groups.longest // layout.pane)
+            self._memory.grow_results()
+        order = AS_THEY_COME
+        if numbered is None and self._places.ORDERED:
+            row_bytes = self._memory.rows.itemsize * layout.width
+            order = order_of(times, batch.slots, layout.pane, capacity, row_bytes)
+        events = (order, times, local, batch.type_places, batch.slots, values, keys, masks)
+        while done < batch.size:
+            state = self._memory.handle()
+            done = self._kernel.run(done, *events, groups.group, groups.follower, state)
+            if done < batch.size:
+                self._memory.grow_results()
+                self._memory.grow_pool()
+
+    def close(self, watermark: int, counts: Ints | None) -> list[Closed]:
+        """`counts` are the events of each slot so far, where windows count events."""
+        if counts is not None:
+            self._sweep(self._kernel.sweep_counted, counts)
+        else:
+            time = min(watermark, FOREVER)
+            pane = time // self._layout.pane
+            if self._swept is None or pane > self._swept:
+                self._swept = pane
+                self._sweep(self._kernel.sweep, time)
+        return list(closed(self.queries, self._memory.take_results(), self._places.OUT_MINS))
+
+    def _sweep(self, sweep: Any, until: Any) -> None:
+        done = 0
+        while done < self._memory.used:
+            done = sweep(done, until, self._memory.used, self._memory.handle())
+            if done < self._memory.used:
+                self._memory.grow_results()
+
+    def live(self, capacity: int) -> Mask:
+        alive = np.zeros(capacity, np.bool_)
+        alive[: self._memory.used] = self._memory.rows[: self._memory.used, k.END] != k.UNBORN
+        return alive
+
+    def open_windows(self) -> int:
+        """How many windows hold partial trends, over all partitions."""
+        return int(self.live(self._memory.used).sum())
+
+    @property
+    def state_bytes(self) -> int:
+        return self._memory.nbytes
+
+    def decisions(self, last: int = EXAMPLES) -> Decisions:
+        """With so many of the last examples, at the most."""
+        work, at = self._memory.work, int(self._memory.work[k.W_DECISIONS])
+        size = len(self._layout.types)
+        counted = work[at : at + size * k.D_SIZE].reshape(size, k.D_SIZE)
+        types = self._layout.types
+        return Decisions(
+            tuple(query.name for query in self.queries),
+            tuple(by_type(types, counted)),
+            tuple(examples(types, self._memory.logged(last))),
+        )
+
+    def live_graphlets(self) -> int:
+        """Rows in which a burst runs, by some of them where they are many."""
+        each = 1 + self._memory.used // LOOKED_AT
+        rows = self._memory.rows[: self._memory.used : each]
+        running = rows[:, self._places.COUNT] > 0
+        if self._layout.shape["BUFFERS"]:
+            running |= rows[:, self._places.WAITING] > 0
+        return each * int(np.count_nonzero(running))
+
+    def take_samples(self) -> Samples:
+        """What was timed since the last call: the last of it, where that is much."""
+        return samples(self._memory.take_logged())
+
+    @property
+    def decision_nanoseconds(self) -> float:
+        """What all decisions took, by what one takes on this machine."""
+        return sum(each.all for each in self.decisions().types) * self.policy.decide
+
+    def measure(
+        self, single: str, repeated: str, picked: Ints, conditions: int, rounds: int, out: Ints
+    ) -> None:
+        """Times the parts of operators on a row in which as many events wait as were picked."""
+        self._memory.reserve(1)
+        self._memory.grow_pool()
+        self._give_birth(np.zeros(1, np.int64))
+        self._memory.pool[: len(picked)] = picked
+        types = [self._layout.types.index(type_) for type_ in (single, repeated)]
+        self._kernel.measure(0, *types, len(picked), conditions, rounds, out, self._memory.handle())
+
+    # ---- queries come and go ---------------------------------------------------------------
+
+    def settle(self) -> None:
+        """Ends all bursts, so that only the numbers of windows are left."""
+        self._kernel.settle_all(self._memory.used, self._memory.handle())
+
+    def _born(self) -> Ints:
+        return np.flatnonzero(self._memory.rows[: self._memory.used, k.END] != k.UNBORN)
+
+    def _give_birth(self, rows: Ints) -> None:
+        """As the first event of a partition does."""
+        places = self._places
+        self._memory.rows[rows, k.TYPE] = k.NO_TYPE
+        self._memory.rows[rows, places.MIN_AT : places.MIN_AT + places.MINS] = k.NEUTRAL
+        for query in self.queries:
+            words = self._layout.words(query)
+            self._memory.rows[np.ix_(rows, words)] = _no_trends(query)
+        first = len(self._layout.forms)
+        for number, form in enumerate(self._layout.all_forms[first:], first):
+            at = self._layout.windows_at[number]
+            self._memory.rows[rows, at : at + form.block] = _identity(form)
+
+    def _placed(self, rows: Ints) -> tuple[Ints, Ints]:
+        """A time in the pane where each row stands, and one in the pane of its last event."""
+        last = self._places.LAST if self._places.SLIDING else k.END
+        pane = self._layout.pane
+        return self._memory.rows[rows, k.END] - pane, self._memory.rows[rows, last] - pane
+
+    def _place(self, rows: Ints, at: Ints, last: Ints) -> None:
+        pane = self._layout.pane
+        self._memory.rows[rows, k.END] = (at // pane + 1) * pane
+        if self._places.SLIDING:
+            self._memory.rows[rows, self._places.LAST] = (last // pane + 1) * pane
+
+    # ---- checkpoints -----------------------------------------------------------------------
+
+    def saved(self, query: Query) -> dict[str, npt.NDArray[Any]]:
+        """The numbers of a query in all rows that live; bursts have been settled."""
+        words = self._layout.words(query)
+        born = self._born()
+        at, last = self._placed(born)
+        return {
+            "slots": born,
+            "at": at,
+            "last": last,
+            "numbers": self._memory.rows[np.ix_(born, words)].reshape(-1),
+            "exponents": self._memory.ex[np.ix_(born, self._memory.beside(words))].reshape(-1),
+        }
+
+    def load(self, query: Query, saved: dict[str, npt.NDArray[Any]], capacity: int) -> None:
+        """Takes up what was saved of a query; slots are those of this executor."""
+        self._memory.reserve(capacity)
+        born = saved["slots"]
+        self._give_birth(born[self._memory.rows[born, k.END] == k.UNBORN])
+        at, last = saved["at"], saved["last"]
+        known = self._memory.rows[born, k.END] != k.UNBORN
+        if known.any():
+            before = self._placed(born[known])
+            at[known], last[known] = (
+                np.maximum(at[known], before[0]),
+                np.maximum(last[known], before[1]),
+            )
+        self._place(born, at, last)
+        words = self._layout.words(query)
+        shape = (len(born), open_windows(query) * block_size(query))
+        self._memory.rows[np.ix_(born, words)] = saved["numbers"].reshape(shape)
+        exponents = saved["exponents"].reshape(shape)
+        self._memory.ex[np.ix_(born, self._memory.beside(words))] = exponents
+        big = exponents.any(axis=1)
+        self._memory.rows[born, self._places.FLAGS] |= big.astype(np.int64) * k.BIG
+
+
+def _layout(
+    queries: tuple[Query, ...],
+    since: tuple[int, ...],
+    options: Options,
+    parts: tuple[Part, ...],
+) -> KernelLayout:
+    parts = () if options.sharing == "never" else parts
+    exact_layout = KernelLayout(queries, since, options.sharing, exact=True, parts=parts)
+    if options.kernels == "exact" or (options.kernels == "auto" and exact_layout.is_compiled):
+        return exact_layout
+    return KernelLayout(queries, since, options.sharing, parts=parts)
+
+
+def _identity(form: Form) -> Ints:
+    """The words of a longer part before any event."""
+    words = np.zeros((form.states, 1 + len(form.sums) + len(form.mins), form.side), np.int64)
+    words[:, 1 + len(form.sums) :] = k.NEUTRAL
+    for column in range(form.side):
+        words[column, 0, column] = np.float64(1.0).view(np.int64)
+    return words.reshape(-1)
+
+
+_NO_MASKS = np.zeros(0, np.int64)
+
+
+def _no_trends(query: Query) -> Ints:
+    """The words of all windows of a query before any trend."""
+    state = [0] * (1 + len(sums_of(query))) + [k.NEUTRAL] * len(mins_of(query))
+    return np.tile(np.array(state, np.int64), open_windows(query) * len(query.template.positions))
+
+
+def _order(batch: Batch, attribute: str, fold: Fold) -> Ints:
+    """By which values are compared, the least first; null is greater than all."""
+    order, valid = batch.order(attribute)
+    return np.where(valid, ~order if fold is Fold.MAX else order, k.NEUTRAL)
+
+
+def _stacked(columns: list[npt.NDArray[Any]], dtype: type) -> npt.NDArray[Any]:
+    if len(columns) == 1:
+        return columns[0].reshape(1, -1)
+    return np.vstack(columns) if columns else np.zeros((0, 0), dtype)

@@ -1,0 +1,278 @@
+"""The tables that a share group's kernel reads, as one array of words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from runtime.execution.operators.graphlet.kernel import record as k
+from runtime.execution.operators.graphlet.kernel_layout import KernelLayout
+from runtime.plan.operators.graphlet.layout import Entry
+from runtime.plan.operators.graphlet.row_width import mins_of, sums_of
+from runtime.plan.operators.graphlet.shared_subpattern import Part, adjoins
+
+
+def tables(layout: KernelLayout) -> npt.NDArray[np.int64]:
+    return np.array(_Tables(layout).words, np.int64)
+
+
+class _Tables:
+    """Words that grow by tables; the first words tell where each begins."""
+
+    def __init__(self, layout: KernelLayout) -> None:
+        self._layout = layout
+        self.words = [0] * k.T_SIZE
+        self._add_types()
+        self._forms_at = self._add_forms()
+        entries_at = self._add_entries(layout.entries)
+        self.words[k.T_ENTRIES] = entries_at
+        bits = [word for t in layout.types for word in self._bits(t, entries_at)]
+        self._add(k.T_BITS, bits)
+        self._add(k.T_WIDE, self._spans(layout.wide_entries))
+        if layout.parts:
+            self._add(k.T_TIED, self._spans(layout.tied_entries))
+        else:
+            self._add(k.T_TIED, self._spans(layout.entries, entries_at))
+        self._add_parts()
+
+    def _add(self, name: int, words: Sequence[int]) -> tuple[int, int]:
+        self.words[name] = begin = len(self.words)
+        self.words += words
+        return begin, len(self.words)
+
+    # ---- types and forms -------------------------------------------------------------------
+
+    def _add_types(self) -> None:
+        layout, types = self._layout, self._layout.types
+        self.words[k.T_TYPES] = len(types)
+        self._add(k.T_FULL, [_all_bits(len(layout.conditions[t])) for t in types])
+        attrs = [[layout.attributes.index(a) for a in layout.summed[t]] for t in types]
+        self._add(k.T_ATTRS, _counted(attrs, layout.shape["ATTRS"]))
+        mins = [[layout.ordered.index(x) for x in layout.extremes[t]] for t in types]
+        self._add(k.T_MINS, _counted(mins, layout.shape["MINS"]))
+        order = [number for members in layout.members for number in members]
+        self._add(k.T_NUMBERS, order)
+        # Windows that count events begin with the first event that counts.
+        since = [0 if layout.counted else layout.since[number] for number in order]
+        self._add(k.T_SINCE, since)
+
+    def _add_forms(self) -> int:
+        layout = self._layout
+        self.words[k.T_FORMS] = len(layout.forms)
+        lasts = [
+            word
+            for form, members in zip(layout.forms, layout.members, strict=True)
+            for n in members
+            for word in self._add(
+                k.T_LASTS, [layout.states[n][p] * form.state_size for p in form.last]
+            )
+        ]
+        self._add(k.T_LASTS, lasts)
+        words = [word for n, _ in enumerate(layout.all_forms) for word in self._form(n)]
+        return self._add(k.T_FORM, words)[0]
+
+    def _form(self, number: int) -> list[int]:
+        layout, form = self._layout, self._layout.all_forms[number]
+        return [
+            layout.windows_at[number],
+            layout.columns_at[number] if number < len(layout.forms) else 0,
+            form.vectors,
+            form.states,
+            len(form.sums),
+            len(form.mins),
+            form.window.within,
+            form.window.slide,
+            form.block,
+            number >= len(layout.forms) or form.window.within % form.window.slide == 0,
+            form.side,
+            sum(each.side for each in layout.forms[:number]),
+        ]
+
+    # ---- entries ---------------------------------------------------------------------------
+
+    @property
+    def _entry_size(self) -> int:
+        return k.E_LANES + self._layout.shape["LANES"] + self._layout.shape["MINS"]
+
+    def _add_entries(self, entries: list[Entry]) -> int:
+        preds = [self._add(k.T_PREDS, self._preds(entry)) for entry in entries]
+        begin = len(self.words)
+        at = {entry: begin + n * self._entry_size for n, entry in enumerate(entries)}
+        roles = {entry: self._layout.role(entry) for entry in entries}
+        ends = {(e.type, e.bit + 1, e.form, roles[e], e.place + e.queries): e for e in entries}
+        begins = {e: (e.type, e.bit, e.form, roles[e], e.place) for e in entries}
+        words: list[int] = []
+        follower: dict[Entry, Entry] = {
+            before: entry for entry in entries if (before := ends.get(begins[entry]))
+        }
+        alike = {
+            each: n for n, each in enumerate(dict.fromkeys((e.form, roles[e]) for e in entries))
+        }
+        steps = self._steps(entries)
+        told_at = begin + len(entries) * self._entry_size
+        for n, (entry, span) in enumerate(zip(entries, preds, strict=True)):
+            previous, following = ends.get(begins[entry]), follower.get(entry)
+            sides = (at[previous] if previous else 0, at[following] if following else 0)
+            told = (steps[n], told_at + n * k.S_SIZE, alike[entry.form, roles[entry]])
+            words += self._entry(entry, span, sides, told)
+        self._add(k.T_ENTRIES, words)
+        self._add(k.T_STEPS, [word for e in entries for word in self._step(e, at[e])])
+        return begin
+
+    def _steps(self, entries: list[Entry]) -> list[int]:
+        """For each entry how many steps of its type and bit there are from it on."""
+        found: list[int] = []
+        following = None
+        for entry in reversed(entries):
+            alike = following is not None and following[:2] == entry[:2]
+            found.append(1 + (found[-1] if alike else 0) if self._layout.steps(entry) else 0)
+            following = entry
+        return found[::-1]
+
+    def _preds(self, entry: Entry) -> list[int]:
+        """The states before, first those whose sums are always zero."""
+        form = self._layout.all_forms[entry.form]
+        before = sorted(form.before[entry.position], key=lambda p: p in form.active)
+        return [self._layout.state(entry, p) * form.state_size for p in before]
+
+    def _entry(
+        self,
+        entry: Entry,
+        preds: tuple[int, int],
+        sides: tuple[int, int],
+        steps: tuple[int, int, int],
+    ) -> list[int]:
+        layout, p = self._layout, entry.position
+        form = layout.all_forms[entry.form]
+        lanes = [layout.sum_part(entry.type, p, lane) for lane in form.sums]
+        mins = [layout.min_part(entry.type, p, lane) for lane in form.mins]
+        return [
+            layout.state(entry) * form.state_size,
+            p in form.loops,
+            p in form.first,
+            entry.bit,
+            self._forms_at + entry.form * k.F_SIZE,
+            *preds,
+            entry.place,
+            entry.queries,
+            *sides,
+            len(lanes) if p in form.active else 0,
+            preds[1] - sum(before in form.active for before in form.before[p]),
+            *steps,
+            *_padded([lanes], layout.shape["LANES"], 0),
+            *_padded([mins], layout.shape["MINS"]),
+        ]
+
+    def _spans(self, entries: list[Entry], begin: int | None = None) -> list[int]:
+        """Where the entries of each type begin and end. They are added if they are not there."""
+        begin = self._add_entries(entries) if begin is None else begin
+        found = []
+        for type_ in self._layout.types:
+            mine = [n for n, entry in enumerate(entries) if entry.type == type_]
+            found += [begin + n * self._entry_size for n in (mine[0], mine[-1] + 1)]
+        return found
+
+    def _bits(self, type_: str, entries_at: int) -> list[int]:
+        """Where the entries of each bit begin, where the last ones end, and all their queries."""
+        entries = self._layout.entries
+        mine = [entry for entry in entries if entry.type == type_]
+        first = entries.index(mine[0])
+        begins = [first + sum(entry.bit < d for entry in mine) for d in range(65)]
+        return [
+            *(entries_at + n * self._entry_size for n in begins),
+            self._layout.concerned(type_),
+            type_ in self._layout.repeated,
+        ]
+
+    def _step(self, entry: Entry, at: int) -> list[int]:
+        layout, form = self._layout, self._layout.all_forms[entry.form]
+        before = form.before[entry.position]
+        return [
+            self._forms_at + entry.form * k.F_SIZE,
+            layout.state(entry) * form.state_size + entry.place,
+            layout.state(entry, before[0]) * form.state_size + entry.place if before else -1,
+            entry.queries,
+            len(form.sums) if entry.position in form.active else 0,
+            any(p in form.active for p in before),
+            at,
+            0,
+        ]
+
+    # ---- longer parts ----------------------------------------------------------------------
+
+    def _add_parts(self) -> None:
+        layout = self._layout
+        self.words[k.T_PARTS] = len(layout.parts)
+        runs = [self._add(k.T_RUNS, self._runs(part)) for part in layout.parts]
+        words: list[int] = []
+        for n, (part, span) in enumerate(zip(layout.parts, runs, strict=True)):
+            form = len(layout.forms) + n
+            states = layout.all_forms[form].states
+            words += [self._forms_at + form * k.F_SIZE, states, len(part.types), *span]
+        self._add(k.T_PART, words)
+        touched = [[self._touches(t, part) for part in layout.parts] for t in layout.types]
+        stepped = [[t in part.types for part in layout.parts] for t in layout.types]
+        self._add(k.T_TOUCHED, [_flags(holds) for holds in touched])
+        self._add(k.T_STEPPED, [_flags(holds) for holds in stepped])
+
+    def _touches(self, type_: str, part: Part) -> bool:
+        """Whether events of a type change what enters the part, or go on from inside of it."""
+        queries = [q for q in self._layout.queries if q.name in part.queries]
+        return type_ not in part.types and any(adjoins(q, type_, part) for q in queries)
+
+    def _runs(self, part: Part) -> list[int]:
+        """Where each run of the part's queries that lie side by side is described."""
+        found = []
+        for form, members in enumerate(self._layout.members):
+            place = 0
+            while place < len(members):
+                end = place
+                while end < len(members) and self._shares(part, members[place], members[end]):
+                    end += 1
+                if end > place:
+                    found.append(self._run(part, form, place, end - place))
+                place = max(end, place + 1)
+        return found
+
+    def _shares(self, part: Part, first: int, number: int) -> bool:
+        """Whether a query shares the part, in the same places as the first of its run."""
+        queries = self._layout.queries
+        if not {queries[first].name, queries[number].name} <= set(part.queries):
+            return False
+        return part.positions(queries[first]) == part.positions(queries[number])
+
+    def _run(self, part: Part, form_number: int, place: int, count: int) -> int:
+        layout, form = self._layout, self._layout.forms[form_number]
+        query = layout.queries[layout.members[form_number][place]]
+        inside = part.positions(query)
+        columns: list[int] = []
+        for position in inside:
+            columns += [0, *self._add(k.T_PREDS, [position * form.state_size])]
+        for entered in part.entered:
+            position = inside[entered]
+            outside = [p * form.state_size for p in form.before[position] if p not in inside]
+            columns += [position in form.first, *self._add(k.T_PREDS, outside)]
+        lanes = [part.lane(query, lane) for lane in (*sums_of(query), *mins_of(query))]
+        at = self._forms_at + form_number * k.F_SIZE
+        return self._add(k.T_RUNS, [at, place, count, *columns, *lanes])[0]
+
+
+def _padded(rows: list[list[int]], width: int, filler: int = -1) -> list[int]:
+    return [n for row in rows for n in [*row, *[filler] * (width - len(row))]]
+
+
+def _counted(rows: list[list[int]], width: int) -> list[int]:
+    """As `_padded`, each row after its length."""
+    return _padded([[len(row), *row] for row in rows], width + 1)
+
+
+def _all_bits(count: int) -> int:
+    """The lowest bits, as a signed word."""
+    return (1 << count) - 1 if count < 64 else -1
+
+
+def _flags(holds: list[bool]) -> int:
+    """A flag of a row for each longer part of which it holds."""
+    return sum(k.PENDING << n for n, each in enumerate(holds) if each)

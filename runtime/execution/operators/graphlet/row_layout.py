@@ -1,0 +1,78 @@
+"""The sizes of a share group's row, and which part of an event each lane takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from runtime.execution.operators.graphlet.batch_order import SMALL_ROW
+from runtime.execution.operators.graphlet.kernel import record as k
+from runtime.execution.type_dictionary import TypeCodes
+from runtime.language.query import Lane
+from runtime.plan.operators.graphlet.layout import Layout
+from runtime.plan.operators.graphlet.row_width import mins_of, sums_of
+
+SHAPE = ("ATTRS", "MINS", "LANES", "BUFFERS", "SLIDING", "PARTS", "ORDERED")
+
+
+@dataclass(frozen=True)
+class RowLayout(Layout):
+    """A layout with the constants of its kernel."""
+
+    @property
+    def buffers(self) -> bool:
+        return self.sharing == "never" or any(
+            len(c) > 1 or any(c[0]) for c in self.conditions.values()
+        )
+
+    @cached_property
+    def shape(self) -> dict[str, int]:
+        """Constants of the kernel: just large enough, or of the few that all others use."""
+        most_sums = max(len(names) for names in self.summed.values())
+        most_mins = max(
+            *(len(extremes) for extremes in self.extremes.values()),
+            *(len(mins_of(query)) for query in self.queries),
+            *(len(part.mins) for part in self.parts),
+        )
+        most_lanes = max(
+            *(len(sums_of(query)) for query in self.queries),
+            *(len(part.sums) for part in self.parts),
+            0,
+        )
+        sliding = any(q.window.within > q.window.slide for q in self.queries)
+        if self.exact:
+            large = 8 * self.vectors_at[-1] >= SMALL_ROW
+            flags = (self.buffers, sliding, bool(self.parts), large)
+            sizes = (most_sums, most_mins, most_lanes, *flags)
+        else:
+            size = 4
+            while size < max(most_sums, most_mins, -(-most_lanes // 2)):
+                size *= 4
+            sizes = (size, size, 2 * size, True, True, True, True)
+        return dict(zip(SHAPE, sizes, strict=True))
+
+    @cached_property
+    def vectors_at(self) -> list[int]:
+        """Where the vectors of each form's windows begin, from the first word after the head."""
+        return [int(n) for n in np.cumsum([0, *(form.vectors * form.block for form in self.forms)])]
+
+    def local(self, codes: TypeCodes) -> npt.NDArray[np.int64]:
+        """The place of each type's code among this group's types, -1 for other types; the last
+        one is for types that nobody asked for."""
+        places = {codes.code(type_): place for place, type_ in enumerate(self.types)}
+        return np.array([*(places.get(code, -1) for code in range(len(codes))), -1], np.int64)
+
+    def sum_part(self, type_: str, position: int, lane: Lane) -> int:
+        if position not in lane.positions:
+            return k.NOTHING
+        if lane.attribute is None:
+            return k.EVENTS_OF
+        return 2 + 2 * self.summed[type_].index(lane.attribute) + lane.ones
+
+    def min_part(self, type_: str, position: int, lane: Lane) -> int:
+        if position not in lane.positions:
+            return -1
+        return self.extremes[type_].index((lane.attribute or "", lane.fold))

@@ -1,0 +1,196 @@
+"""The loop over a batch: event by event, or all events of a partition and instant together, in all
+windows that are open. Leaves when rows run out, at a point from where it can go on."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from runtime.execution.jit import Int, Truth, compiled, entry
+from runtime.execution.operators.next_match.clear import clear
+from runtime.execution.operators.next_match.plan import Plan
+from runtime.execution.operators.next_match.step import step
+from runtime.execution.operators.next_match.window_state import (
+    DONE,
+    EARLIEST,
+    FREE,
+    IS_LARGE,
+    LAST,
+    LATEST,
+    LINK,
+    NEWEST,
+    NOBODY,
+    NUMBER,
+    OLDEST,
+    OPEN,
+    SLOT,
+    SPARE,
+    STATUS,
+    TURN,
+    WAITING,
+    Doubles,
+    Ints,
+    Vectors,
+)
+from runtime.execution.prefetch import AHEAD, prefetch
+
+
+class Events(NamedTuple):
+    """`states`: where an event enters, or -1. `group`, `follower`: as `ties.Groups` has them.
+    `values`: by lane that is a sum; NaN adds nothing. `orders`: by lane that is not, so that the
+    least counts."""
+
+    times: Ints
+    slots: npt.NDArray[np.int32]
+    states: npt.NDArray[np.int8]
+    group: npt.NDArray[np.int8]
+    follower: npt.NDArray[np.int32]
+    values: Doubles
+    orders: Ints
+
+
+@entry
+def take_events(plan: Plan, s: Vectors, ev: Events, cursor: Ints) -> Truth:
+    """Takes the events from `cursor[0]` on. Returns whether all are taken; else rows are needed."""
+    size = len(ev.states)
+    for i in range(cursor[0], size):
+        if i + 2 * AHEAD < size:  # a partition's rows are known once its slot is there
+            prefetch(s.slots, np.int64(ev.slots[i + 2 * AHEAD]), 0)
+            row = max(s.slots[ev.slots[i + AHEAD], OLDEST], 0)
+            prefetch(s.rows, row, 0)
+            prefetch(s.numbers, row, 0)
+        group = ev.group[i]
+        if group == 0 and ev.states[i] < 0:
+            if plan.is_contiguous:
+                s.slots[ev.slots[i], TURN] += 1
+        elif group >= 0 and not _take(plan, s, ev, i):
+            cursor[0] = i
+            return False
+    return True
+
+
+@entry
+def end_windows(plan: Plan, s: Vectors, watermark: Int) -> None:
+    """Ends the windows of all slots that end at or before the watermark."""
+    if s.counters[EARLIEST] > watermark:
+        return
+    s.counters[EARLIEST] = LATEST
+    for slot in range(len(s.slots)):
+        _end_until(plan, s, slot, watermark)
+        row = s.slots[slot, OLDEST]
+        if row != NOBODY:
+            s.counters[EARLIEST] = min(s.counters[EARLIEST], _end(plan, s, row))
+
+
+@entry
+def free_rows(s: Vectors, rows: Ints) -> None:
+    """Rows whose results were taken."""
+    for row in rows:
+        _free(s, row)
+    s.counters[WAITING] -= len(rows)
+
+
+@compiled
+def _take(plan: Plan, s: Vectors, ev: Events, first: Int) -> Truth:
+    """One event, or those of its group."""
+    slot, time = ev.slots[first], ev.times[first]
+    row = s.slots[slot, OLDEST]
+    if row != NOBODY and _end(plan, s, row) <= time:
+        _end_until(plan, s, slot, time)
+    if _begins(plan, ev, first) and not _wake(plan, s, slot, time):
+        return False
+    turn = s.slots[slot, TURN] + 1
+    s.slots[slot, TURN] = turn
+    row = s.slots[slot, OLDEST]
+    while row != NOBODY:
+        step(plan, s, ev, row, first, turn)
+        row = s.rows[row, LINK]
+    return True
+
+
+@compiled
+def _begins(plan: Plan, ev: Events, first: Int) -> Truth:
+    """Whether a trend can begin with an event of the group."""
+    if ev.group[first] == 0:
+        return plan.begins[ev.states[first]] != 0
+    i = np.int64(first)
+    while i >= 0:
+        if ev.states[i] >= 0 and plan.begins[ev.states[i]]:
+            return True
+        i = ev.follower[i]
+    return False
+
+
+# ---- windows -----------------------------------------------------------------------------------
+
+
+@compiled
+def _wake(plan: Plan, s: Vectors, slot: Int, time: Int) -> Truth:
+    """Opens the windows that hold this time. Those that are open already are the oldest ones."""
+    newest = s.slots[slot, NEWEST]
+    if newest != NOBODY:
+        number = s.rows[newest, NUMBER] + 1
+        if time < number * plan.slide:
+            return True
+        number = max(number, (time - plan.within) // plan.slide + 1)
+    else:
+        number = (time - plan.within) // plan.slide + 1
+    if number * plan.slide < plan.since:
+        number = -(-plan.since // plan.slide)
+    for k in range(number, time // plan.slide + 1):
+        if s.counters[SPARE] == NOBODY:
+            return False
+        _open(plan, s, slot, k)
+    return True
+
+
+@compiled
+def _open(plan: Plan, s: Vectors, slot: Int, number: Int) -> None:
+    row = s.counters[SPARE]
+    s.counters[SPARE] = s.rows[row, LINK]
+    s.rows[row, LINK] = NOBODY
+    s.rows[row, STATUS] = OPEN
+    s.rows[row, NUMBER] = number
+    s.rows[row, SLOT] = slot
+    s.rows[row, LAST] = NOBODY
+    s.rows[row, IS_LARGE] = 0
+    for block in range(1 + plan.states):
+        clear(plan, s, row, block)
+    newest = s.slots[slot, NEWEST]
+    if newest == NOBODY:
+        s.slots[slot, OLDEST] = row
+    else:
+        s.rows[newest, LINK] = row
+    s.slots[slot, NEWEST] = row
+    s.counters[EARLIEST] = min(s.counters[EARLIEST], _end(plan, s, row))
+
+
+@compiled
+def _end(plan: Plan, s: Vectors, row: Int) -> Int:
+    return s.rows[row, NUMBER] * plan.slide + plan.within
+
+
+@compiled
+def _end_until(plan: Plan, s: Vectors, slot: Int, time: Int) -> None:
+    """Those that have come to nothing are free at once; the others wait to be taken."""
+    row = s.slots[slot, OLDEST]
+    while row != NOBODY and _end(plan, s, row) <= time:
+        after = s.rows[row, LINK]
+        if s.numbers[row, 0] == 0.0:
+            _free(s, row)
+        else:
+            s.rows[row, STATUS] = DONE
+            s.counters[WAITING] += 1
+        s.slots[slot, OLDEST] = after
+        if after == NOBODY:
+            s.slots[slot, NEWEST] = NOBODY
+        row = after
+
+
+@compiled
+def _free(s: Vectors, row: Int) -> None:
+    s.rows[row, STATUS] = FREE
+    s.rows[row, LINK] = s.counters[SPARE]
+    s.counters[SPARE] = row

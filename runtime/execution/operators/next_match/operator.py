@@ -1,0 +1,190 @@
+"""The run of one query whose partial trends move: nothing is kept of an event.
+
+Lives in one process. `process` takes whole instants in order; windows that a later event of the
+same partition has passed wait until `close` asks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from runtime.execution.batch import Batch
+from runtime.execution.kernel_args import handle_of
+from runtime.execution.operators.next_match.kernel import (
+    Events,
+    end_windows,
+    free_rows,
+    take_events,
+)
+from runtime.execution.operators.next_match.plan import Ints, make_plan
+from runtime.execution.operators.next_match.window_state import (
+    DONE,
+    FREE,
+    LATEST,
+    NOTHING,
+    NUMBER,
+    SLOT,
+    STATUS,
+    WAITING,
+    Doubles,
+    Vectors,
+    grown,
+    new_vectors,
+    with_slots,
+)
+from runtime.execution.simultaneous import Groups
+from runtime.execution.type_dictionary import TypeCodes
+from runtime.execution.wide_float_column import Numbers
+from runtime.execution.window_partials import Closed, Extremes, LaneColumn
+from runtime.language.query import Fold, Lane, Query
+from runtime.plan.operators.next_match import extremes, sums, takes
+
+__all__ = ["MovingRun", "takes"]
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+# What outlives a call of the kernel.
+_SAVED = ("slots", "rows", "numbers", "exponents", "least", "counters")
+
+
+class MovingRun:
+    def __init__(self, query: Query, codes: TypeCodes, since: int | None = None) -> None:
+        """A query that joins late reports only windows that start at `since` or after."""
+        self.query = query
+        self._codes = {p.index: codes.code(p.type) for p in query.template.positions}
+        self._plan = make_plan(query, since)
+        self._handle = handle_of(self._plan)
+        self._vectors = new_vectors(self._plan)
+
+    def process(self, batch: Batch, groups: Groups) -> None:
+        """Takes events in order; all events of one instant come in one call."""
+        if batch.size == 0:
+            return
+        events = handle_of(self._events(batch, groups))
+        self._vectors = with_slots(self._vectors, int(batch.slots.max()) + 1)
+        cursor = np.zeros(1, np.int64)
+        while not take_events(self._handle, handle_of(self._vectors), events, cursor):
+            self._vectors = grown(self._vectors)
+
+    def close(self, watermark: int) -> list[Closed]:
+        """The windows that end at or before the watermark."""
+        watermark = min(watermark, LATEST)
+        vectors = handle_of(self._vectors)
+        end_windows(self._handle, vectors, watermark)
+        if not self._vectors.counters[WAITING]:
+            return []
+        known = self._vectors.rows
+        last = (watermark - self._plan.within) // self._plan.slide
+        rows = np.flatnonzero((known[:, STATUS] == DONE) & (known[:, NUMBER] <= last))
+        if not len(rows):
+            return []
+        closed = self._closed(rows)
+        free_rows(vectors, rows)
+        return [closed]
+
+    def live(self, capacity: int) -> npt.NDArray[np.bool_]:
+        """The slots that have state, or results that were not asked for."""
+        live = np.zeros(capacity, np.bool_)
+        live[self._used[:, SLOT]] = True
+        return live
+
+    @property
+    def state_bytes(self) -> int:
+        return sum(array.nbytes for array in self._vectors)
+
+    def open_windows(self) -> int:
+        return len(np.unique(self._used[:, NUMBER]))
+
+    def save(self) -> Arrays:
+        return {name: getattr(self._vectors, name).copy() for name in _SAVED}
+
+    def load(self, arrays: Arrays, slots: Ints) -> None:
+        """Takes up what was saved; `slots[old]` is a slot's new number, below zero if it has
+        none because it was not live."""
+        given = {name: np.require(arrays[name], requirements=["C", "W"]) for name in _SAVED}
+        old = given.pop("slots")
+        vectors: Vectors = self._vectors._replace(**given, slots=self._vectors.slots[:0])
+        kept = np.flatnonzero(slots[: len(old)] >= 0)
+        self._vectors = with_slots(vectors, int(slots.max(initial=-1)) + 1)
+        self._vectors.slots[slots[kept]] = old[kept]
+        used = self._vectors.rows[:, STATUS] != FREE
+        self._vectors.rows[used, SLOT] = slots[self._vectors.rows[used, SLOT]]
+
+    # ---- inside ----------------------------------------------------------------------------
+
+    @property
+    def _used(self) -> Ints:
+        rows = self._vectors.rows
+        used: Ints = rows[rows[:, STATUS] != FREE]
+        return used
+
+    def _events(self, batch: Batch, groups: Groups) -> Events:
+        values = [_values(batch, lane) for lane in sums(self.query)]
+        orders = [_order(batch, lane) for lane in extremes(self.query)]
+        return Events(
+            times=_own(batch.times),
+            slots=_own(batch.slots),
+            states=self._states(batch),
+            group=groups.group[: batch.size],
+            follower=groups.follower,
+            values=_stacked(values, np.float64),
+            orders=_stacked(orders, np.int64),
+        )
+
+    def _states(self, batch: Batch) -> npt.NDArray[np.int8]:
+        """By the type of an event, and by conditions on it."""
+        of_code = np.full(max([*self._codes.values(), *batch.type_codes.tolist()]) + 2, -1, np.int8)
+        for position, code in self._codes.items():
+            of_code[code] = position
+        states: npt.NDArray[np.int8] = of_code[batch.type_codes][batch.type_places]
+        for condition in self.query.local:
+            held = batch.truth(condition.expression)
+            for position in condition.positions:
+                states[(states == position) & ~held] = -1
+        return states
+
+    def _closed(self, rows: Ints) -> Closed:
+        vectors, lanes = self._vectors, list[LaneColumn]()
+        numbers = [
+            Numbers(vectors.numbers[rows, j], vectors.exponents[rows, j].astype(np.int32))
+            for j in range(1 + self._plan.sums)
+        ]
+        least = [vectors.least[rows, j] for j in range(self._plan.extremes)]
+        summed, compared = iter(numbers[1:]), iter(least)
+        for lane in self.query.lanes:
+            if lane.fold is Fold.SUM:
+                lanes.append(next(summed))
+            else:
+                found = next(compared)
+                order = ~found if lane.fold is Fold.MAX else found
+                lanes.append(Extremes(order, found != NOTHING))
+        slots = vectors.rows[rows, SLOT].astype(np.int32)
+        return Closed(self.query.name, vectors.rows[rows, NUMBER], slots, numbers[0], lanes)
+
+
+def _values(batch: Batch, lane: Lane) -> Doubles:
+    if lane.attribute is None:
+        return np.ones(batch.size)
+    if lane.ones:
+        return batch.order(lane.attribute)[1].astype(np.float64)
+    return batch.number(lane.attribute)
+
+
+def _order(batch: Batch, lane: Lane) -> Ints:
+    assert lane.attribute is not None
+    order, valid = batch.order(lane.attribute)
+    return np.where(valid, ~order if lane.fold is Fold.MAX else order, NOTHING)
+
+
+def _stacked(columns: list[npt.NDArray[Any]], dtype: Any) -> npt.NDArray[Any]:
+    if len(columns) == 1:
+        return _own(columns[0]).reshape(1, -1)
+    return np.vstack(columns) if columns else np.zeros((0, 0), dtype)
+
+
+def _own(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """As the kernel takes it, which is compiled once."""
+    return np.require(array, requirements=["C", "W"])

@@ -1,0 +1,373 @@
+"""Runs queries under adjacent comparisons: those of a share group that have the same windows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from runtime.execution.batch import Batch
+from runtime.execution.kernel_args import handle_of
+from runtime.execution.operators.range_index.kernel import (
+    ALL_TAKEN,
+    ASKED,
+    CURSOR,
+    ITEM_COLUMNS,
+    MORE_ITEMS,
+    MORE_NODES,
+    MORE_ROWS,
+    WORDS,
+    Events,
+    Space,
+    count_on,
+    end_until,
+    take,
+)
+from runtime.execution.operators.range_index.node_arena import (
+    MOST_NODES,
+    Pool,
+    empty_pool,
+    grown,
+    widest_node,
+    with_trees,
+)
+from runtime.execution.operators.range_index.plan import (
+    ALWAYS,
+    K_LIMIT,
+    K_WIDTH,
+    Costs,
+    Layout,
+    lay_out,
+)
+from runtime.execution.operators.range_index.states import (
+    CONTINUED,
+    DONE,
+    DONE_ROWS,
+    FREE,
+    HELD,
+    MERGED,
+    OPEN,
+    ROWS_USED,
+    SHARED,
+    SLOT_OF,
+    SNAPSHOTS_USED,
+    SPLIT,
+    STATUS,
+    TAKEN,
+    WINDOW_OF,
+    State,
+    empty_state,
+    free_rows,
+    with_rows,
+    with_slots,
+    with_snapshots,
+)
+from runtime.execution.operators.range_index.wide_tree import NOTHING
+from runtime.execution.type_dictionary import TypeCodes
+from runtime.execution.wide_float_column import Numbers
+from runtime.execution.window_partials import Closed, Extremes, LaneColumn
+from runtime.language.query import Fold, Query
+from runtime.plan.decisions import Decisions, TypeDecisions
+
+Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+SHARING = ("dynamic", "always", "never")
+_LAST = np.iinfo(np.int64).max
+
+
+def by_window(queries: Iterable[Query]) -> list[list[Query]]:
+    """The queries that can be in one run: those that have the same windows."""
+    alike: dict[Any, list[Query]] = {}
+    for query in queries:
+        alike.setdefault(query.window, []).append(query)
+    return list(alike.values())
+
+
+class OrderedRun:
+    """All queries have the same partition attributes and windows, and `takes` said yes.
+
+    State is a few flat arrays: `State` by window and partition, and the trees' `Pool`."""
+
+    def __init__(
+        self,
+        queries: Sequence[Query],
+        types: Mapping[str, pa.DataType],
+        codes: TypeCodes,
+        *,
+        sharing: str = "dynamic",
+        since: int | None = None,
+        costs: Costs = Costs(),  # noqa: B008 (it is frozen)
+    ) -> None:
+        """A run of queries that join late reports only windows that start at `since` or after."""
+        assert sharing in SHARING
+        names = {p.type for query in queries for p in query.template.positions}
+        code = {name: codes.code(name) for name in sorted(names)}
+        self._queries = list(queries)
+        self._removed: set[str] = set()
+        self._window = queries[0].window
+        self._since = ALWAYS if since is None else since
+        self._layout = layout = lay_out(queries, types, code, sharing, since, costs)
+        self._plan = layout.plan.packed()
+        self._pool = empty_pool(layout.lanes, layout.folds)
+        self._state = empty_state(
+            layout.totals,
+            layout.total_folds,
+            layout.kleene_ints,
+            layout.kleene_pending,
+            layout.snapshot_width,
+            len(layout.plan.kleenes.rows),
+        )
+        self._space = _space(layout, self._pool)
+
+    # ---- events in -------------------------------------------------------------------------
+
+    def process(self, batch: Batch) -> None:
+        """Takes whole instants, in order of (time, arrival)."""
+        if batch.size == 0:
+            return
+        slots = int(batch.slots.max()) + 1
+        if slots > len(self._state.slots):
+            self._state = with_slots(self._state, max(slots, 2 * len(self._state.slots)))
+        events = handle_of(self._events(batch))
+        cursor = np.zeros(CURSOR, np.int64)
+        while True:
+            state, pool, space = self._handles()
+            short = take(self._plan, state, pool, events, space, cursor)
+            if short == ALL_TAKEN:
+                return
+            self._enlarge(short, cursor)
+
+    def _handles(self) -> tuple[State, Pool, Space]:
+        return handle_of(self._state), handle_of(self._pool), handle_of(self._space)
+
+    def _events(self, batch: Batch) -> Events:
+        layout, size = self._layout, batch.size
+        matches = np.ones((len(layout.classes), size), np.bool_)
+        for row, (_, conditions) in zip(matches, layout.classes, strict=True):
+            for condition in conditions:
+                row &= batch.truth(condition)
+        orders = [batch.order(name) for name in layout.orders]
+        values = [batch.number(name) for name in layout.values]
+        return Events(
+            instants=_flat(batch.instants, np.int64),
+            points=self._points(batch),
+            slots=_flat(batch.slots, np.int32),
+            types=_flat(batch.types, np.int32),
+            matches=matches,
+            orders=np.array([order for order, _ in orders], np.int64).reshape(-1, size),
+            valid=np.array([valid for _, valid in orders], np.bool_).reshape(-1, size),
+            values=np.array(values, np.float64).reshape(-1, size),
+        )
+
+    def _points(self, batch: Batch) -> Ints:
+        if not self._window.counted:
+            return _flat(batch.times, np.int64)
+        ordinals = np.empty(batch.size, np.int64)
+        slots, times = _flat(batch.slots, np.int32), _flat(batch.times, np.int64)
+        count_on(slots, times, self._since, self._state.slots, ordinals)
+        return ordinals
+
+    def _enlarge(self, short: int, cursor: Ints) -> None:
+        state = self._state
+        if short == MORE_ROWS:
+            rows = 2 * len(state.rows) + 64
+            self._state = with_rows(state, rows)
+            self._pool = with_trees(self._pool, rows * self._layout.trees)
+        elif short == MORE_NODES:
+            self._pool = grown(self._pool, max(int(self._space.rooms.max()), int(cursor[WORDS])))
+        elif short == MORE_ITEMS:
+            self._space = _with_items(self._space, 2 * int(cursor[ASKED]))
+        else:
+            self._state = with_snapshots(state, 2 * len(state.snapshots) + 64)
+
+    # ---- results out -----------------------------------------------------------------------
+
+    def close(self, watermark: int) -> list[Closed]:
+        """The windows that end at or before the watermark, and those of events that are full."""
+        watermark = min(watermark, _LAST)
+        if not self._window.counted:
+            state, pool, space = self._handles()
+            end_until(self._plan, state, pool, space, watermark)
+        if not self._state.counters[DONE_ROWS]:
+            return []
+        used = self._state.rows[: self._state.counters[ROWS_USED]]
+        ended = used[:, STATUS] == DONE
+        if not self._window.counted:
+            # The ends of windows can lie beyond int64.
+            last = (watermark - self._window.within) // self._window.slide
+            ended &= used[:, WINDOW_OF] <= last
+        rows = np.flatnonzero(ended)
+        kept = [q for q, query in enumerate(self._queries) if query.name not in self._removed]
+        closed = [self._closed(q, rows) for q in kept]
+        free_rows(self._state, rows)
+        return [each for each in closed if len(each.windows)]
+
+    def _closed(self, number: int, rows: Ints) -> Closed:
+        query, state = self._queries[number], self._state
+        totals, folds = self._layout.results[number]
+        rows = rows[state.mantissas[rows, totals[0]] != 0]
+        sums = [Numbers(state.mantissas[rows, i], state.exponents[rows, i]) for i in totals]
+        extremes = [state.leasts[rows, i] for i in folds]
+        lanes: list[LaneColumn] = []
+        for lane in query.lanes:
+            if lane.fold is Fold.SUM:
+                lanes.append(sums[1 + sum(isinstance(each, Numbers) for each in lanes)])
+            else:
+                least = extremes[sum(isinstance(each, Extremes) for each in lanes)]
+                order = ~least if lane.fold is Fold.MAX else least
+                lanes.append(Extremes(order, least != NOTHING))
+        windows, slots = state.rows[rows, WINDOW_OF], state.rows[rows, SLOT_OF]
+        return Closed(query.name, windows, slots.astype(np.int32), sums[0], lanes)
+
+    def remove(self, name: str) -> bool:
+        """Stops reporting a query. True if none is left, and the run can go."""
+        self._removed.add(name)
+        return all(query.name in self._removed for query in self._queries)
+
+    # ---- about the run ---------------------------------------------------------------------
+
+    @property
+    def began_with(self) -> list[Query]:
+        """The queries it is laid out for, also those that were removed."""
+        return self._queries
+
+    @property
+    def names(self) -> set[str]:
+        """The queries that it reports."""
+        return {query.name for query in self._queries} - self._removed
+
+    @property
+    def since(self) -> int | None:
+        return None if self._since == ALWAYS else self._since
+
+    def live(self, capacity: int) -> Mask:
+        """The slots that have state, or results that nobody has asked for."""
+        found = np.zeros(capacity, np.bool_)
+        rows = self._state.rows[: self._state.counters[ROWS_USED]]
+        found[rows[rows[:, STATUS] != FREE, SLOT_OF]] = True
+        if self._window.counted:
+            found[np.flatnonzero(self._state.slots[:, 2])] = True
+        return found
+
+    @property
+    def state_bytes(self) -> int:
+        return sum(array.nbytes for array in self._state) + self._pool.words.nbytes
+
+    def open_windows(self) -> int:
+        rows = self._state.rows[: self._state.counters[ROWS_USED]]
+        return len(np.unique(rows[rows[:, STATUS] == OPEN, WINDOW_OF])) * (
+            len(self._queries) - len(self._removed)
+        )
+
+    def decisions(self, last: int = 0) -> Decisions:
+        """Of shared Kleene states, event by event: a snapshot was made and the state stayed shared,
+        it split, a new window merged it again, or an event needed no snapshot."""
+        types = [
+            TypeDecisions(
+                type=state.type,
+                shared=counts[SHARED],
+                split=counts[SPLIT],
+                merged=counts[MERGED],
+                continued=counts[CONTINUED],
+                events=counts[TAKEN],
+                snapshots=counts[SHARED],
+                benefit=float(counts[TAKEN] * state.alone - counts[HELD] * state.snapshot),
+            )
+            for state, counts in zip(
+                self._layout.kleenes, self._state.decisions.tolist(), strict=True
+            )
+        ]
+        return Decisions(tuple(sorted(self.names)), tuple(types), (), over="events")
+
+    # ---- checkpoints -----------------------------------------------------------------------
+
+    def save(self) -> dict[str, npt.NDArray[Any]]:
+        """Arrays by name. Nothing of them is shared with the run."""
+        state, pool = self._state, self._pool
+        rows, snapshots = state.counters[ROWS_USED], state.counters[SNAPSHOTS_USED]
+        saved: dict[str, npt.NDArray[Any]] = {}
+        for name, array in state._asdict().items():
+            length = rows if name in _BY_ROW else snapshots if name in _BY_SNAPSHOT else len(array)
+            saved[name] = array[:length].copy()
+        saved["words"] = pool.words[: pool.used[0]].copy()
+        saved["trees"] = pool.trees[: rows * self._layout.trees].copy()
+        saved["free"] = pool.free.copy()
+        return saved
+
+    def load(self, saved: Mapping[str, npt.NDArray[Any]], slots: Ints) -> None:
+        """Takes up what was saved by a run of the same queries; `slots[old]` is the new number of
+        a slot (-1: gone)."""
+        state = State(**{name: saved[name].copy() for name in State._fields})
+        rows = state.rows[state.rows[:, STATUS] != FREE]
+        rows[:, SLOT_OF] = slots[rows[:, SLOT_OF]]
+        state.rows[state.rows[:, STATUS] != FREE] = rows
+        old = np.flatnonzero(slots[: len(state.slots)] >= 0)
+        moved = with_slots(state._replace(slots=state.slots[:0]), int(slots.max(initial=-1)) + 1)
+        moved.slots[slots[old]] = state.slots[old]
+        self._state = moved
+        words = saved["words"].copy()
+        self._pool = self._pool._replace(
+            words=words,
+            reals=words.view(np.float64),
+            halves=words.view(np.int32),
+            used=np.array([len(words)], np.int64),
+            free=saved["free"].copy(),
+            trees=saved["trees"].copy(),
+        )
+
+
+_BY_ROW = ("rows", "mantissas", "exponents", "leasts", "kleenes", "pending", "pending_powers")
+_BY_SNAPSHOT = ("snapshots", "snapshot_powers", "after")
+
+
+def _flat(array: npt.NDArray[Any], dtype: Any) -> npt.NDArray[Any]:
+    """One type of array, so that the kernel is compiled once."""
+    made = np.ascontiguousarray(array, dtype)
+    return made if made.flags.writeable else made.copy()
+
+
+def _space(layout: Layout, pool: Pool) -> Space:
+    plan = layout.plan
+    sizes, rooms = [], []
+    for b, (_, numbers, _, kleene) in enumerate(plan.blocks.rows.tolist()):
+        first, last = plan.stores.first[b], plan.stores.first[b + 1]
+        shapes = plan.stores.rows[first:last, 0].tolist()
+        if kleene >= 0:
+            known = plan.kleenes.rows[kleene]
+            numbers += int((known[K_LIMIT] + 1) * known[K_WIDTH])
+            shapes += layout.chunks[kleene]
+        sizes.append(numbers)
+        rooms.append(MOST_NODES * sum(widest_node(pool, shape) for shape in shapes))
+    # Four ranges of factors are worked out side by side.
+    most = 4 * max([*sizes, *layout.lanes])
+    folds = max([1, *plan.blocks.rows[:, 2].tolist()])
+    space = Space(
+        items=np.zeros((0, ITEM_COLUMNS), np.int64),
+        mantissas=np.zeros(0),
+        exponents=np.zeros(0, np.int64),
+        leasts=np.zeros(0, np.int64),
+        work_m=np.zeros(most),
+        work_e=np.zeros(most, np.int64),
+        work_x=np.zeros(folds, np.int64),
+        given_m=np.zeros(most),
+        given_e=np.zeros(most, np.int64),
+        places=np.arange(most),
+        rooms=np.array(rooms, np.int64),
+        sizes=np.array([*sizes, max(sizes)], np.int64),
+    )
+    return _with_items(space, 64)
+
+
+def _with_items(space: Space, items: int) -> Space:
+    """Only ever asked for before the first item of an instant, so nothing is kept."""
+    numbers = items * int(space.sizes[-1])
+    return space._replace(
+        items=np.zeros((items, ITEM_COLUMNS), np.int64),
+        mantissas=np.zeros(numbers),
+        exponents=np.zeros(numbers, np.int64),
+        leasts=np.zeros(items * len(space.work_x), np.int64),
+    )

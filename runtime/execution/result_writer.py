@@ -1,0 +1,90 @@
+"""Writes merged blocks as the tables that `results.ResultWriter` writes for floats, by columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from runtime.execution.column import Ints, Mask
+from runtime.execution.finalize import extreme_of, numbers_of
+from runtime.execution.having import Having
+from runtime.execution.result_order import Ordering, taken
+from runtime.execution.wide_float_column import Numbers
+from runtime.execution.window_partials import Block, Extremes, LaneColumn
+from runtime.language.query import Fold, OutputColumn, Query
+from runtime.types.time_codec import Clock
+
+
+class FloatWriter:
+    """Result rows of one query as a table. `types` are those of the attributes."""
+
+    def __init__(self, query: Query, types: Mapping[str, pa.DataType]) -> None:
+        self._query = query
+        self._types = types
+        self._having = None if query.having is None else Having(query, types)
+
+    def empty(self) -> Block:
+        """The block of no rows."""
+        none = Numbers.zeros(0)
+        lanes: list[LaneColumn] = [
+            none
+            if lane.fold is Fold.SUM
+            else Extremes(np.zeros(0, np.int64), np.zeros(0, np.bool_))
+            for lane in self._query.lanes
+        ]
+        groups = [pa.array([], self._type(name)) for name in self._query.group_by]
+        return Block(self._query.name, np.zeros(0, np.int64), groups, none, lanes)
+
+    def table(self, merged: Block | None, clock: Clock | None) -> pa.Table:
+        """The rows that meet HAVING, in order of window, then group, null first."""
+        block = self.empty() if merged is None else merged
+        if self._having is not None and len(block):
+            kept = self._having.keeps(block)
+            block = block if kept.all() else block.take(np.flatnonzero(kept))
+        fields: dict[str, pa.Array] = {}
+        for column in self._query.columns:
+            fields |= self._column(column, block)
+        order = Ordering(block.windows, block.groups).order()
+        windows = block.windows if order is None else block.windows[order]
+        fields = {name: taken(column, order) for name, column in fields.items()}
+        return pa.table({**self._bounds(windows, clock), **fields})
+
+    def _type(self, attribute: str | None) -> pa.DataType:
+        return self._types.get(attribute, pa.null()) if attribute is not None else pa.int64()
+
+    def _bounds(self, windows: Ints, clock: Clock | None) -> dict[str, pa.Array]:
+        window = self._query.window
+        starts = windows * window.slide
+        ends = starts + window.within
+        if window.counted:
+            return {"window_start": pa.array(starts), "window_end": pa.array(ends - 1)}
+        if clock is None:  # no input yet, so there are no rows and the type is not known
+            return {
+                "window_start": pa.array(starts.tolist()),
+                "window_end": pa.array(ends.tolist()),
+            }
+        return {"window_start": clock.to_arrow(starts), "window_end": clock.to_arrow(ends)}
+
+    def _column(self, column: OutputColumn, block: Block) -> dict[str, pa.Array]:
+        if column.group is not None:
+            return {column.name: block.groups[self._query.group_by.index(column.group)]}
+        assert column.measure is not None
+        measure = self._query.measures[column.measure]
+        if measure.function in ("MIN", "MAX"):
+            attribute = self._query.lanes[measure.lanes[0]].attribute
+            return {column.name: extreme_of(block, measure, self._type(attribute))}
+        return _doubles(column.name, *numbers_of(block, measure))
+
+
+def _doubles(name: str, numbers: Numbers, valid: Mask | None) -> dict[str, pa.Array]:
+    """Doubles; where one is beyond their range, a second column has its logarithm."""
+    null = None if valid is None else ~valid
+    rounded = numbers.doubles()
+    columns = {name: pa.array(rounded, mask=null)}
+    if numbers.large:
+        beyond = np.isinf(rounded) if valid is None else np.isinf(rounded) & valid
+        if beyond.any():
+            columns[f"{name}_log2"] = pa.array(numbers.log2(), mask=~beyond)
+    return columns

@@ -1,0 +1,36 @@
+"""Text of attributes that are compared with NEXT, as whole numbers with an order beside them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from runtime.execution.column import Ints
+from runtime.execution.interner import Interner
+
+
+class Texts:
+    """Grows by every text that it has not seen."""
+
+    def __init__(self) -> None:
+        self._known = Interner()
+        self._ranks: Ints = np.zeros(0, np.int64)
+
+    def ids(self, column: pa.Array) -> Ints:
+        """The number of each text (or bytes); 0 for null."""
+        return self._known.ids(column)
+
+    def all(self) -> pa.Array:
+        """Every text, in the order of the ids, as bytes."""
+        return self._known.binary(np.arange(self._known.size))
+
+    @property
+    def ranks(self) -> Ints:
+        """By id, the place of the text in the order of all of them."""
+        size = self._known.size
+        if len(self._ranks) != size:
+            order = pc.sort_indices(self._known.binary(np.arange(size))).to_numpy()
+            self._ranks = np.empty(size, np.int64)
+            self._ranks[order] = np.arange(size)
+        return self._ranks

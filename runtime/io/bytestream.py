@@ -1,0 +1,65 @@
+"""Bytes of a file or of standard input, unpacked if need be, with a look at the first ones."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import shutil
+import tempfile
+from pathlib import Path
+from typing import IO, Any, BinaryIO, cast
+
+from runtime.io.formats import GZIP, HEAD
+
+
+def open_bytes(path: Path) -> tuple[BinaryIO, bytes]:
+    """The unpacked content of a file, and its first bytes."""
+    return unpacked(open(path, "rb"))
+
+
+def is_packed(path: Path) -> bool:
+    with open(path, "rb") as file:
+        return file.read(len(GZIP)) == GZIP
+
+
+def unpacked(stream: BinaryIO) -> tuple[BinaryIO, bytes]:
+    """The stream, through gzip if it is packed, and its first bytes (still to be read)."""
+    stream, head = _peeked(stream)
+    if head.startswith(GZIP):
+        stream, head = _peeked(cast(BinaryIO, gzip.GzipFile(fileobj=stream)))
+    return stream, head
+
+
+def _peeked(stream: BinaryIO) -> tuple[BinaryIO, bytes]:
+    # `peek` of a buffered reader may give a single byte of a slow pipe, so read and put back.
+    head = stream.read(HEAD)
+    return io.BufferedReader(_Rejoined(head, stream)), head
+
+
+class _Rejoined(io.RawIOBase):
+    """Bytes already read, then the rest of the stream."""
+
+    def __init__(self, head: bytes, rest: BinaryIO) -> None:
+        self._head = head
+        self._rest = rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._head[: len(buffer)] or self._rest.read(len(buffer))
+        self._head = self._head[len(data) :]
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._rest.close()
+        super().close()
+
+
+def spooled(stream: BinaryIO) -> IO[bytes]:
+    """A seekable copy on disk, for formats that are read from their end."""
+    copy = tempfile.TemporaryFile(prefix="hamlet-")  # noqa: SIM115
+    shutil.copyfileobj(stream, copy, 1 << 20)
+    copy.seek(0)
+    return copy

@@ -1,0 +1,69 @@
+"""Text columns into the types of their columns; rows with a value that does not fit are dead."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.types as pt
+
+from runtime.io.reader import Needs
+from runtime.pipeline.block import Block
+from runtime.pipeline.dead_letter import dead_rows, no_dead
+from runtime.pipeline.normalize import Raw
+from runtime.pipeline.row_errors import Faults
+from runtime.types.attribute_kinds import Kind
+from runtime.types.text_parse import parse
+
+
+def text_columns(
+    texts: dict[str, pa.Array], target: pa.Schema, needs: Needs, faults: Faults
+) -> list[pa.Array]:
+    """The columns of `target`, read from text."""
+    columns = []
+    for wanted in target:
+        if wanted.name not in texts or pt.is_null(wanted.type):
+            columns.append(pa.nulls(len(faults.bad), wanted.type))
+            continue
+        values, bad = parse(texts[wanted.name], wanted.type)
+        faults.add(bad, no_value(wanted, needs))
+        columns.append(values)
+    return columns
+
+
+def no_value(wanted: pa.Field, needs: Needs) -> str:
+    """The reason why a value is bad."""
+    reason = f"`{wanted.name}` is no {_noun(wanted.type)}"
+    declared = needs.declared.data_type(wanted.name) is not None
+    certain = needs.use(wanted.name) is Kind.NUMBER and pt.is_floating(wanted.type)
+    if declared or certain or needs.use(wanted.name) in (Kind.TEXT, Kind.BOOL):
+        return reason
+    return f"{reason} (its type was inferred from the first rows; --schema can declare it)"
+
+
+def _noun(data_type: pa.DataType) -> str:
+    if pt.is_integer(data_type):
+        return "whole number"
+    if pt.is_floating(data_type):
+        return "number"
+    if pt.is_boolean(data_type):
+        return "boolean"
+    return "text" if pt.is_string(data_type) else str(data_type)
+
+
+def living(
+    columns: list[pa.Array],
+    target: pa.Schema,
+    source: str,
+    rows: npt.NDArray[np.int64],
+    raw: Raw,
+    faults: Faults,
+) -> Block:
+    """The rows without a fault as a block, the others as its dead rows."""
+    batch = pa.RecordBatch.from_arrays(columns, schema=target)
+    if not faults.bad.any():
+        return Block(batch, source, rows, no_dead(), raw)
+    bad, good = np.flatnonzero(faults.bad), np.flatnonzero(~faults.bad)
+    dead = dead_rows(source, rows[bad].tolist(), faults.reasons(bad), raw(bad.tolist()))
+    kept = batch.take(pa.array(good))
+    return Block(kept, source, rows[good], dead, lambda chosen: raw(good[list(chosen)].tolist()))

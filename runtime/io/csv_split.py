@@ -1,0 +1,105 @@
+"""CSV cut into blocks of whole records: a line may end inside quotes, a record may not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from runtime.errors import InputError
+from runtime.io.formats import BOM
+
+BLOCK_BYTES = 4 << 20
+LONGEST_RECORD = 16 << 20
+
+Positions: TypeAlias = "npt.NDArray[np.intp]"
+
+_BEFORE_A_FIELD = list(b',\r\n"')
+# A quoted field, closed or not: inside, a quote is written twice.
+_QUOTED = re.compile(rb'(?:(?<=[,\r\n])|\A)"(?:[^"]++|"")*+"?')
+
+
+@dataclass(frozen=True)
+class Records:
+    """Some whole records; `open` if the only one ends because the input does, inside quotes."""
+
+    data: bytes
+    open: bool = False
+
+
+def blocks_of_records(stream: BinaryIO, source: str) -> Iterator[Records]:
+    rest = stream.read(len(BOM)).removeprefix(BOM)
+    while more := stream.read(BLOCK_BYTES):
+        rest += more
+        end = last_record_end(rest)
+        if end:
+            yield Records(rest[:end])
+            rest = rest[end:]
+        elif len(rest) > LONGEST_RECORD:
+            raise InputError(
+                f"{source} has a row of more than {LONGEST_RECORD >> 20} MB",
+                "a quote is probably never closed",
+            )
+    if rest:
+        starts, stops = _quoted_spans(rest)
+        # Without a line end, Arrow may take an empty last field for a quoted one.
+        yield Records(rest + b"\n", open=len(starts) > len(stops))
+
+
+def first_record_end(data: bytes) -> int:
+    """Where the first record ends, its line end included; all of the data if it has no end."""
+    ends = _record_ends(data)
+    return int(ends[0]) if len(ends) else len(data)
+
+
+def last_record_end(data: bytes) -> int:
+    """Where the last whole record ends; 0 if there is none."""
+    if b'"' not in data:
+        return max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
+    ends = _record_ends(data)
+    return int(ends[-1]) if len(ends) else 0
+
+
+def _record_ends(data: bytes) -> Positions:
+    lines = _places(data, b"\r\n")  # a cut between the two leaves a blank line, which is none
+    starts, stops = _quoted_spans(data)
+    stops = np.append(stops, len(data))  # what is not closed reaches to the end
+    inside = np.searchsorted(starts, lines) - 1
+    quoted = (inside >= 0) & (lines < stops[inside])
+    return lines[~quoted] + 1
+
+
+def _quoted_spans(data: bytes) -> tuple[Positions, Positions]:
+    """Where quoted fields begin and end; one beginning more if the last one is open."""
+    quotes = _places(data, b'"')
+    before = np.frombuffer(data, np.uint8)[np.maximum(quotes[0::2] - 1, 0)]
+    begins = np.isin(before, _BEFORE_A_FIELD) | (quotes[0::2] == 0)
+    if begins.all():  # every other quote begins a field, or goes on after a doubled quote
+        return quotes[0::2], quotes[1::2]
+    return _spans_one_by_one(data)
+
+
+def _spans_one_by_one(data: bytes) -> tuple[Positions, Positions]:
+    """A quote inside a word (`5" disk`) is a character, so each field is looked at."""
+    spans = [match.span() for match in _QUOTED.finditer(data)]
+    starts = np.array([start for start, _ in spans], np.intp)
+    stops = np.array([stop - 1 for _, stop in spans], np.intp)
+    if spans and not _closed(data, *spans[-1]):
+        stops = stops[:-1]
+    return starts, stops
+
+
+def _closed(data: bytes, start: int, stop: int) -> bool:
+    return stop - start > 1 and data[start:stop].count(b'"') % 2 == 0
+
+
+def _places(data: bytes, chars: bytes) -> Positions:
+    bytes_ = np.frombuffer(data, np.uint8)
+    found = bytes_ == chars[0]
+    for char in chars[1:]:
+        found |= bytes_ == char
+    return np.flatnonzero(found)

@@ -1,0 +1,200 @@
+"""CSV, read as text a block at a time, then typed column by column."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+
+from runtime.errors import InputError
+from runtime.io.bytestream import open_bytes
+from runtime.io.cast import living, text_columns
+from runtime.io.csv_split import Records, blocks_of_records, first_record_end
+from runtime.io.infer import infer
+from runtime.io.reader import Needs, Reader
+from runtime.io.utf8 import NOT_UTF8, clean, shown
+from runtime.pipeline.block import Block
+from runtime.pipeline.dead_letter import dead_rows, no_dead, rows_as_json
+from runtime.pipeline.normalize import Raw
+from runtime.pipeline.row_errors import Faults
+from runtime.types.columns import plain, true_rows
+from runtime.types.schema_probe import no_doubles
+
+
+class CsvReader(Reader):
+    guesses = True
+
+    def __init__(self, source: str, needs: Needs, file: Path | BinaryIO) -> None:
+        super().__init__(source, needs)
+        self._path = file if isinstance(file, Path) else None
+        self._stream = None if isinstance(file, Path) else file
+        self._table: _Table | None = None
+
+    def columns(self) -> pa.Schema:
+        table = self._open()
+        sample = table.sample()
+        return pa.schema([(name, self._type(name, sample)) for name in table.names])
+
+    def blocks(self, target: pa.Schema) -> Iterator[Block]:
+        first = 0
+        for texts in self._open().texts():
+            yield self._block(texts, target, first)
+            first += texts.count
+
+    def close(self) -> None:
+        if self._stream is not None:
+            self._stream.close()
+        self._stream = self._table = None
+
+    def rest(self) -> None:
+        if self._path is not None:
+            self.close()
+
+    def _open(self) -> _Table:
+        if self._table is None:
+            if self._path is not None:
+                self._stream, _ = open_bytes(self._path)
+            assert self._stream is not None
+            self._table = _Table(self._stream, self.source)
+        return self._table
+
+    def _type(self, name: str, sample: pa.RecordBatch | None) -> pa.DataType:
+        declared = self.needs.declared.data_type(name)
+        if declared is not None:
+            return declared
+        if sample is None or not self.needs.wants(name):
+            return pa.null() if sample is None else pa.string()
+        return infer(sample.column(name), self.needs.use(name))
+
+    def _block(self, texts: _Texts, target: pa.Schema, first: int) -> Block:
+        batch = texts.batch
+        faults = Faults(batch.num_rows)
+        faults.add(texts.not_utf8(), "the row is not UTF-8")
+        named = {name: batch.column(name) for name in batch.schema.names}
+        columns = text_columns(named, target, self.needs, faults)
+        rows = first + texts.ordinals()
+        block = living(columns, target, self.source, rows, _raw(batch), faults)
+        dead = pa.concat_tables([block.dead, texts.misfits(self.source, first)])
+        return replace(block, dead=dead.sort_by("row"))
+
+
+class _Table:
+    """The names of the columns, and the rows as strings."""
+
+    def __init__(self, stream: BinaryIO, source: str) -> None:
+        self._blocks = blocks_of_records(stream, source)
+        self.names, rest = _header(self._blocks, source)
+        self._waiting: list[_Texts] = []
+        if rest.data:
+            self._waiting.append(_Texts(rest, self.names))
+
+    def sample(self) -> pa.RecordBatch | None:
+        """The first block with rows, which `texts` will give again."""
+        while not (self._waiting and self._waiting[-1].batch.num_rows):
+            records = next(self._blocks, None)
+            if records is None:
+                return None
+            self._waiting.append(_Texts(records, self.names))
+        return self._waiting[-1].batch
+
+    def texts(self) -> Iterator[_Texts]:
+        while self._waiting:
+            yield self._waiting.pop(0)
+        for records in self._blocks:
+            yield _Texts(records, self.names)
+
+
+class _Texts:
+    """The rows of one block, as strings, and those that have too few or too many fields.
+
+    Arrow could cut a file into blocks itself, but would do so in a thread of its own that calls
+    back into Python, also while Python shuts down, which crashes.
+    """
+
+    def __init__(self, records: Records, names: list[str]) -> None:
+        self._misfits: list[tuple[int, str, str]] = []
+        if records.open:
+            text = clean(records.data)[0].decode().strip("\r\n")
+            self._misfits.append((0, "a quote is not closed before the end", text))
+            self._dirty = False
+            self.batch = pa.RecordBatch.from_pylist(
+                [], pa.schema([(n, pa.string()) for n in names])
+            )
+        else:
+            data, self._dirty = clean(records.data)
+            self.batch = self._parsed(data, names)
+        self.count = self.batch.num_rows + len(self._misfits)
+
+    def ordinals(self) -> npt.NDArray[np.int64]:
+        """Where the rows of the batch are in the block; the misfits lie between them."""
+        return np.delete(np.arange(self.count), [row for row, _, _ in self._misfits])
+
+    def misfits(self, source: str, first: int) -> pa.Table:
+        if not self._misfits:
+            return no_dead()
+        rows, reasons, texts = zip(*self._misfits, strict=True)
+        events = [json.dumps(shown(text), ensure_ascii=False) for text in texts]
+        return dead_rows(source, [first + row for row in rows], reasons, events)
+
+    def not_utf8(self) -> npt.NDArray[np.bool_]:
+        bad = np.zeros(self.batch.num_rows, dtype=np.bool_)
+        if self._dirty:
+            for column in self.batch.columns:
+                bad |= true_rows(pc.match_substring(column, NOT_UTF8))
+        return bad
+
+    def _parsed(self, data: bytes, names: list[str]) -> pa.RecordBatch:
+        table = pa_csv.read_csv(
+            pa.BufferReader(data),
+            # One block and no threads: rows that do not fit come with their number.
+            pa_csv.ReadOptions(column_names=names, block_size=len(data) + 1, use_threads=False),
+            pa_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=self._misfit),
+            pa_csv.ConvertOptions(
+                check_utf8=False,
+                column_types=dict.fromkeys(names, pa.string()),
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+            ),
+        )
+        return pa.RecordBatch.from_arrays([plain(column) for column in table.columns], names)
+
+    def _misfit(self, row: Any) -> str:
+        reason = f"fields: {row.actual_columns}, not {row.expected_columns}"
+        self._misfits.append((row.number - 1, reason, row.text))
+        return "skip"
+
+
+def _header(blocks: Iterator[Records], source: str) -> tuple[list[str], Records]:
+    """The names of the columns, and the records behind them."""
+    data, is_open = b"", False
+    while not data and (records := next(blocks, None)) is not None:
+        data, is_open = records.data.lstrip(b"\r\n"), records.open
+    if not data.strip():
+        raise InputError(f"{source} is empty", "a CSV file begins with the names of its columns")
+    end = first_record_end(data)
+    line = clean(data[:end])[0].decode()
+    if NOT_UTF8 in line or is_open:
+        raise InputError(
+            f"{source} is not CSV in UTF-8", "convert it first, for example with iconv"
+        )
+    names = next(csv.reader([line.strip("\r\n")]))
+    no_doubles(names, source)
+    return names, Records(data[end:].lstrip(b"\r\n"))
+
+
+def _raw(batch: pa.RecordBatch) -> Raw:
+    def raw(indices: Sequence[int]) -> list[str]:
+        rows = rows_as_json(batch.take(pa.array(indices, pa.int64())))
+        return [shown(row) for row in rows]
+
+    return raw

@@ -1,0 +1,35 @@
+"""From a block as Spark hands it over to typed rows. Pickled with every block's task, so these
+are small values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import pyarrow as pa
+
+from runtime.pipeline.block import Block
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where the rows of a block come from.
+
+    `source` is what a dead letter names. `clock` is the source partition whose time they keep:
+    the slowest one that is not idle holds back the watermark. Blocks with the same `source` are
+    pieces of it, in the order of the epoch's blocks.
+    """
+
+    source: str
+    clock: str = ""
+    arrived: float | None = None  #: when the last of them came, as Unix time, if that is known
+
+
+class Decoder(Protocol):
+    def decode(self, table: pa.Table, origin: Origin) -> Iterator[Block]:
+        """Rows are numbered from 0 in the block, or by offsets if `numbered`."""
+
+    @property
+    def numbered(self) -> bool:
+        """Whether rows have numbers of their own, such as offsets."""

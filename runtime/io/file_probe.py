@@ -1,0 +1,112 @@
+"""What files say of themselves before they are read: their kind, and where their times begin."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pyarrow.types as pt
+
+from runtime.errors import InputError
+from runtime.io.bytestream import is_packed, open_bytes
+from runtime.io.formats import Format, by_content, by_name
+from runtime.io.read import columns_of
+from runtime.io.reader import Needs
+from runtime.types.time_codec import DAY, UNITS
+
+_PER_MICRO = {"milliseconds": 1_000, "microseconds": 1}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Files of one kind are read alike. `schema` is that of Parquet; text may be `packed`."""
+
+    format: Format
+    schema: pa.Schema | None = None
+    packed: bool = False
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    reason: str
+
+
+def kind_of(path: Path, needs: Needs, wish: Format | None = None) -> Kind | Unreadable:
+    """Looks at the beginning of a file, as a run in process does before it reads any."""
+    try:
+        found = wish or by_name(path) or _by_content(path)
+    except OSError as error:
+        return Unreadable(str(error.strerror or error))
+    if found is Format.ARROW:
+        raise InputError(
+            f"Spark does not read {path}", "use --engine local, or write it as Parquet"
+        )
+    try:
+        columns = columns_of(path, needs, found)
+    except InputError as error:
+        return Unreadable(error.message)
+    if found is not Format.PARQUET:
+        return Kind(found, packed=path.suffix == ".gz" or is_packed(path))
+    half = next((each.name for each in columns if pt.is_float16(each.type)), None)
+    if half is not None:
+        return Unreadable(f"Spark reads no file with a column of float16, such as `{half}`")
+    return Kind(found, columns.remove_metadata())
+
+
+def span(path: Path, column: str, unit: str | None) -> tuple[int, int] | None:
+    """The earliest and the latest time in a Parquet file in microseconds, by its footer; None if
+    that does not tell."""
+    if by_name(path) is not Format.PARQUET:
+        return None
+    try:
+        with pq.ParquetFile(path) as file:
+            metadata, names = file.metadata, file.schema_arrow.names
+            if column not in names:
+                return None
+            place = names.index(column)
+            groups = [metadata.row_group(n).column(place) for n in range(metadata.num_row_groups)]
+            kind = file.schema_arrow.field(column).type
+            if not groups or any(group.path_in_schema != column for group in groups):
+                return None
+            found = [_micros(group.statistics, kind, unit) for group in groups]
+    except (OSError, pa.ArrowException):
+        return None
+    known = [each for each in found if each is not None]
+    if len(known) < len(found):
+        return None
+    return min(least for least, _ in known), max(most for _, most in known)
+
+
+def _micros(statistics: Any, kind: pa.DataType, unit: str | None) -> tuple[int, int] | None:
+    if statistics is None or not statistics.has_min_max:
+        return None
+    bounds = statistics.min_raw, statistics.max_raw
+    if not all(isinstance(each, int) for each in bounds):
+        return None
+    factor = _factor(statistics, kind, unit)
+    if factor is None:
+        return None
+    least, most = (int(each * factor) if factor >= 1 else int(each) // 1_000 for each in bounds)
+    return least, most
+
+
+def _factor(statistics: Any, kind: pa.DataType, unit: str | None) -> float | None:
+    """Microseconds in one of what is written; below 1 for nanoseconds."""
+    if pt.is_timestamp(kind):
+        written = json.loads(statistics.logical_type.to_json()).get("timeUnit")
+        return {"nanoseconds": 0.001, **_PER_MICRO}.get(written)
+    if pt.is_date32(kind):
+        return DAY
+    if pt.is_signed_integer(kind):
+        return 0.001 if unit == "ns" else UNITS[unit or "s"]
+    return None
+
+
+def _by_content(path: Path) -> Format:
+    stream, head = open_bytes(path)
+    stream.close()
+    return by_content(head)

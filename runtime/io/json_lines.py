@@ -1,0 +1,235 @@
+"""JSON lines: blocks of whole lines, by Arrow where all is well, line by line where not."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.json as pa_json
+
+from runtime.errors import InputError
+from runtime.io.bytestream import open_bytes
+from runtime.io.cast import living
+from runtime.io.formats import BOM
+from runtime.io.json_types import Fields, columns_of, finished, read_type
+from runtime.io.reader import Needs, Reader
+from runtime.pipeline.block import Block
+from runtime.pipeline.dead_letter import dead_rows
+from runtime.pipeline.normalize import Raw
+from runtime.pipeline.row_errors import Faults
+from runtime.types.columns import plain
+
+BLOCK_BYTES = 2 << 20
+# Blocks looked at while a field that the workload uses has not been seen.
+SAMPLE_BLOCKS = 16
+LONGEST_LINE = 64 << 20
+
+_EXPECTED = "one JSON object per line is expected; `jq -c '.[]'` makes them of an array"
+_READ = pa_json.ReadOptions(use_threads=False, block_size=LONGEST_LINE + BLOCK_BYTES)
+
+
+class JsonReader(Reader):
+    guesses = True
+
+    def __init__(self, source: str, needs: Needs, file: Path | BinaryIO) -> None:
+        super().__init__(source, needs)
+        self._path = file if isinstance(file, Path) else None
+        self._stream = None if isinstance(file, Path) else file
+        self._lines: Iterator[bytes] | None = None
+        self._sampled: list[bytes] = []
+
+    def columns(self) -> pa.Schema:
+        fields = self._sample()
+        declared = self.needs.declared
+        names = [*fields, *sorted(declared.attributes() - set(fields))]
+        if not self._sampled:  # an empty file says nothing, so it contradicts nothing
+            own = (self.needs.time_column, self.needs.type_column, *(self.needs.uses or ()))
+            names = list(dict.fromkeys([*own, *names]))
+        return pa.schema([(name, self._type(name, fields)) for name in names])
+
+    def blocks(self, target: pa.Schema) -> Iterator[Block]:
+        first = 0
+        for data in self._blocks():
+            lines = _Lines(data)
+            block = self._fast(lines, target, first) or self._careful(lines, target, first)
+            first += lines.count
+            yield block
+
+    def close(self) -> None:
+        if self._stream is not None:
+            self._stream.close()
+        self._stream = self._lines = None
+        self._sampled = []
+
+    def rest(self) -> None:
+        if self._path is not None:
+            self.close()
+
+    def _type(self, name: str, fields: Fields) -> pa.DataType:
+        declared = self.needs.declared.data_type(name)
+        if declared is not None:
+            return declared
+        return fields.type(name, self.needs.use(name)) if name in fields else pa.null()
+
+    def _sample(self) -> Fields:
+        fields = Fields()
+        good = 0
+        wanted = {name for name in (self.needs.uses or ()) if name not in self._declared()}
+        for data in self._open():
+            if not self._sampled and data.lstrip().startswith(b"["):
+                raise InputError(f"{self.source} is a JSON array, not JSON lines", _EXPECTED)
+            self._sampled.append(data)
+            objects = [each for each in map(_parsed, _Lines(data).all()) if isinstance(each, dict)]
+            good += len(objects)
+            fields.add(objects)
+            if len(self._sampled) == SAMPLE_BLOCKS or all(name in fields for name in wanted):
+                break
+        if self._sampled and not good:
+            raise InputError(f"{self.source} is not JSON lines", _EXPECTED)
+        return fields
+
+    def _declared(self) -> frozenset[str]:
+        return self.needs.declared.attributes()
+
+    def _open(self) -> Iterator[bytes]:
+        if self._lines is None:
+            if self._path is not None:
+                self._stream, _ = open_bytes(self._path)
+            assert self._stream is not None
+            self._lines = _whole_lines(self._stream, self.source)
+        return self._lines
+
+    def _blocks(self) -> Iterator[bytes]:
+        lines = self._open()
+        while self._sampled:
+            yield self._sampled.pop(0)
+        yield from lines
+
+    def _fast(self, lines: _Lines, target: pa.Schema, first: int) -> Block | None:
+        """By Arrow, or None if anything is odd."""
+        if not lines.look_whole():
+            return None
+        asked = pa.schema([(each.name, read_type(each.type)) for each in target])
+        options = pa_json.ParseOptions(explicit_schema=asked, unexpected_field_behavior="ignore")
+        try:
+            table = pa_json.read_json(pa.BufferReader(lines.data), _READ, options)
+        except pa.ArrowInvalid:
+            return None
+        if table.num_rows != lines.count:
+            return None
+        faults = Faults(lines.count)
+        columns = [
+            finished(plain(table.column(each.name)), each, self.needs, faults) for each in target
+        ]
+        rows = np.arange(first, first + lines.count, dtype=np.int64)
+        return living(columns, target, self.source, rows, lines.raw, faults)
+
+    def _careful(self, lines: _Lines, target: pa.Schema, first: int) -> Block:
+        """Line by line: the bad ones go, the good ones stay."""
+        used = frozenset(target.names)
+        parsed = [_parsed(line, used) for line in lines.all()]
+        good = np.array([i for i, each in enumerate(parsed) if isinstance(each, dict)], np.int64)
+        objects = [parsed[i] for i in good.tolist()]
+        faults = Faults(len(objects))
+        columns = columns_of(objects, target, self.needs, faults)
+        block = living(columns, target, self.source, first + good, lines.raw_of(good), faults)
+        bad = [i for i, each in enumerate(parsed) if not isinstance(each, dict)]
+        texts = [json.dumps(text, ensure_ascii=False) for text in lines.raw(bad)]
+        reasons = [str(parsed[i]) for i in bad]
+        dead = dead_rows(self.source, [first + i for i in bad], reasons, texts)
+        return replace(block, dead=pa.concat_tables([dead, block.dead]).sort_by("row"))
+
+
+class _Lines:
+    """The lines of a block that are not blank. They are cut apart only if someone asks."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self._lines: list[bytes] | None = None
+        starts = data.count(b"\n{") + data.startswith(b"{")
+        ends = data.count(b"\n") + (not data.endswith(b"\n"))
+        self._plain = starts == ends
+        self.count = ends if self._plain else len(self.all())
+
+    def look_whole(self) -> bool:
+        """Whether every line begins an object and all is UTF-8. Arrow checks neither: it crashes
+        on a first `null` and takes `{} {}` for two rows."""
+        try:
+            self.data.decode()
+        except UnicodeDecodeError:
+            return False
+        return self._plain
+
+    def all(self) -> list[bytes]:
+        if self._lines is None:
+            self._lines = [line for line in self.data.split(b"\n") if line.strip()]
+        return self._lines
+
+    def raw(self, indices: Sequence[int]) -> list[str]:
+        lines = self.all()
+        return [lines[i].decode("utf-8", "backslashreplace").strip() for i in indices]
+
+    def raw_of(self, chosen: npt.NDArray[np.int64]) -> Raw:
+        return lambda indices: self.raw(chosen[list(indices)].tolist())
+
+
+class _Doubled(dict[str, Any]):
+    """An object of which some keys stand twice."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        self.twice = [name for name, count in Counter(n for n, _ in pairs).items() if count > 1]
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    return found if len(found) == len(pairs) else _Doubled(pairs)
+
+
+def _parsed(line: bytes, used: frozenset[str] = frozenset()) -> dict[str, Any] | str:
+    """The object on a line, or what is wrong with it. As for Arrow, a key may stand twice if
+    nobody uses it."""
+    try:
+        value = json.loads(line, object_pairs_hook=_object)
+    except json.JSONDecodeError as error:
+        return f"malformed JSON: {error.msg}"
+    except UnicodeDecodeError:
+        return "the row is not UTF-8"
+    except (ValueError, RecursionError):  # a number of more than 4,300 digits; too deep
+        return "malformed JSON: too large a number or too deep"
+    if isinstance(value, _Doubled):
+        twice = next((name for name in value.twice if name in used), None)
+        if twice is not None:
+            return f"malformed JSON: more than one `{twice}`"
+    return value if isinstance(value, dict) else "malformed JSON: not an object"
+
+
+def _whole_lines(stream: BinaryIO, source: str) -> Iterator[bytes]:
+    """Blocks that end with a line, the last one perhaps without its newline."""
+    rest = _first(stream)
+    while more := stream.read(BLOCK_BYTES):
+        cut = more.rfind(b"\n") + 1
+        if cut:
+            yield from _not_blank(rest + more[:cut])
+            rest = more[cut:]
+        else:
+            rest += more
+        if len(rest) > LONGEST_LINE:
+            raise InputError(f"{source} has a line of more than {LONGEST_LINE >> 20} MB")
+    yield from _not_blank(rest)
+
+
+def _first(stream: BinaryIO) -> bytes:
+    return stream.read(len(BOM)).removeprefix(BOM)
+
+
+def _not_blank(data: bytes) -> Iterator[bytes]:
+    if data.strip():
+        yield data

@@ -1,0 +1,155 @@
+"""The types of JSON fields: guessed from the first objects, then applied value by value."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.types as pt
+
+from runtime.io.cast import no_value
+from runtime.io.reader import Needs
+from runtime.pipeline.row_errors import Faults
+from runtime.types.attribute_kinds import Kind
+from runtime.types.columns import Mask
+from runtime.types.text_parse import parse
+
+_NESTED = pa.struct([])
+_RANGES = {pa.int64(): (-(2**63), 2**63 - 1), pa.uint64(): (0, 2**64 - 1)}
+_BAD = object()
+_BEYOND = object()
+
+
+class Fields:
+    """Which kinds of values each field was seen with, in the order the fields appear."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, set[str]] = defaultdict(set)
+
+    def add(self, objects: Iterable[Mapping[str, Any]]) -> None:
+        for each in objects:
+            for name, value in each.items():
+                self._seen[name].add(_family(value))
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._seen
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._seen)
+
+    def type(self, name: str, use: Kind | None) -> pa.DataType:
+        """The type that serves the use if a value does, else the type of the values."""
+        seen = self._seen[name] - {"null"}
+        numbers = seen & {"int", "float"}
+        if use is Kind.NUMBER and numbers:
+            return pa.float64() if "float" in seen else pa.int64()
+        if use is Kind.TEXT and "str" in seen:
+            return pa.string()
+        if use is Kind.BOOL and "bool" in seen:
+            return pa.bool_()
+        return _common(seen, times=use is None)
+
+
+def _common(seen: set[str], times: bool) -> pa.DataType:
+    scalars = seen - {"nested"}
+    if not scalars:
+        return _NESTED if seen else pa.null()
+    if scalars == {"int"}:
+        return pa.int64()
+    # As text, an odd fraction among whole times is one bad row, not a column of fractions.
+    if scalars == {"float"} or (scalars == {"int", "float"} and not times):
+        return pa.float64()
+    return pa.bool_() if scalars == {"bool"} else pa.string()
+
+
+def _family(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, int):
+        return "int"  # also beyond 64 bits: a double would lose digits
+    if isinstance(value, float):
+        return "null" if value != value else "float"
+    return "str" if isinstance(value, str) else "nested"
+
+
+def read_type(data_type: pa.DataType) -> pa.DataType:
+    """The type as which JSON is to be read; others are made from text."""
+    known = (pt.is_boolean, pt.is_int64, pt.is_uint64, pt.is_float64, pt.is_string, pt.is_null)
+    return data_type if any(test(data_type) for test in known) else pa.string()
+
+
+def columns_of(
+    objects: list[Mapping[str, Any]], target: pa.Schema, needs: Needs, faults: Faults
+) -> list[pa.Array]:
+    """The columns of `target` from parsed objects; a value of another type is a fault."""
+    columns = []
+    for wanted in target:
+        only_text = needs.use(wanted.name) is Kind.TEXT
+        values = [_value(each.get(wanted.name), wanted.type, only_text) for each in objects]
+        faults.add(_which(values, _BAD), no_value(wanted, needs))
+        faults.add(_which(values, _BEYOND), f"`{wanted.name}` is beyond a 64-bit integer")
+        good = [None if v is _BAD or v is _BEYOND else v for v in values]
+        column = pa.array(good, read_type(wanted.type))
+        columns.append(finished(column, wanted, needs, faults))
+    return columns
+
+
+def _which(values: list[Any], mark: object) -> Mask:
+    return np.array([value is mark for value in values], dtype=np.bool_)
+
+
+def finished(column: pa.Array, wanted: pa.Field, needs: Needs, faults: Faults) -> pa.Array:
+    """The column in its type, from the type as which it was read."""
+    if column.type == wanted.type:
+        return column
+    if pt.is_null(wanted.type):
+        return pa.nulls(len(column))
+    values, bad = parse(column, wanted.type)
+    faults.add(bad, no_value(wanted, needs))
+    return values
+
+
+def _value(value: Any, data_type: pa.DataType, only_text: bool) -> Any:
+    if value is None or pt.is_null(data_type):
+        return None
+    if data_type in _RANGES:
+        return _whole(value, *_RANGES[data_type])
+    if pt.is_float64(data_type):
+        return _number(value)
+    if pt.is_boolean(data_type):
+        return value if isinstance(value, bool) else _BAD
+    return _text(value, only_text)
+
+
+def _whole(value: Any, least: int, most: int) -> Any:
+    if isinstance(value, float):
+        if value != value:  # NaN is null
+            return None
+        value = int(value) if value.is_integer() else value
+    if isinstance(value, bool) or not isinstance(value, int):
+        return _BAD
+    return value if least <= value <= most else _BEYOND
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return _BAD
+    try:
+        return float(value)
+    except OverflowError:  # a bad event, but not a bad type
+        return math.inf if value > 0 else -math.inf
+
+
+def _text(value: Any, only_text: bool) -> Any:
+    if isinstance(value, str):
+        return _BAD if any("\ud800" <= char <= "\udfff" for char in value) else value
+    if only_text or isinstance(value, dict | list):
+        return _BAD
+    return json.dumps(value)

@@ -1,0 +1,268 @@
+"""Any input of events: a file, a folder of files, standard input."""
+
+from __future__ import annotations
+
+import os
+import sys
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO
+
+import pyarrow as pa
+
+from runtime.closable import Closing
+from runtime.errors import InputError
+from runtime.io.bytestream import open_bytes, spooled, unpacked
+from runtime.io.csv_text import CsvReader
+from runtime.io.formats import Format, by_content, by_name, named
+from runtime.io.ipc import IpcReader
+from runtime.io.json_lines import JsonReader
+from runtime.io.parquet import ParquetReader
+from runtime.io.reader import Needs, Reader
+from runtime.io.schema_merge import Columns, wanted
+from runtime.pipeline.block import Block
+from runtime.types.attribute_kinds import Kind
+from runtime.types.schema import Schema
+from runtime.types.schema_probe import no_doubles
+
+STDIN = "-"
+_DAMAGE = (OSError, EOFError, zlib.error, pa.ArrowException)
+
+
+def open_input(
+    path: str | Path,
+    *,
+    format: str | None = None,
+    uses: Mapping[str, Kind] | None = None,
+    time_column: str = "time",
+    type_column: str = "type",
+    declared: Schema | None = None,
+    stdin: BinaryIO | None = None,
+) -> Input:
+    """Opens a file, a folder or `-`, and looks at its columns; `with` closes it.
+
+    With `uses` (how the workload uses attributes), only these columns, the time and the type are
+    given, text is read as they need it, and what cannot work is an InputError.
+    """
+    needs = Needs(time_column, type_column, uses, declared or Schema({}))
+    wish = None if format is None else named(format)
+    if str(path) == STDIN:
+        return Input([_from_stdin(stdin or sys.stdin.buffer, needs, wish)], needs, "stdin")
+    path = Path(path)
+    if not path.is_dir():
+        with _naming(path):
+            return Input([_from_file(path, str(path), needs, wish)], needs, str(path))
+    files, skipped = listed(path, wish)
+    paths = [path / name for name in files]
+    readers = [_from_file(file, str(file), needs, wish or by_name(file)) for file in paths]
+    return Input(readers, needs, str(path), skipped)
+
+
+def blocks_of(reader: Reader, target: pa.Schema, single: bool) -> Iterator[Block]:
+    """All blocks of a source. Damage ends it, with a dead letter; an InputError if there is no
+    other source."""
+    rows = 0
+    try:
+        for block in reader.blocks(target):
+            rows += block.batch.num_rows + block.dead.num_rows
+            yield block
+    except (InputError, *_DAMAGE) as error:
+        if single:
+            raise _unreadable(reader.source, error) from error
+        yield reader.broken(target, f"damaged after {rows} rows: {_reason(error)}")
+
+
+def columns_of(path: Path, needs: Needs, format: Format) -> pa.Schema:
+    """The columns of one file, as an `Input` finds them; an InputError says why it has none."""
+    try:
+        reader = _from_file(path, str(path), needs, format)
+        with closing(reader):
+            found = reader.columns()
+        no_doubles(found.names, str(path))
+    except _DAMAGE as error:
+        raise InputError(_reason(error)) from error
+    return found
+
+
+def damage_of(path: Path, needs: Needs, format: Format) -> str | None:
+    """Why a file cannot be read to its end. Reads it all."""
+    try:
+        with closing(_from_file(path, str(path), needs, format)) as reader:
+            for _ in reader.blocks(wanted(reader.columns(), needs)):
+                pass
+    except (InputError, *_DAMAGE) as error:
+        return _reason(error)
+    return None
+
+
+def open_needed(path: Path, needs: Needs, format: str | None = None) -> Input:
+    """As `open_input`, for what is wanted of it."""
+    return open_input(
+        path,
+        format=format,
+        uses=needs.uses,
+        time_column=needs.time_column,
+        type_column=needs.type_column,
+        declared=needs.declared,
+    )
+
+
+class Input(Closing):
+    """Iterating gives Blocks, once. `schema` has all columns; blocks only those asked for."""
+
+    def __init__(
+        self, readers: list[Reader], needs: Needs, source: str, skipped: list[str] | None = None
+    ) -> None:
+        self.source = source
+        self.skipped = skipped or []  #: files of a folder that are no data, by their names
+        self.rows = 0
+        self.dead: Counter[str] = Counter()
+        self._single = skipped is None
+        self._lost: list[tuple[Reader, str]] = []
+        self._readers = readers
+        try:
+            self.schema = self._look(needs)
+        except BaseException:
+            self.close()
+            raise
+        self._target = wanted(self.schema, needs)
+
+    @property
+    def sources(self) -> list[str]:
+        return [reader.source for reader in self._readers]
+
+    def __iter__(self) -> Iterator[Block]:
+        for reader, reason in self._lost:
+            yield self._counted(reader.broken(self._target, reason))
+        for reader in self._readers:
+            for block in blocks_of(reader, self._target, self._single):
+                yield self._counted(block)
+            reader.close()
+
+    def close(self) -> None:
+        for reader in self._readers:
+            reader.close()
+
+    def _look(self, needs: Needs) -> pa.Schema:
+        columns = Columns(needs)
+        good = []
+        for reader in self._readers:
+            try:
+                found = reader.columns()
+                no_doubles(found.names, reader.source)
+            except (InputError, *_DAMAGE) as error:
+                reader.close()
+                if self._single:
+                    raise _unreadable(reader.source, error) from error
+                self._lost.append((reader, _reason(error)))
+                continue
+            columns.add(reader, found)
+            good.append(reader)
+            if not self._single:  # a folder may have more files than can be open
+                reader.rest()
+        if not good:
+            raise _nothing_in(self.source, self._lost, self.skipped)
+        self._readers = good
+        return columns.schema()
+
+    def _counted(self, block: Block) -> Block:
+        self.rows += block.batch.num_rows + block.dead.num_rows - block.dead["row"].null_count
+        self.dead.update(block.dead["reason"].to_pylist())
+        return block
+
+
+def _from_stdin(stream: BinaryIO, needs: Needs, wish: Format | None) -> Reader:
+    try:
+        stream, head = unpacked(stream)
+    except _DAMAGE as error:
+        raise _unreadable("stdin", error) from error
+    if not head:
+        raise InputError("there is nothing on standard input")
+    found = wish or by_content(head)
+    if found is Format.PARQUET:
+        return ParquetReader("stdin", needs, spooled(stream))
+    if found is Format.ARROW:
+        return IpcReader("stdin", needs, stream, head)
+    return (JsonReader if found is Format.JSON else CsvReader)("stdin", needs, stream)
+
+
+def _from_file(path: Path, source: str, needs: Needs, wish: Format | None) -> Reader:
+    found = wish or by_name(path)
+    if found is None:
+        stream, head = open_bytes(path)
+        stream.close()
+        found = by_content(head)
+    if found is Format.PARQUET:
+        return ParquetReader(source, needs, path)
+    if found is Format.ARROW:
+        return IpcReader(source, needs, path, b"")
+    return (JsonReader if found is Format.JSON else CsvReader)(source, needs, path)
+
+
+def listed(folder: Path, wish: Format | None) -> tuple[list[str], list[str]]:
+    """The names of a folder's data files in order, and of other files. Quick: whoever follows a
+    folder looks at it many times a second."""
+    with _naming(folder):
+        found = sorted(_below(str(folder)), key=lambda name: name.split(os.sep))
+    files, skipped = [], []
+    for name in found:
+        kind = by_name(name)
+        if wish is None and kind is None:
+            skipped.append(name)
+        elif wish is None or kind in (wish, None):
+            files.append(name)
+    return files, skipped
+
+
+def _below(folder: str, inside: str = "") -> Iterator[str]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith((".", "_")):
+                continue
+            if entry.is_file():
+                yield inside + entry.name
+            elif entry.is_dir(follow_symlinks=False):
+                yield from _below(entry.path, f"{inside}{entry.name}{os.sep}")
+
+
+class _naming:
+    """Says which path it was that the system refused."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if isinstance(error, _DAMAGE):
+            raise _unreadable(str(self._path), error) from error
+
+
+def _unreadable(source: str, error: BaseException) -> InputError:
+    if isinstance(error, InputError):
+        return error
+    return InputError(f"cannot read {source}: {_reason(error)}")
+
+
+def _reason(error: BaseException) -> str:
+    text = str(getattr(error, "strerror", None) or error) or type(error).__name__
+    return text.splitlines()[0]
+
+
+def _nothing_in(folder: str, lost: list[tuple[Reader, str]], skipped: list[str]) -> InputError:
+    if lost:
+        reader, reason = lost[0]
+        return InputError(f"no file in {folder} can be read; {reader.source}: {reason}")
+    hint = "data files end in .parquet, .csv, .json, .jsonl, .ndjson, .arrow, .ipc or .feather"
+    also = f" (there is {skipped[0]})" if skipped else ""
+    return InputError(f"there is no data in {folder}{also}", hint)

@@ -1,0 +1,96 @@
+"""What all readers share: what is asked of them, what they find, and what they give."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from runtime.pipeline.block import Block
+from runtime.pipeline.dead_letter import dead_source, no_dead
+from runtime.pipeline.normalize import Raw
+from runtime.types.attribute_kinds import Kind
+from runtime.types.columns import plain
+from runtime.types.schema import Schema
+
+BATCH_ROWS = 65_536
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What the workload wants of an input. Without `uses`, all columns are given."""
+
+    time_column: str = "time"
+    type_column: str = "type"
+    uses: Mapping[str, Kind] | None = None
+    declared: Schema = field(default_factory=lambda: Schema({}))
+
+    def use(self, column: str) -> Kind | None:
+        """How a column is used; None for the time and the type, which are read as they are."""
+        if self.uses is not None and column in self.uses:
+            return self.uses[column]
+        return None if column in (self.time_column, self.type_column) else Kind.ANY
+
+    def wants(self, column: str) -> bool:
+        own = (self.time_column, self.type_column)
+        return self.uses is None or column in self.uses or column in own
+
+
+class Reader(ABC):
+    """One file. `columns` looks at it, `blocks` reads it, `rest` lets go of it in between."""
+
+    #: Whether the types of the columns are guesses, from text.
+    guesses = False
+
+    def __init__(self, source: str, needs: Needs) -> None:
+        self.source = source
+        self.needs = needs
+
+    @abstractmethod
+    def columns(self) -> pa.Schema: ...
+
+    @abstractmethod
+    def blocks(self, target: pa.Schema) -> Iterator[Block]:
+        """All rows, with the columns of `target`."""
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+    def rest(self) -> None:
+        """Closes what can be opened again."""
+        self.close()
+
+    def nothing(self, target: pa.Schema, dead: pa.Table) -> Block:
+        """A block of dead rows only."""
+        empty = pa.RecordBatch.from_pylist([], schema=target)
+        return Block(empty, self.source, np.zeros(0, dtype=np.int64), dead)
+
+    def broken(self, target: pa.Schema, reason: str) -> Block:
+        return self.nothing(target, dead_source(self.source, reason))
+
+
+def typed_block(
+    batch: pa.RecordBatch, target: pa.Schema, source: str, first: int, raw: Raw | None
+) -> Block:
+    """A block of a format that has types; columns that are missing are null."""
+    arrays = [_column(batch, wanted) for wanted in target]
+    rows = np.arange(first, first + batch.num_rows, dtype=np.int64)
+    given = pa.RecordBatch.from_arrays(arrays, schema=target)
+    return Block(given, source, rows, no_dead(), raw)
+
+
+def _column(batch: pa.RecordBatch, wanted: pa.Field) -> pa.Array:
+    if wanted.name not in batch.schema.names:
+        return pa.nulls(batch.num_rows, wanted.type)
+    column = batch.column(wanted.name)
+    if column.type == wanted.type:
+        return column
+    return plain(column).cast(wanted.type, safe=False)
+
+
+def present(target: pa.Schema, names: Sequence[str]) -> list[str]:
+    """The columns of `target` that a file has."""
+    return [name for name in target.names if name in names]

@@ -1,0 +1,123 @@
+"""One type for each column of an input that has many files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pyarrow as pa
+import pyarrow.types as pt
+
+from runtime.errors import InputError
+from runtime.io.reader import Needs, Reader
+from runtime.types.attribute_kinds import Kind, fits
+from runtime.types.columns import plain_type
+
+_WHEN_ALL_NULL: dict[Kind | None, pa.DataType] = {Kind.NUMBER: pa.float64(), Kind.BOOL: pa.bool_()}
+
+
+class Columns:
+    """The columns of the files looked at so far, each with where its type comes from."""
+
+    def __init__(self, needs: Needs) -> None:
+        self._needs = needs
+        self._types: dict[str, pa.DataType] = {}
+        self._reader: dict[str, Reader] = {}
+
+    def add(self, reader: Reader, columns: pa.Schema) -> None:
+        for column in columns:
+            if column.name not in self._types or pt.is_null(self._types[column.name]):
+                self._types[column.name] = column.type
+                self._reader[column.name] = reader
+            elif not (pt.is_null(column.type) or column.type == self._types[column.name]):
+                self._merge(column, reader)
+
+    def schema(self) -> pa.Schema:
+        """All columns. Text of which nothing is known is typed by its use."""
+        for name, data_type in self._types.items():
+            if self._reader[name].guesses:
+                self._types[name] = self._checked(name, data_type)
+        return pa.schema(list(self._types.items()))
+
+    def _checked(self, name: str, data_type: pa.DataType) -> pa.DataType:
+        use = self._needs.use(name)
+        if pt.is_null(data_type):
+            return _WHEN_ALL_NULL.get(use, pa.string())
+        if use is None or not self._needs.wants(name) or fits(data_type, use):
+            return data_type
+        raise InputError(
+            f"column `{name}` is {_described(data_type)} in {self._reader[name].source}, "
+            f"but the workload uses it as {use.value}"
+        )
+
+    def _merge(self, column: pa.Field, reader: Reader) -> None:
+        name, before = column.name, self._reader[column.name]
+        old, new = plain_type(self._types[name]), plain_type(column.type)
+        if before.guesses and reader.guesses:
+            merged = self._of_guesses(name, old, new)
+        elif before.guesses or reader.guesses:
+            merged = _with_guess(new if before.guesses else old)
+            self._reader[name] = reader if before.guesses else before
+        else:
+            merged = _of_types(old, new)
+        if merged is None:
+            where = f"{old} in {before.source} and {new} in {reader.source}"
+            raise InputError(f"column `{name}` is {where}", "all files need one type")
+        self._types[name] = merged
+
+    def _of_guesses(self, name: str, old: pa.DataType, new: pa.DataType) -> pa.DataType:
+        """What serves the use wins; otherwise text, which can hold everything."""
+        use = self._needs.use(name)
+        both = _of_types(old, new)
+        if both is not None:
+            return both
+        if use is not None and use is not Kind.ANY and fits(old, use) != fits(new, use):
+            return old if fits(old, use) else new
+        return pa.string()
+
+
+def _with_guess(known: pa.DataType) -> pa.DataType:
+    """Text may hold finer times than the typed column beside it."""
+    if pt.is_timestamp(known) and known.unit in ("s", "ms"):
+        return pa.timestamp("us", known.tz)
+    return known
+
+
+def _of_types(old: pa.DataType, new: pa.DataType) -> pa.DataType | None:
+    if old == new:
+        return old
+    if {old, new} == {pa.int64(), pa.uint64()}:  # no integer of 64 bits holds both
+        return pa.float64()
+    try:
+        schemas = [pa.schema([("x", each)]) for each in (old, new)]
+        return pa.unify_schemas(schemas, promote_options="permissive").field(0).type
+    except (pa.ArrowTypeError, pa.ArrowInvalid):
+        return None
+
+
+def misfit(known: pa.Schema, columns: pa.Schema, used: Iterable[str]) -> str | None:
+    """Why a file that came later cannot be read as the columns that are known, if so: its values
+    would be cut, or are none at all."""
+    for name in used:
+        if name not in columns.names or name not in known.names:
+            continue
+        old, new = (_stored(each.field(name).type) for each in (known, columns))
+        if not pt.is_null(new) and _of_types(old, new) != old:
+            return f"column `{name}` is {new}, but {old} in the files before it"
+    return None
+
+
+def _stored(data_type: pa.DataType) -> pa.DataType:
+    """Numbers are kept as narrow as they were found."""
+    return data_type if pt.is_primitive(data_type) else plain_type(data_type)
+
+
+def _described(data_type: pa.DataType) -> str:
+    if pt.is_string(data_type):
+        return "text"
+    return "nested" if pt.is_nested(data_type) else str(data_type)
+
+
+def wanted(schema: pa.Schema, needs: Needs) -> pa.Schema:
+    """The columns that are to be read."""
+    chosen: Iterable[pa.Field] = (each for each in schema if needs.wants(each.name))
+    return pa.schema(list(chosen))

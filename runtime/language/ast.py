@@ -1,0 +1,323 @@
+"""The syntax tree of a query: what was written, where, and nothing that was concluded from it.
+
+Every node knows its `span` in the text, for errors; spans do not count in comparisons, so two
+trees are equal when they say the same.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+Span: TypeAlias = tuple[int, int]
+
+CLAUSES = (
+    "QUERY",
+    "RETURN",
+    "PATTERN",
+    "SEMANTICS",
+    "WHERE",
+    "GROUP-BY",
+    "HAVING",
+    "WITHIN",
+    "SLIDE",
+)
+# The words that are no names of events unless they stand in quotes; the grammar's BARE agrees.
+OPERATORS = ("NOT", "SEQ", "AS", "AND", "OR", "IN", "BETWEEN", "IS", "NULL", "TRUE", "FALSE")
+
+
+@dataclass(frozen=True)
+class Node:
+    span: Span = field(compare=False, repr=False, kw_only=True, default=(0, 0))
+
+
+# ---- patterns ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Event(Node):
+    type: str
+    alias: str | None = None
+
+
+@dataclass(frozen=True)
+class Seq(Node):
+    parts: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True)
+class Either(Node):
+    parts: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True)
+class Plus(Node):
+    body: Pattern
+
+
+@dataclass(frozen=True)
+class Star(Node):
+    body: Pattern
+
+
+@dataclass(frozen=True)
+class Maybe(Node):
+    body: Pattern
+
+
+@dataclass(frozen=True)
+class Not(Node):
+    body: Pattern
+
+
+@dataclass(frozen=True)
+class Both(Node):
+    """`P & Q`: pairs of one trend of each side."""
+
+    left: Pattern
+    right: Pattern
+
+
+Pattern: TypeAlias = Event | Seq | Either | Plus | Star | Maybe | Not | Both
+
+
+def children(pattern: Pattern) -> tuple[Pattern, ...]:
+    match pattern:
+        case Event():
+            return ()
+        case Seq(parts) | Either(parts):
+            return parts
+        case Both(left, right):
+            return (left, right)
+        case _:
+            return (pattern.body,)
+
+
+def leaves(pattern: Pattern) -> tuple[Event, ...]:
+    if isinstance(pattern, Event):
+        return (pattern,)
+    return tuple(leaf for part in children(pattern) for leaf in leaves(part))
+
+
+def quoted(name: str) -> str:
+    """An event's name as it is written: in double quotes if it would not be read as one without."""
+    if name.upper() in (*CLAUSES, *OPERATORS, "GROUP", "GROUPBY"):
+        return f'"{name}"'
+    return quoted_attribute(name)
+
+
+def quoted_attribute(name: str) -> str:
+    """An attribute may be called like a keyword."""
+    return name if re.fullmatch(r"[^\W\d]\w*", name) else '"' + name.replace('"', '""') + '"'
+
+
+def describe(pattern: Pattern, *, aliases: bool = True) -> str:
+    """The pattern as text that reads as the same pattern; without aliases it is the canonical
+    form by which parts are shared."""
+    match pattern:
+        case Event(type_, alias):
+            return f"{quoted(type_)} {quoted(alias)}" if aliases and alias else quoted(type_)
+        case Seq(parts):
+            return f"SEQ({', '.join(describe(p, aliases=aliases) for p in parts)})"
+        case Either(parts):
+            return f"({' | '.join(describe(p, aliases=aliases) for p in parts)})"
+        case Both(left, right):
+            return f"{describe(left, aliases=aliases)} & {describe(right, aliases=aliases)}"
+        case Not(body):
+            return f"NOT {describe(body, aliases=aliases)}"
+        case Plus(body) | Star(body) | Maybe(body):
+            mark = {Plus: "+", Star: "*", Maybe: "?"}[type(pattern)]
+            return describe(body, aliases=aliases) + mark
+
+
+# ---- expressions ---------------------------------------------------------------------------
+
+Value: TypeAlias = int | float | str | bool | None
+
+
+@dataclass(frozen=True)
+class Literal(Node):
+    value: Value
+
+
+@dataclass(frozen=True)
+class Attribute(Node):
+    """`T.speed`, or `NEXT(T).speed` when `next` is set."""
+
+    owner: str
+    name: str
+    next: bool = False
+    owner_span: Span = field(compare=False, repr=False, default=(0, 0))
+    name_span: Span = field(compare=False, repr=False, default=(0, 0))
+
+
+@dataclass(frozen=True)
+class Column(Node):
+    """A bare name: in HAVING a column of the result row."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Aggregate(Node):
+    """`COUNT(*)` has neither owner nor attribute, `COUNT(E)` has no attribute."""
+
+    function: str
+    owner: str | None = None
+    attribute: str | None = None
+    owner_span: Span = field(compare=False, repr=False, default=(0, 0))
+    attribute_span: Span = field(compare=False, repr=False, default=(0, 0))
+
+    def __str__(self) -> str:
+        if self.owner is None:
+            return f"{self.function}(*)"
+        names = [name for name in (self.owner, self.attribute) if name is not None]
+        return f"{self.function}({'.'.join(map(quoted_attribute, names))})"
+
+
+@dataclass(frozen=True)
+class Arithmetic(Node):
+    operator: str
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True)
+class Negative(Node):
+    body: Expression
+
+
+@dataclass(frozen=True)
+class Compare(Node):
+    operator: str
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True)
+class OneOf(Node):
+    body: Expression
+    values: tuple[Literal, ...]
+
+
+@dataclass(frozen=True)
+class Between(Node):
+    body: Expression
+    low: Expression
+    high: Expression
+
+
+@dataclass(frozen=True)
+class IsNull(Node):
+    body: Expression
+
+
+@dataclass(frozen=True)
+class AllOf(Node):
+    parts: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class AnyOf(Node):
+    parts: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class Invert(Node):
+    body: Expression
+
+
+@dataclass(frozen=True)
+class Equivalence(Node):
+    names: tuple[Column, ...]
+
+
+@dataclass(frozen=True)
+class Length(Node):
+    operator: str
+    number: int | float
+
+
+Expression: TypeAlias = (
+    Literal
+    | Attribute
+    | Column
+    | Aggregate
+    | Arithmetic
+    | Negative
+    | Compare
+    | OneOf
+    | Between
+    | IsNull
+    | AllOf
+    | AnyOf
+    | Invert
+    | Equivalence
+    | Length
+)
+BOOLEAN = (Compare, OneOf, Between, IsNull, AllOf, AnyOf, Invert, Equivalence, Length)
+
+
+def operands(expression: Expression) -> tuple[Expression, ...]:
+    match expression:
+        case Arithmetic(_, left, right) | Compare(_, left, right):
+            return (left, right)
+        case Between(body, low, high):
+            return (body, low, high)
+        case AllOf(parts) | AnyOf(parts):
+            return parts
+        case OneOf(body, values):
+            return (body, *values)
+        case Negative(body) | IsNull(body) | Invert(body):
+            return (body,)
+        case _:
+            return ()
+
+
+def walk(expression: Expression) -> list[Expression]:
+    found = [expression]
+    for part in operands(expression):
+        found += walk(part)
+    return found
+
+
+# ---- a query -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Output(Node):
+    """One item of RETURN: a group attribute or an aggregate, perhaps renamed."""
+
+    value: Column | Aggregate
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class Duration(Node):
+    number: int | float
+    unit: str
+    unit_span: Span = field(compare=False, repr=False, default=(0, 0))
+
+
+@dataclass(frozen=True)
+class Word(Node):
+    text: str
+
+
+@dataclass(frozen=True)
+class QueryText(Node):
+    """A query as written, every clause parsed, none checked against another."""
+
+    name: Word | None
+    returns: tuple[Output, ...]
+    pattern: Pattern
+    semantics: Word | None
+    where: Expression | None
+    group_by: tuple[Column, ...]
+    having: Expression | None
+    within: Duration
+    slide: Duration | None
+
+
+MIRRORED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}

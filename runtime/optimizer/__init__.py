@@ -1,0 +1,1 @@
+"""The central optimizer: observations in, policy and plan out."""

@@ -1,0 +1,323 @@
+"""What an aggregator does: takes epochs one after the other, computes, saves, answers.
+
+An epoch that was taken gives the same answer again and changes nothing; one that does not follow
+on is refused. So whoever drives can repeat what it does not know the outcome of.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+import pyarrow as pa
+
+from runtime.errors import HamletError
+from runtime.execution.partials import Partials
+from runtime.language.query import Query, Workload
+from runtime.pipeline.blob_store import Folder
+from runtime.pipeline.router import Portion
+from runtime.pipeline.routing_table import Reading, routes_of
+from runtime.pipeline.shard import Settings, Shard
+from runtime.pipeline.state_segments import PieceWriter, Saved, events_of, log_of
+from runtime.plan.decisions import Decisions, merged
+from runtime.plan.observations import Seen
+from runtime.plan.policy import Policy
+from runtime.plan.sharing_plan import Plan
+
+#: A shard of a routing group: its attributes, and the number of the shard.
+Unit: TypeAlias = tuple[tuple[str, ...], int]
+
+#: The events of an epoch for each shard, in the order in which they arrived.
+Events: TypeAlias = dict[Unit, list[pa.RecordBatch]]
+
+# A log may grow to so many times the state before the state is saved instead. A million events or
+# two are replayed in a second.
+LOG_OVER_STATE = 4
+LEAST_LOG = 64 << 20
+# And it may have so many pieces, which every manifest names: one for each megabyte of state.
+LEAST_PIECES = 64
+
+
+@dataclass(frozen=True)
+class Change:
+    """Queries that come and go before an epoch. Those that come report windows from `since` on."""
+
+    added: tuple[Query, ...] = ()
+    removed: tuple[str, ...] = ()
+    since: int | None = None
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be done in an epoch besides taking its events. `watermark`: windows that end
+    before it close; `last`: all do. `plan` is for the workload after the change. No epoch up to
+    `committed` is asked for again."""
+
+    epoch: int
+    watermark: int | None = None
+    last: bool = False
+    change: Change | None = None
+    policy: Policy | None = None
+    committed: int = -1
+    plan: Plan | None = None
+
+
+@dataclass
+class Answer:
+    """What an epoch came to in the shards of one owner."""
+
+    epoch: int
+    partials: list[Partials]  #: of each shard
+    saved: dict[Unit, Saved]
+    events: int = 0
+    open_windows: int = 0
+    waiting: int = 0
+    state_bytes: int = 0
+    saved_bytes: int = 0
+    policy: int = 0
+    plan: int = 0
+    began: float = 0.0  #: as Unix time
+    compute_seconds: float = 0.0
+    save_seconds: float = 0.0
+    partitions: int = 0
+    graphlets: int = 0
+    decided: list[Decisions] = field(default_factory=list)  #: in this epoch
+
+
+class Aggregation:
+    def __init__(
+        self,
+        settings: Settings,
+        reading: Reading,
+        workload: Workload,
+        shards: Iterable[int],
+        folder: Folder | None,
+        *,
+        since: Mapping[str, int] | None = None,
+        name: str = "0",
+        taken: int = -1,
+    ) -> None:
+        """`folder` takes the state, if any; `since` is from where queries that came later count;
+        `name` tells the files of this aggregation apart; `taken` is the last committed epoch."""
+        self._settings = settings
+        self._reading = reading
+        self._workload = workload
+        self._numbers = tuple(shards)
+        self._folder = folder
+        self._since = dict(since or {})
+        self._name = name
+        self._taken = taken
+        self._answers: dict[int, Answer] = {}
+        self._policy: Policy | None = None
+        self._routes = routes_of(workload)
+        self._shards: dict[Unit, Shard] = {}
+        self._saved: dict[Unit, Saved] = {}
+        self._state_bytes: dict[Unit, int] = {}
+        self._writing = ThreadPoolExecutor(1, "log")
+
+    # ---- shards come and go ----------------------------------------------------------------
+
+    def restore(self, saved: Mapping[Unit, Saved], watermark: int | None) -> None:
+        """Takes up its shards as they were after the last committed epoch."""
+        for unit, pieces in saved.items():
+            if unit[1] in self._numbers:
+                self._shards[unit] = self._restored(unit, pieces, watermark)
+                self._shards[unit].take_decided()  # was told before
+                self._saved[unit] = pieces
+
+    def _restored(self, unit: Unit, saved: Saved, watermark: int | None) -> Shard:
+        assert self._folder is not None
+        if saved.snapshot is None:
+            shard = self._fresh(unit)
+        else:
+            data = saved.snapshot.read(self._folder).to_pybytes()
+            workload = self._workload_of(unit)
+            shard = Shard.restored(self._settings, workload, self._reading, data)
+        for piece in saved.log:
+            spool = piece.watermark is None
+            shard.accept(events_of(piece.read(self._folder)), spool=spool)
+            if piece.watermark is not None:
+                shard.advance(piece.watermark)  # these results are out already
+        if watermark is not None:
+            shard.advance(watermark)
+        return shard
+
+    def _fresh(self, unit: Unit) -> Shard:
+        """A shard that has seen nothing. Queries that came later know from where they count."""
+        workload = self._workload_of(unit)
+        begin = self._since.get(workload.queries[0].name)
+        first = [q for q in workload if self._since.get(q.name) == begin]
+        together = Workload(tuple(first), workload.source)
+        shard = Shard(self._settings, together, self._reading, begin)
+        for query in workload:
+            if query not in first:
+                shard.add((query,), self._since.get(query.name))
+        shard.follow(self._settings.plan)
+        if self._policy is not None:
+            shard.adopt(self._policy)
+        return shard
+
+    def _shard(self, unit: Unit) -> Shard:
+        """A shard is made when its first event comes."""
+        if unit not in self._shards:
+            self._shards[unit] = self._fresh(unit)
+        return self._shards[unit]
+
+    def _workload_of(self, unit: Unit) -> Workload:
+        chosen = tuple(q for q in self._workload if q.partition_by == unit[0])
+        return Workload(chosen, self._workload.source)
+
+    def _change(self, change: Change, plan: Plan | None) -> None:
+        for name in change.removed:
+            attributes = self._workload[name].partition_by
+            self._workload = self._workload.without_query(name)
+            self._since.pop(name, None)
+            self._remove(name, attributes)
+        self._workload = self._workload.with_queries(change.added)
+        if change.since is not None:
+            self._since |= {query.name: change.since for query in change.added}
+        if plan is not None:
+            self._settings = replace(self._settings, plan=plan)
+        for (attributes, _), shard in self._shards.items():
+            added = tuple(q for q in change.added if q.partition_by == attributes)
+            if added:
+                shard.add(added, change.since, plan)
+        self._routes = routes_of(self._workload)
+
+    def _follow(self, plan: Plan) -> None:
+        self._settings = replace(self._settings, plan=plan)
+        for shard in self._shards.values():
+            shard.follow(plan)
+
+    def _remove(self, name: str, attributes: tuple[str, ...]) -> None:
+        left = any(query.partition_by == attributes for query in self._workload)
+        for unit in [unit for unit in self._shards if unit[0] == attributes]:
+            if left:
+                self._shards[unit].remove(name)
+            else:
+                del self._shards[unit]
+                self._saved.pop(unit, None)
+
+    # ---- epochs ----------------------------------------------------------------------------
+
+    def take(self, order: Order, portions: Iterable[Portion]) -> Answer:
+        """`portions` in the order in which they arrived."""
+        if order.epoch in self._answers:
+            return self._answers[order.epoch]
+        if order.epoch != self._taken + 1:
+            raise HamletError(
+                f"epoch {order.epoch} does not follow on {self._taken}, the last that was taken"
+            )
+        began = time.perf_counter()
+        if order.change is not None:
+            self._change(order.change, order.plan)
+        elif order.plan is not None:
+            self._follow(order.plan)
+        if order.policy is not None:
+            self._adopt(order.policy)
+        events = self._by_unit(portions)
+        # What is logged is what came in, so the disk has it while the kernels run.
+        logging = self._writing.submit(self._log, order, events)
+        partials = self._compute(order, events)
+        computed = time.perf_counter()
+        saved_bytes = logging.result() + self._snapshot(order, events)
+        answer = self._told(order, partials, events)
+        answer.saved_bytes = saved_bytes
+        answer.began = time.time() - (time.perf_counter() - began)
+        answer.compute_seconds = computed - began
+        answer.save_seconds = time.perf_counter() - computed
+        self._taken = order.epoch
+        self._answers = {n: a for n, a in self._answers.items() if n > order.committed}
+        self._answers[order.epoch] = answer
+        return answer
+
+    def take_seen(self) -> Seen:
+        """What its shards saw since the last time."""
+        return Seen.all(shard.take_seen() for shard in self._shards.values())
+
+    def _adopt(self, policy: Policy) -> None:
+        self._policy = policy
+        for shard in self._shards.values():
+            shard.adopt(policy)
+
+    def _by_unit(self, portions: Iterable[Portion]) -> Events:
+        found: Events = {}
+        for portion in portions:
+            attributes = self._routes[portion.route].attributes
+            for place, number in enumerate(self._numbers):
+                batch = portion.of_shard(place)
+                if batch.num_rows:
+                    found.setdefault((attributes, number), []).append(batch)
+        return found
+
+    def _compute(self, order: Order, events: Events) -> list[Partials]:
+        for unit, batches in events.items():
+            self._shard(unit).accept(batches, spool=order.watermark is None)
+        found = []
+        for shard in self._shards.values():
+            if order.last:
+                found.append(shard.finish())
+            elif order.watermark is not None:
+                found.append(shard.advance(order.watermark))
+        return found
+
+    def _told(self, order: Order, partials: list[Partials], events: Events) -> Answer:
+        shards = self._shards.values()
+        return Answer(
+            epoch=order.epoch,
+            partials=partials,
+            saved=dict(self._saved),
+            events=sum(batch.num_rows for batches in events.values() for batch in batches),
+            open_windows=sum(shard.open_windows() for shard in shards),
+            waiting=sum(shard.waiting() for shard in shards),
+            state_bytes=sum(shard.state_bytes() for shard in shards),
+            policy=0 if self._policy is None else self._policy.version,
+            plan=min((shard.plan_version() for shard in shards), default=self._plan_version),
+            partitions=sum(shard.partitions() for shard in shards),
+            graphlets=sum(shard.live_graphlets() for shard in shards),
+            decided=merged(each for shard in shards for each in shard.take_decided()),
+        )
+
+    @property
+    def _plan_version(self) -> int:
+        return 0 if self._settings.plan is None else self._settings.plan.version
+
+    # ---- state -----------------------------------------------------------------------------
+
+    def _log(self, order: Order, events: Events) -> int:
+        """Logs the events of shards whose logs have room. Gives the number of bytes."""
+        if self._folder is None or order.last or order.change is not None:
+            return 0
+        writer = PieceWriter(f"state/{order.epoch:09d}-{self._name}-log.pieces")
+        for unit, batches in events.items():
+            before = self._saved.get(unit, Saved())
+            if self._has_room(unit, before, batches, order):
+                self._saved[unit] = before.logged(writer.add(log_of(batches), order.watermark))
+        return writer.write(self._folder)
+
+    def _has_room(
+        self, unit: Unit, before: Saved, batches: list[pa.RecordBatch], order: Order
+    ) -> bool:
+        """While events are spooled, the log is all the state there is."""
+        state = self._state_bytes.get(unit, 0)
+        room = max(LEAST_LOG, LOG_OVER_STATE * state)
+        grown = before.log_bytes + sum(batch.nbytes for batch in batches)
+        short = len(before.log) < max(LEAST_PIECES, state >> 20)
+        return order.watermark is None or (short and grown <= room)
+
+    def _snapshot(self, order: Order, events: Events) -> int:
+        """Saves all that shards hold that have changed and could not be logged."""
+        if self._folder is None or order.last:
+            return 0
+        writer = PieceWriter(f"state/{order.epoch:09d}-{self._name}.pieces")
+        for unit, shard in self._shards.items():
+            log = self._saved.get(unit, Saved()).log
+            logged = bool(log) and log[-1].file.startswith(f"state/{order.epoch:09d}-")
+            if order.change is not None or (unit in events and not logged):
+                piece = writer.add(pa.py_buffer(shard.save()), order.watermark)
+                self._saved[unit] = Saved(piece)
+            self._state_bytes[unit] = shard.state_bytes()
+        return writer.write(self._folder)

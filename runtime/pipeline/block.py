@@ -1,0 +1,26 @@
+"""Some rows of one source, typed, with what is needed to report the invalid ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from runtime.pipeline.normalize import Raw
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some rows of one source, read and typed. `prepare` of a Preparer takes its parts.
+
+    `rows` are their ordinals in the source, `dead` the rows that could not be read, `raw` gives
+    rows of the batch as they were, for a dead letter.
+    """
+
+    batch: pa.RecordBatch
+    source: str
+    rows: npt.NDArray[np.int64]
+    dead: pa.Table
+    raw: Raw | None = None

@@ -1,0 +1,175 @@
+"""What one committed epoch is: where the source stands, what the shards hold, what was counted.
+
+A manifest is all that a run needs to go on, on any number of owners. It is JSON, with a digest.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import pyarrow as pa
+
+from runtime.language.parser import parse
+from runtime.language.query import Workload
+from runtime.pipeline.aggregation import Unit
+from runtime.pipeline.routing_table import Reading
+from runtime.pipeline.state_segments import Damaged, Saved
+
+FORMAT = 2
+
+
+@dataclass
+class Counts:
+    """Of the whole job so far."""
+
+    rows: int = 0
+    events: int = 0
+    late: int = 0
+    truncated: int = 0
+    dead: Counter[str] = field(default_factory=Counter)
+    null_keys: Counter[str] = field(default_factory=Counter)
+    results: Counter[str] = field(default_factory=Counter)
+    lost: int = 0  #: sources that could not be read, or not to their end
+    types: set[str] = field(default_factory=set)
+    other_types: set[str] = field(default_factory=set)
+
+    def to_json(self) -> dict[str, Any]:
+        sets = {"types": sorted(self.types), "other_types": sorted(self.other_types)}
+        return {each.name: getattr(self, each.name) for each in fields(self)} | sets
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Counts:
+        given = dict(data)
+        for name in ("dead", "null_keys", "results"):
+            given[name] = Counter(given[name])
+        for name in ("types", "other_types"):
+            given[name] = set(given[name])
+        return cls(**given)
+
+    def copy(self) -> Counts:
+        return Counts.from_json(self.to_json())
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """`clocks` are the newest times of the source's partitions, `newest` that of all."""
+
+    epoch: int
+    source: str
+    position: dict[str, Any]
+    watermark: int | None
+    newest: int | None
+    clocks: dict[str, int]
+    workload: Workload
+    since: dict[str, int]
+    given: dict[str, str]  #: of the queries that the user gave at the start, the fingerprints
+    reading: Reading
+    settings: dict[str, Any]  #: what must not change: numeric, ties
+    shards: int
+    units: dict[Unit, Saved]
+    counts: Counts
+    finished: bool = False
+
+    @property
+    def files(self) -> set[str]:
+        return set().union(*(saved.files for saved in self.units.values()))
+
+    def to_bytes(self) -> bytes:
+        data = {
+            "format": FORMAT,
+            "epoch": self.epoch,
+            "source": self.source,
+            "position": self.position,
+            "watermark": self.watermark,
+            "newest": self.newest,
+            "clocks": self.clocks,
+            "workload": _workload_to_json(self.workload),
+            "since": self.since,
+            "given": self.given,
+            "reading": _reading_to_json(self.reading),
+            "settings": self.settings,
+            "shards": self.shards,
+            "units": [
+                {"attributes": list(attributes), "shard": number, **saved.to_json()}
+                for (attributes, number), saved in self.units.items()
+            ],
+            "counts": self.counts.to_json(),
+            "finished": self.finished,
+        }
+        body = json.dumps(data, ensure_ascii=False).encode()
+        return json.dumps({"digest": _digest(body)}).encode() + b"\n" + body + b"\n"
+
+    @classmethod
+    def from_bytes(cls, raw: bytes, name: str = "the manifest") -> Manifest:
+        head, _, body = raw.partition(b"\n")
+        body = body.removesuffix(b"\n")
+        try:
+            whole = json.loads(head)["digest"] == _digest(body)
+        except (ValueError, KeyError, TypeError):
+            whole = False
+        if not whole:
+            raise Damaged(f"{name} is damaged")
+        data = json.loads(body)
+        if data.pop("format") != FORMAT:
+            raise Damaged(f"{name} was written by another version of Hamlet")
+        data["workload"] = _workload_from_json(data["workload"])
+        data["reading"] = _reading_from_json(data["reading"])
+        data["counts"] = Counts.from_json(data["counts"])
+        data["units"] = {
+            (tuple(each["attributes"]), each["shard"]): Saved.from_json(each)
+            for each in data["units"]
+        }
+        return cls(**data)
+
+
+def _digest(body: bytes) -> str:
+    return hashlib.sha256(body).hexdigest()
+
+
+def _workload_to_json(workload: Workload) -> dict[str, Any]:
+    """Queries with the text that each was in; what is equal is equal to JSON, too. Many are in one
+    text, and this is written for every epoch."""
+    texts: dict[tuple[str, str], int] = {}
+    queries = [
+        [query.name, texts.setdefault((query.source.text, query.source.file), len(texts))]
+        for query in workload
+    ]
+    return {"texts": [list(text) for text in texts], "queries": queries}
+
+
+def _workload_from_json(data: Mapping[str, Any]) -> Workload:
+    parsed = [parse(*text) for text in data["texts"]]
+    queries = tuple(parsed[text][name] for name, text in data["queries"])
+    return Workload(queries, queries[0].source if queries else parse("").source)
+
+
+def _reading_to_json(reading: Reading) -> dict[str, Any]:
+    columns = base64.b64encode(reading.columns.serialize().to_pybytes()).decode()
+    clock = None
+    if reading.clock is not None:
+        clock = base64.b64encode(
+            pa.schema([("clock", reading.clock)]).serialize().to_pybytes()
+        ).decode()
+    return {
+        "time_column": reading.time_column,
+        "type_column": reading.type_column,
+        "time_unit": reading.time_unit,
+        "columns": columns,
+        "clock": clock,
+    }
+
+
+def _reading_from_json(data: Mapping[str, Any]) -> Reading:
+    def schema(text: str) -> pa.Schema:
+        return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(text)))
+
+    given = dict(data)
+    given["columns"] = schema(given["columns"])
+    given["clock"] = None if given["clock"] is None else schema(given["clock"]).field(0).type
+    return Reading(**given)

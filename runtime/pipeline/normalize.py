@@ -1,0 +1,215 @@
+"""From a batch of whatever columns to the events the engine reads, bad rows put aside."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+
+from runtime.errors import InputError, suggest
+from runtime.pipeline.dead_letter import dead_rows, no_dead, rows_as_json
+from runtime.pipeline.row_errors import Faults
+from runtime.types.attribute_kinds import Kind, fits
+from runtime.types.columns import (
+    TIME,
+    TYPE,
+    TYPES,
+    encoded_text,
+    null_rows,
+    plain,
+    plain_type,
+    same_values,
+    true_rows,
+    without,
+)
+from runtime.types.time_codec import Clock
+
+Rows: TypeAlias = "npt.NDArray[np.int64]"
+Raw: TypeAlias = Callable[[Sequence[int]], list[str]]
+
+_WHEN_ALL_NULL = {Kind.NUMBER: pa.float64(), Kind.BOOL: pa.bool_()}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """`events`: TIME, TYPE and the used attributes by name; `dead`: see `dead.DEAD`."""
+
+    events: pa.RecordBatch
+    dead: pa.Table
+
+
+class Preparer:
+    """Checks and normalises the batches of one input; all its events have one schema.
+
+    `bind` takes the columns as known beforehand and refuses what cannot work, before any row is
+    read; without it the first batch binds.
+    """
+
+    def __init__(
+        self,
+        time_column: str = "time",
+        type_column: str = "type",
+        time_unit: str | None = None,
+        uses: Mapping[str, Kind] | None = None,
+    ) -> None:
+        self.time_column = time_column
+        self.type_column = type_column
+        self.uses = dict(sorted((uses or {}).items()))
+        self.rows = 0
+        self.dead: Counter[str] = Counter()
+        self._unit = time_unit
+        self._clock: Clock | None = None
+        self._schema: pa.Schema | None = None
+        self._checked: pa.Schema | None = None
+        self._untyped: set[str] = set()  # attributes of which only nulls were known
+
+    @property
+    def clock(self) -> Clock:
+        if self._clock is None:
+            raise RuntimeError("no clock before the columns are known: call bind or prepare")
+        return self._clock
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The schema of the events."""
+        if self._schema is None:
+            raise RuntimeError("no schema before the columns are known: call bind or prepare")
+        return self._schema
+
+    def carry_on(self, before: Preparer) -> None:
+        """Goes on counting where another left off, for other attributes of the same input."""
+        self.rows, self.dead = before.rows, before.dead
+        self.clock.carry_on(before.clock)
+
+    def bind(self, columns: pa.Schema) -> None:
+        self._check(columns)
+        if self._schema is not None:
+            return
+        self._clock = Clock(columns.field(self.time_column).type, self._unit)
+        fields = [pa.field(TIME, pa.int64(), False), pa.field(TYPE, TYPES, False)]
+        for name, use in self.uses.items():
+            data_type = plain_type(columns.field(name).type)
+            if pt.is_null(data_type):
+                data_type = _WHEN_ALL_NULL.get(use, pa.string())
+                self._untyped.add(name)
+            fields.append(pa.field(name, data_type))
+        self._schema = pa.schema(fields)
+
+    def prepare(
+        self,
+        batch: pa.RecordBatch | pa.Table,
+        source: str = "input",
+        rows: Rows | None = None,
+        raw: Raw | None = None,
+    ) -> Prepared:
+        """`rows` are the ordinals in the source (else they count on), `raw` gives rows as read."""
+        if self._checked is None or not batch.schema.equals(self._checked):
+            self.bind(batch.schema)
+        if rows is None:
+            rows = np.arange(self.rows, self.rows + batch.num_rows, dtype=np.int64)
+        self.rows += batch.num_rows
+        faults = Faults(batch.num_rows)
+        columns = [self._times(batch, faults), self._types(batch, faults)]
+        columns += [self._attribute(batch, name, faults) for name in self.uses]
+        if not faults.bad.any():
+            return Prepared(pa.RecordBatch.from_arrays(columns, schema=self.schema), no_dead())
+        return Prepared(self._alive(columns, faults), self._bury(batch, source, rows, raw, faults))
+
+    def _times(self, batch: pa.RecordBatch, faults: Faults) -> pa.Array:
+        column = plain(batch.column(self.time_column))
+        micros, bad = self.clock.to_micros(column)
+        missing = null_rows(column)
+        faults.add(missing, "the time is null")
+        faults.add(bad & ~missing, self.clock.fault)
+        return pa.array(micros)
+
+    def _types(self, batch: pa.RecordBatch, faults: Faults) -> pa.Array:
+        column = encoded_text(batch.column(self.type_column))
+        faults.add(null_rows(column), "the type is null")
+        return column
+
+    def _attribute(self, batch: pa.RecordBatch, name: str, faults: Faults) -> pa.Array:
+        column = self._in_its_type(plain(batch.column(name)), name)
+        if not pt.is_floating(column.type):
+            return column
+        faults.add(true_rows(pc.is_inf(column)), f"`{name}` is infinite")
+        return without(column, true_rows(pc.is_nan(column)))
+
+    def _in_its_type(self, column: pa.Array, name: str) -> pa.Array:
+        """Later parts of an input may be typed otherwise, if the values are the same."""
+        expected = self.schema.field(name).type
+        if column.type == expected:
+            return column
+        if name in self._untyped or same_values(column.type, expected):
+            with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):
+                return column.cast(expected)
+        was = f"column `{name}` was {expected} and is now {column.type}"
+        raise InputError(was, "all parts of an input need the same type")
+
+    def _alive(self, columns: list[pa.Array], faults: Faults) -> pa.RecordBatch:
+        alive = pa.array(~faults.bad)
+        kept = [column.filter(alive) for column in columns]
+        return pa.RecordBatch.from_arrays(kept, schema=self.schema)
+
+    def _bury(
+        self,
+        batch: pa.RecordBatch | pa.Table,
+        source: str,
+        rows: Rows,
+        raw: Raw | None,
+        faults: Faults,
+    ) -> pa.Table:
+        bad = np.flatnonzero(faults.bad)
+        reasons = faults.reasons(bad)
+        self.dead.update(reasons)
+        events = raw(bad.tolist()) if raw else rows_as_json(batch.take(pa.array(bad)))
+        return dead_rows(source, rows[bad].tolist(), reasons, events)
+
+    def _check(self, columns: pa.Schema) -> None:
+        twice = [name for name, times in Counter(columns.names).items() if times > 1]
+        if twice:
+            raise InputError(f"the input has more than one column `{twice[0]}`", "rename one")
+        for what, name in (("time", self.time_column), ("type", self.type_column)):
+            if name not in columns.names:
+                raise InputError(
+                    f"the input has no column `{name}` for the {what} of an event",
+                    _instead(name, columns.names, f"--{what}-column names another one"),
+                )
+        _check_type_column(columns.field(self.type_column))
+        for name, use in self.uses.items():
+            _check_attribute(name, use, columns)
+        self._checked = columns
+
+
+def _check_type_column(field: pa.Field) -> None:
+    if not (fits(field.type, Kind.ANY) and plain_type(field.type) != pa.binary()):
+        raise InputError(f"column `{field.name}` is {field.type}, which names no type of event")
+
+
+def _check_attribute(name: str, use: Kind, columns: pa.Schema) -> None:
+    if name in (TIME, TYPE):
+        raise InputError(f"`{name}` cannot be used as an attribute", "rename the column")
+    if name not in columns.names:
+        hint = _instead(name, columns.names, None)
+        raise InputError(f"the input has no column `{name}`, which the workload uses", hint)
+    data_type = columns.field(name).type
+    if fits(data_type, use):
+        return
+    if use is Kind.ANY:
+        raise InputError(f"column `{name}` holds nested values ({data_type})", "unnest it")
+    raise InputError(f"column `{name}` is {data_type}, but the workload uses it as {use.value}")
+
+
+def _instead(name: str, columns: Sequence[str], otherwise: str | None) -> str:
+    shown = "the columns are " + (", ".join(f"`{column}`" for column in columns) or "none")
+    near = suggest(name, columns)
+    parts = [f"did you mean `{near}`?" if near else None, shown, otherwise]
+    return "; ".join(part for part in parts if part).replace("?;", "? ")

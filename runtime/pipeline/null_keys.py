@@ -1,0 +1,24 @@
+"""Nulls in the attributes that split the stream."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from runtime.types.columns import TYPE
+
+
+def null_keys(events: pa.RecordBatch, keys: Mapping[str, frozenset[str]]) -> Counter[str]:
+    """How many events have null in an attribute of a key, of the types of the queries that have
+    it: a null key is a value of its own, but usually a mistake."""
+    found: Counter[str] = Counter()
+    for name, types in keys.items():
+        column = events.column(name)
+        if column.null_count:
+            names = events.column(TYPE).cast(pa.string())
+            named = pc.is_in(names, pa.array(sorted(types), pa.string()))
+            found[name] += pc.sum(pc.and_(column.is_null(), named)).as_py() or 0
+    return found

@@ -1,0 +1,98 @@
+"""In which shard a key lies. The same key has the same shard in every process, in every run, and
+as long as a checkpoint lives: what is here can never change without a new checkpoint format."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from numba import njit
+
+from runtime.execution.column import Cells, Ints
+from runtime.execution.hashing import hash_bytes, joined, mixed
+from runtime.execution.interner import text_parts
+
+Shards = npt.NDArray[np.int32]
+_Hashes = npt.NDArray[np.uint64]
+
+_START = np.uint64(0xD6E8FEB86659FD93)
+_NULL = np.uint64(0xA0761D6478BD642F)
+
+
+def shards_of(columns: list[pa.Array], rows: int, count: int) -> Shards:
+    """The shard of each row by the values of its key; all lie in one without any."""
+    if count == 1 or not columns:
+        return np.zeros(rows, np.int32)
+    hashes: _Hashes = np.full(rows, _START)
+    for column in columns:
+        _join(hashes, column)
+    shards: Shards = _spread(hashes, count)
+    return shards
+
+
+def _join(hashes: _Hashes, column: pa.Array) -> None:
+    cells = Cells.of(column)
+    null = None if cells.valid is None else ~cells.valid
+    before = None if null is None else hashes[null]
+    if cells.is_arrow:
+        values = cells.values
+        if not (pa.types.is_string(values.type) or pa.types.is_binary(values.type)):
+            values = values.cast(pa.large_binary())
+        _join_texts(hashes, *text_parts(values))
+    else:
+        _join_words(hashes, _words(cells))
+    if null is not None and before is not None:  # what lies under a null must not matter
+        hashes[null] = before ^ _NULL
+
+
+def _words(cells: Cells) -> Ints:
+    values = cells.values
+    if values.dtype == np.float64:
+        return (values + 0.0).view(np.int64)  # type: ignore[no-any-return] # -0.0 is 0.0
+    if values.dtype == np.uint64:
+        return values.view(np.int64)  # type: ignore[no-any-return]
+    return values.astype(np.int64, copy=False)  # type: ignore[no-any-return]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _join_words(hashes, words):  # type: ignore[no-untyped-def]
+    for row in range(len(hashes)):
+        hashes[row] = joined(hashes[row], words[row])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _join_texts(hashes, offsets, data):  # type: ignore[no-untyped-def]
+    for row in range(len(hashes)):
+        start = np.int64(offsets[row])
+        found = hash_bytes(data, start, np.int64(offsets[row + 1]) - start)
+        hashes[row] = joined(hashes[row], found)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _spread(hashes, count):  # type: ignore[no-untyped-def]
+    """Not by the bits that tables of keys are ordered by: within a shard those must vary."""
+    shards = np.empty(len(hashes), np.int32)
+    for row in range(len(hashes)):
+        word = mixed(joined(hashes[row], _START)) >> np.uint64(33)
+        shards[row] = np.int32(word % np.uint64(count))
+    return shards
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def by_shard(shards, keep, count):  # type: ignore[no-untyped-def]
+    """The rows that are kept, shard after shard and in order within each, and where each shard
+    begins."""
+    starts = np.zeros(count + 1, np.int64)
+    for row in range(len(shards)):
+        if keep[row]:
+            starts[shards[row] + 1] += 1
+    for shard in range(count):
+        starts[shard + 1] += starts[shard]
+    places = starts.copy()
+    rows = np.empty(starts[count], np.int64)
+    for row in range(len(shards)):
+        if keep[row]:
+            shard = shards[row]
+            rows[places[shard]] = row
+            places[shard] += 1
+    return rows, starts

@@ -1,0 +1,182 @@
+"""Events in the order of their times: (time, arrival), as far as the watermark allows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from runtime.types.columns import times_of
+
+# Runs are merged up to this size, so that many tiny batches do not make many runs.
+RUN_ROWS = 65_536
+
+Times = npt.NDArray[np.int64]
+
+
+class Disorder:
+    """How far events lie behind the largest time seen before them, at most."""
+
+    def __init__(self) -> None:
+        self.largest = 0
+        self.newest: int | None = None
+
+    def add(self, times: Times) -> None:
+        if len(times) == 0:
+            return
+        first = times[0] if self.newest is None else max(times[0], self.newest)
+        ahead = np.maximum(np.maximum.accumulate(times), first)
+        self.largest = max(self.largest, int((ahead - times).max()))
+        self.newest = int(ahead[-1])
+
+
+class Buffer:
+    """Events ahead of the watermark.
+
+    They are held as *runs*: batches in order of time, listed by arrival. What is released is cut
+    from the front of the runs, so that an event is copied a few times at most, however often the
+    watermark moves.
+    """
+
+    def __init__(self) -> None:
+        self.watermark: int | None = None
+        self.rows = 0
+        self._runs: list[_Run] = []
+        self._schema: pa.Schema | None = None
+
+    @property
+    def nbytes(self) -> int:
+        return sum(run.batch.nbytes for run in self._runs)
+
+    def batches(self) -> list[pa.RecordBatch]:
+        """What waits, as it is held: by arrival where times are equal."""
+        return [run.batch for run in self._runs]
+
+    def add(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Takes a batch; gives back its late rows, in arrival order."""
+        self._schema = batch.schema
+        late = batch.slice(0, 0)
+        times = times_of(batch)
+        if self.watermark is not None and len(times) and times.min() < self.watermark:
+            behind = times < self.watermark
+            late = batch.filter(pa.array(behind))
+            batch = batch.filter(pa.array(~behind))
+        if batch.num_rows:
+            self.rows += batch.num_rows
+            self._runs.append(_Run.of(batch))
+            self._merge_small()
+        return late
+
+    def release(self, watermark: int) -> pa.RecordBatch:
+        """All events before the watermark, in order. Adding behind it is late from now on."""
+        if self.watermark is None or watermark > self.watermark:
+            self.watermark = watermark
+        return self._joined([run.cut(watermark) for run in self._runs])
+
+    def drain(self) -> pa.RecordBatch:
+        """All that is left, in order: the end of a bounded input."""
+        return self._joined([run.cut(None) for run in self._runs])
+
+    def portions(self, watermark: int | None, rows: int = RUN_ROWS) -> Iterator[pa.RecordBatch]:
+        """As `release`, or `drain` for None, in batches of about `rows` rows, none empty.
+
+        Arrow cannot hold more than 2 GB of text in one batch; a jump of the watermark can.
+        """
+        for cut in self._cuts(watermark, rows):
+            yield self.release(cut)
+        last = self.drain() if watermark is None else self.release(watermark)
+        if last.num_rows:
+            yield last
+
+    def _cuts(self, watermark: int | None, rows: int) -> list[int]:
+        """Watermarks that lie `rows` events apart."""
+        parts = [times_of(run.batch) for run in self._runs]
+        if watermark is not None:
+            parts = [part[: np.searchsorted(part, watermark, side="left")] for part in parts]
+        if sum(len(part) for part in parts) <= rows:
+            return []
+        times = np.concatenate(parts)
+        if not _ascending(times):
+            times.sort(kind="stable")  # which merges runs
+        cuts = np.unique(times[rows::rows])
+        return [int(cut) for cut in cuts if cut > times[0]]
+
+    def _joined(self, parts: list[pa.RecordBatch]) -> pa.RecordBatch:
+        self._runs = [run for run in self._runs if run.rows]
+        parts = [part for part in parts if part.num_rows]
+        self.rows -= sum(part.num_rows for part in parts)
+        if parts:
+            return in_order(pa.concat_batches(parts) if len(parts) > 1 else parts[0])
+        if self._schema is None:
+            raise RuntimeError("nothing was added yet, so the columns are not known")
+        return pa.RecordBatch.from_pylist([], schema=self._schema)
+
+    def _merge_small(self) -> None:
+        """Merges neighbours (which keeps arrival) of like size, as one adds in binary."""
+        runs = self._runs
+        while len(runs) > 1 and runs[-2].rows <= 2 * runs[-1].rows:
+            if runs[-2].rows + runs[-1].rows > RUN_ROWS:
+                return
+            last = runs.pop()
+            runs[-1] = _Run.of(pa.concat_batches([runs[-1].batch, last.batch]))
+
+
+class _Run:
+    """A batch in order of time, of which the front was perhaps cut off."""
+
+    def __init__(self, batch: pa.RecordBatch) -> None:
+        self.batch = batch
+        self._whole = batch.num_rows
+
+    @classmethod
+    def of(cls, batch: pa.RecordBatch) -> _Run:
+        return cls(in_order(batch))
+
+    @property
+    def rows(self) -> int:
+        return int(self.batch.num_rows)
+
+    def cut(self, watermark: int | None) -> pa.RecordBatch:
+        """Cuts off and gives what lies before the watermark."""
+        if watermark is None:
+            count = self.rows
+        else:
+            count = int(np.searchsorted(times_of(self.batch), watermark, side="left"))
+        front, self.batch = self.batch.slice(0, count), self.batch.slice(count)
+        if self.rows < self._whole // 2:  # a slice keeps the whole batch in memory
+            self.batch = _copied(self.batch)
+            self._whole = self.rows
+        return front
+
+
+def in_order(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch in order of time, rows of equal time as they were."""
+    times = times_of(batch)
+    if _ascending(times):
+        return batch
+    return batch.take(pa.array(np.argsort(times, kind="stable")))
+
+
+def _ascending(times: Times) -> bool:
+    return bool(np.all(times[1:] >= times[:-1]))
+
+
+def ordered(batches: Iterable[pa.RecordBatch], disorder: int) -> Iterator[pa.RecordBatch]:
+    """Batches in arrival order put in order of time, knowing their largest disorder."""
+    buffer = Buffer()
+    newest: int | None = None
+    for batch in batches:
+        if batch.num_rows == 0:
+            continue
+        largest = int(times_of(batch).max())
+        newest = largest if newest is None else max(newest, largest)
+        buffer.add(batch)
+        yield from buffer.portions(newest - disorder)
+    if buffer.rows:
+        yield from buffer.portions(None)
+
+
+def _copied(batch: pa.RecordBatch) -> pa.RecordBatch:
+    return batch.take(pa.array(np.arange(batch.num_rows)))

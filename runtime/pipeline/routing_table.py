@@ -1,0 +1,92 @@
+"""How events reach the shards: by which attributes, of which types, with which columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from runtime.language.query import Semantics, Workload
+from runtime.pipeline.latency import pane_of
+from runtime.pipeline.normalize import Preparer
+from runtime.template.query_groups import RoutingGroup, routing_groups
+from runtime.types.attribute_kinds import Kind
+from runtime.types.time_codec import Clock
+
+
+@dataclass(frozen=True)
+class Route:
+    """The way of a routing group's events. `types` is None where events of any type matter."""
+
+    attributes: tuple[str, ...]
+    types: frozenset[str] | None
+    columns: tuple[str, ...]
+
+    @classmethod
+    def of(cls, group: RoutingGroup) -> Route:
+        queries = group.queries
+        # Any event of a partition breaks contiguity, and any is counted by a window of events.
+        every = any(q.semantics is Semantics.CONTIGUOUS or q.window.counted for q in queries)
+        types = frozenset().union(*(query.types for query in queries))
+        used = {mention.attribute for query in queries for mention in query.mentions}
+        columns = tuple(sorted(used | set(group.attributes)))
+        return cls(group.attributes, None if every else types, columns)
+
+
+def routes_of(workload: Workload) -> tuple[Route, ...]:
+    return tuple(Route.of(group) for group in routing_groups(workload))
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How rows become events: which columns are what. `clock` is what times in text are."""
+
+    time_column: str = "time"
+    type_column: str = "type"
+    time_unit: str | None = None
+    columns: pa.Schema = field(default_factory=lambda: pa.schema([]))
+    clock: pa.DataType | None = None
+
+    def preparer(self, uses: Mapping[str, Kind]) -> Preparer:
+        preparer = Preparer(self.time_column, self.type_column, self.time_unit, uses)
+        preparer.bind(self.columns)
+        if self.clock is not None:
+            preparer.clock.settle(self.clock)
+        return preparer
+
+    def written(self) -> Clock:
+        """The clock by which times leave."""
+        return self.preparer({}).clock
+
+
+@dataclass(frozen=True)
+class Routing:
+    """All that is needed to send events on their way. Changes with the workload (`version`)."""
+
+    version: int
+    reading: Reading
+    uses: Mapping[str, Kind]
+    routes: tuple[Route, ...]
+    #: For each attribute of a key, the types of the queries that have it.
+    keys: Mapping[str, frozenset[str]]
+    types: frozenset[str]  #: that some query names
+    shards: int
+    owners: int
+    pane: int = 0  #: the length that divides all windows
+
+    @classmethod
+    def of(
+        cls, workload: Workload, reading: Reading, shards: int, owners: int, version: int = 0
+    ) -> Routing:
+        uses, keys = dict(workload.uses), dict(workload.keys)
+        types = frozenset().union(*(query.types for query in workload))
+        pane = pane_of(workload)
+        return cls(version, reading, uses, routes_of(workload), keys, types, shards, owners, pane)
+
+    def owned(self, owner: int) -> range:
+        """Neighbours, so that what goes to one owner lies together."""
+        return range(self._first(owner), self._first(owner + 1))
+
+    def _first(self, owner: int) -> int:
+        return -(-owner * self.shards // self.owners)

@@ -1,0 +1,27 @@
+"""What is wrong with the rows of a batch."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from runtime.types.columns import Mask
+
+
+class Faults:
+    """The first fault of each row."""
+
+    def __init__(self, rows: int) -> None:
+        self.bad: Mask = np.zeros(rows, dtype=np.bool_)
+        self._which = np.zeros(rows, dtype=np.int64)
+        self._reasons: list[str] = []
+
+    def add(self, rows: Mask, reason: str) -> None:
+        new = rows & ~self.bad
+        if new.any():
+            self._which[new] = len(self._reasons)
+            self._reasons.append(reason)
+            self.bad |= new
+
+    def reasons(self, rows: npt.NDArray[np.intp]) -> list[str]:
+        return [self._reasons[which] for which in self._which[rows].tolist()]

@@ -1,0 +1,171 @@
+"""Why a burst was shared or split: the numbers of the benefit, in words.
+
+What splitting and what sharing were predicted to cost is worked out again from what the decision
+log keeps, with the coefficients of the policy that decided. The two sides differ by the benefit
+that the kernel wrote down; where they do not, the policy is not the one, and no terms are given.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from runtime.plan import cost_model
+from runtime.plan.decisions import Example
+from runtime.plan.policy import Policy
+
+_SAME = 1e-6
+
+
+@dataclass(frozen=True)
+class Term:
+    """What one thing costs on both sides, in nanoseconds. `each` is the policy's coefficient."""
+
+    what: str
+    each: float
+    split: float
+    shared: float
+
+
+@dataclass(frozen=True)
+class Why:
+    """`terms` are empty where nothing was predicted, or the policy is not known any more."""
+
+    said: tuple[str, ...]
+    terms: tuple[Term, ...] = ()
+
+    @property
+    def split(self) -> float:
+        return sum(term.split for term in self.terms)
+
+    @property
+    def shared(self) -> float:
+        return sum(term.shared for term in self.terms)
+
+
+def why(example: Example, policies: Iterable[Policy]) -> Why:
+    terms = _terms(example, policies)
+    return Why(tuple(_said(example, Why((), terms))), terms)
+
+
+# ---- what was predicted --------------------------------------------------------------------
+
+_WHAT = {
+    "scan": "scan events",
+    "operator": "begin operators",
+    "pick": "note what conditions picked",
+    "compare": "compare what they picked",
+    "walk": "find the queries of a class",
+    "apply": "apply operators to states",
+    "join": "queries of one class together",
+    "beside": "step queries side by side",
+}
+
+
+def _terms(example: Example, policies: Iterable[Policy]) -> tuple[Term, ...]:
+    policy = next((each for each in policies if each.version == example.policy), None)
+    if policy is None or not _predicted(example):
+        return ()
+    coefficients = cost_model.coefficients(policy)
+    split, shared = _sides(example)
+    saved = float((split - shared) @ coefficients)
+    if not math.isclose(saved, example.benefit, rel_tol=_SAME, abs_tol=_SAME):
+        return ()
+    found = zip(
+        cost_model.TERMS, coefficients, split * coefficients, shared * coefficients, strict=True
+    )
+    return tuple(
+        Term(_WHAT[name], float(each), float(alone), float(together))
+        for name, each, alone, together in found
+        if alone or together
+    )
+
+
+def _predicted(example: Example) -> bool:
+    """Where sharing is not a choice, nothing is."""
+    return example.snapshots == 0 or example.vectors > 0
+
+
+def _sides(example: Example) -> tuple[cost_model.Floats, cost_model.Floats]:
+    """A burst on which all agree is applied alike on both sides: what that costs is left out."""
+    queries = example.queries
+    if example.snapshots == 0:
+        events = example.events
+        return cost_model.split(events, queries, 0), cost_model.shared(events, queries, 0, 1, 0)
+    waiting, each = example.snapshots, example.vectors
+    shared = cost_model.shared(waiting, queries, example.conditions, example.expected, each)
+    return cost_model.split(waiting, queries, each), shared
+
+
+# ---- in words ------------------------------------------------------------------------------
+
+
+def _said(example: Example, known: Why) -> Iterable[str]:
+    yield (
+        f"A burst of {_many(example.events, 'event')} of type {example.type}, for "
+        f"{_many(example.queries, 'query', 'queries')}."
+    )
+    yield _differed(example)
+    if known.terms:
+        yield (
+            f"Splitting was predicted to cost {_time(known.split)}, "
+            f"sharing {_time(known.shared)}: {_saved(example)}."
+        )
+    elif _predicted(example):
+        yield f"By policy {example.policy}: {_saved(example)}."
+    yield _done(example)
+    if example.nanoseconds:
+        yield f"The work took {_time(example.nanoseconds)}."
+
+
+def _differed(example: Example) -> str:
+    if example.snapshots == 0:
+        return "All conditions agreed on them, so one operator serves all queries."
+    differed = (
+        f"Queries differed on {example.snapshots:,} of them, under "
+        f"{_many(example.conditions, 'condition')}."
+    )
+    if example.vectors == 0:
+        return differed
+    expected = f" From the bursts before, {example.expected:.1f} classes were expected"
+    if example.kind == "split":
+        return f"{differed}{expected}."
+    return f"{differed}{expected}, and {example.classes:,} found."
+
+
+def _saved(example: Example) -> str:
+    if example.benefit > 0:
+        return f"sharing was expected to save {_time(example.benefit)}"
+    return f"sharing was expected to cost {_time(-example.benefit)} more"
+
+
+_KINDS = {
+    "shared": "So it was shared.",
+    "merged": "So it was shared again, after a split.",
+    "continued": "So it was shared, as the burst before.",
+    "split": "So it was split: every query went by itself.",
+}
+
+
+def _done(example: Example) -> str:
+    """Now and then the other way is taken, so that it is known what that costs."""
+    if not _predicted(example):
+        return f"Nothing was weighed up: {example.kind}, as was asked for."
+    if example.kind == "split" and example.benefit > 0:
+        return "It was split all the same, as one burst in 4,096 is, to learn what that costs."
+    if example.kind != "split" and example.benefit <= 0:
+        return "It was shared all the same, as one burst in 16 is, to see whether that has changed."
+    return _KINDS[example.kind]
+
+
+def _many(count: int, one: str, more: str | None = None) -> str:
+    return f"{count:,} {one if count == 1 else more or one + 's'}"
+
+
+def _time(nanoseconds: float) -> str:
+    if abs(nanoseconds) < 1e4:
+        return f"{nanoseconds:,.0f} ns"
+    return (
+        f"{nanoseconds / 1e3:,.1f} µs" if abs(nanoseconds) < 1e7 else f"{nanoseconds / 1e6:,.1f} ms"
+    )

@@ -1,0 +1,225 @@
+"""What there is to say about a workload before it runs. Values only; `build` fills them in.
+
+Every name in here is a key of `.json()`, so that renaming one is a change of the format.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Where a NOT must hold: between two neighbours of a trend, or (None) up to the window's
+    start or end."""
+
+    after: str | None
+    before: str | None
+
+
+@dataclass(frozen=True)
+class NegationPlan:
+    """A NOT of a query: the types it names, those that complete it, and the gaps it watches.
+    One that stands inside another NOT watches gaps between that one's events."""
+
+    pattern: str
+    types: tuple[str, ...]
+    steps: tuple[tuple[str, str], ...]
+    ends: tuple[str, ...]
+    gaps: tuple[Gap, ...]
+    nested: bool
+
+
+@dataclass(frozen=True)
+class Predecessors:
+    """The types that may come directly before `type` in a trend."""
+
+    type: str
+    before: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class QueryPlan:
+    """One query. `twice` is a trend that has two bindings, if there is one: then the automaton
+    is made deterministic, so that it is counted once. `way` is how it is evaluated: in `bursts`
+    of events of one type, by `ordered` indexes, or by `events`; `obstacles` are what keeps it from
+    bursts, and `neighbours` says how each adjacent condition is answered. `alone` says why it
+    shares nothing."""
+
+    name: str
+    returns: tuple[str, ...]
+    pattern: str
+    semantics: str
+    window: str
+    within: int
+    slide: int
+    counted: bool
+    partition_by: tuple[str, ...]
+    equivalence: tuple[str, ...]
+    group_by: tuple[str, ...]
+    local: tuple[str, ...]
+    adjacent: tuple[str, ...]
+    least_length: int
+    having: str | None
+    starts: tuple[str, ...]
+    ends: tuple[str, ...]
+    predecessors: tuple[Predecessors, ...]
+    negations: tuple[NegationPlan, ...]
+    granularity: str
+    event_grained: tuple[str, ...]
+    why: str
+    deterministic: bool
+    twice: str | None
+    kleene: tuple[str, ...]
+    way: str
+    obstacles: tuple[str, ...]
+    neighbours: tuple[str, ...]
+    alone: str | None
+
+
+@dataclass(frozen=True)
+class RoutingPlan:
+    """Queries that split the stream by the same attributes."""
+
+    attributes: tuple[str, ...]
+    queries: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SharedPart:
+    """A Kleene sub-pattern that these queries have in common."""
+
+    pattern: str
+    queries: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SharePlan:
+    """Queries that are evaluated together, in which `way`; `pane` is in microseconds or events.
+    Where the types in `crowded` have too many conditions for one kernel, the group is cut into
+    `parts`, and only queries of one part share."""
+
+    queries: tuple[str, ...]
+    way: str
+    attributes: tuple[str, ...]
+    semantics: str
+    pane: int
+    pane_text: str
+    counted: bool
+    kleene: tuple[SharedPart, ...]
+    parts: tuple[tuple[str, ...], ...]
+    crowded: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SetPlan:
+    """A transition that queries share, with snapshots of a type, and why they do."""
+
+    source: str
+    target: str
+    queries: tuple[str, ...]
+    snapshots: str
+    why: str
+
+
+@dataclass(frozen=True)
+class OperatorPlan:
+    """A part longer than one type that queries share as one operator, or could."""
+
+    part: str
+    why: str
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """Queries that are evaluated in one pass, and how their overlapping windows are kept."""
+
+    queries: tuple[str, ...]
+    windows: str
+    why: str
+
+
+@dataclass(frozen=True)
+class WorkloadPlan:
+    """What the optimizer plans before it has seen an event. Costs are estimates, in nanoseconds
+    for each event of the stream; `alternatives` are those of the other planners' plans."""
+
+    planner: str
+    why: str
+    cost: float
+    alternatives: dict[str, float]
+    runs: tuple[RunPlan, ...]
+    transitions: tuple[SetPlan, ...]
+    operators: tuple[OperatorPlan, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TypePlan:
+    """An event type of the merged template: who starts and ends trends with it, who forbids it."""
+
+    type: str
+    starts: tuple[str, ...]
+    ends: tuple[str, ...]
+    negated: tuple[str, ...]
+    positive: bool
+
+
+@dataclass(frozen=True)
+class StepPlan:
+    """A transition of the merged template and the queries for which it holds: with a NOT in
+    between (`guarded`), back to where a repeated part begins (`repeats`), inside a Kleene part
+    (`kleene`), inside one that is `shared`."""
+
+    source: str
+    target: str
+    queries: tuple[str, ...]
+    guarded: tuple[str, ...]
+    repeats: tuple[str, ...]
+    kleene: tuple[str, ...]
+    shared: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TemplatePlan:
+    """The merged template: each type once, transitions labelled by queries (hamlet.txt 3.1)."""
+
+    types: tuple[TypePlan, ...]
+    steps: tuple[StepPlan, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    ties: str
+    queries: tuple[QueryPlan, ...]
+    routing: tuple[RoutingPlan, ...]
+    sharing: tuple[SharePlan, ...]
+    plan: WorkloadPlan
+    template: TemplatePlan
+
+    def text(self) -> str:
+        """For a terminal or a mail: lines of plain text."""
+        from runtime.plan.explain.as_text import as_text
+
+        return as_text(self)
+
+    def json(self) -> str:
+        """For programs."""
+        from runtime.plan.explain.as_json import as_json
+
+        return as_json(self)
+
+    def dot(self) -> str:
+        """The merged template for Graphviz."""
+        from runtime.plan.explain.as_dot import as_dot
+
+        return as_dot(self)
+
+    def svg(self) -> str:
+        """The merged template as a picture; needs no other program."""
+        from runtime.plan.explain.drawing import as_svg
+
+        return as_svg(self)
+
+    def __str__(self) -> str:
+        return self.text()

@@ -1,0 +1,116 @@
+"""What planners decide, as a plan that the engine honours: parts longer than one type."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
+from typing import TypeAlias
+
+from runtime.errors import HamletError
+from runtime.plan.operators.graphlet.shared_subpattern import MOST_PARTS, Part
+from runtime.plan.planners.gloria import GloriaPlan, QuerySet
+from runtime.plan.planners.sharon import SharingPlan
+from runtime.plan.shareable_set import Family
+from runtime.plan.sharing_plan import SharedPart, Transition
+
+Members: TypeAlias = frozenset[str]
+Refused: TypeAlias = tuple[SharedPart, str]
+
+
+def of_sharon(family: Family, plan: SharingPlan) -> Iterator[SharedPart]:
+    for pattern, queries in plan.chosen:
+        steps = [(family.types[one], family.types[other]) for one, other in pairwise(pattern)]
+        yield SharedPart(tuple(sorted(queries)), tuple(steps))
+
+
+def of_gloria(family: Family, plan: GloriaPlan) -> Iterator[SharedPart]:
+    """A type belongs to the set that shares the step into it; the first type of queries to the one
+    that shares the step out of it. Steps between types of one set are inside of its part."""
+    shared = {
+        (each.source, each.target): [_members(one) for one in each.sets if _is_shared(one)]
+        for each in plan.transitions
+    }
+    claimed = _claims(shared)
+    _give_up(plan, shared, claimed)
+    found: defaultdict[Members, list[Transition]] = defaultdict(list)
+    for (source, target), sets in shared.items():
+        for members in sets:
+            if claimed[members] >= {source, target}:
+                found[members].append((family.types[source], family.types[target]))
+    for members, steps in found.items():
+        for connected in _connected(steps):
+            yield SharedPart(tuple(sorted(members)), tuple(connected))
+
+
+def accepted(
+    family: Family, parts: Iterable[SharedPart]
+) -> tuple[tuple[SharedPart, ...], list[Refused]]:
+    """The parts that the engine can share, and the others with the reason. Where a query would
+    have a type in two parts, the one that comes first has it."""
+    taken: set[tuple[str, str]] = set()
+    kept: list[SharedPart] = []
+    refused: list[Refused] = []
+    for part in parts:
+        mine = {(name, type_) for name in part.queries for type_ in part.types}
+        try:
+            Part.of(part, [query for query in family.queries if query.name in part.queries])
+            if mine & taken:
+                raise HamletError("a query has one of its types in another part")
+            if len(kept) == MOST_PARTS:
+                raise HamletError(f"there are {MOST_PARTS} parts already")
+        except HamletError as error:
+            refused.append((part, str(error)))
+        else:
+            kept.append(part)
+            taken |= mine
+    return tuple(kept), refused
+
+
+def _is_shared(one: QuerySet) -> bool:
+    return one.snapshots is not None and len(one.queries) > 1
+
+
+def _members(one: QuerySet) -> Members:
+    return frozenset(one.queries)
+
+
+def _claims(shared: Mapping[Transition, list[Members]]) -> dict[Members, set[str]]:
+    """The types of each set; first those that its steps lead into."""
+    claimed: defaultdict[Members, set[str]] = defaultdict(set)
+    owners: defaultdict[str, list[Members]] = defaultdict(list)
+    for (_, target), sets in shared.items():
+        for members in sets:
+            claimed[members].add(target)
+            owners[target].append(members)
+    for (source, _), sets in shared.items():
+        for members in sets:
+            if not any(members & owner for owner in owners[source]):
+                claimed[members].add(source)
+                owners[source].append(members)
+    return claimed
+
+
+def _give_up(
+    plan: GloriaPlan, shared: Mapping[Transition, list[Members]], claimed: dict[Members, set[str]]
+) -> None:
+    """A part has all steps among its types: where queries of a set take one that the set does not
+    share, such as a loop of its own, the type it leads to is left to them."""
+    for each in plan.transitions:
+        takers = frozenset(name for one in each.sets for name in one.queries)
+        sharing = shared[each.source, each.target]
+        for members, types in claimed.items():
+            apart = members & takers and members not in sharing
+            if apart and types >= {each.source, each.target}:
+                types.remove(each.target)
+
+
+def _connected(steps: list[Transition]) -> Iterator[list[Transition]]:
+    rest = list(steps)
+    while rest:
+        types, found = set(rest[0]), []
+        while more := [step for step in rest if types & set(step)]:
+            found += more
+            types = types.union(*more)
+            rest = [step for step in rest if step not in more]
+        yield found

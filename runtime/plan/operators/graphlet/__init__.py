@@ -1,0 +1,1 @@
+"""The graphlet operator: bursts of events, shared by queries."""

@@ -1,0 +1,97 @@
+"""What lies side by side in a row: queries of one form, or the columns of a longer shared part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from runtime.language.query import Lane, Query, Window
+from runtime.plan.operators.graphlet.row_width import mins_of, open_windows, sums_of
+from runtime.plan.operators.graphlet.shared_subpattern import Part
+
+
+@dataclass(frozen=True)
+class Form:
+    """`before` has for each state those that feed it, itself left out; `loops` are the states
+    that feed themselves; trends start in `first` and end in `last`. `side` of them lie side by
+    side, in `vectors` vectors."""
+
+    before: tuple[tuple[int, ...], ...]
+    loops: frozenset[int]
+    first: frozenset[int]
+    last: tuple[int, ...]
+    sums: tuple[Lane, ...]
+    mins: tuple[Lane, ...]
+    window: Window
+    vectors: int
+    side: int
+
+    @classmethod
+    def of_queries(cls, query: Query, side: int) -> Form:
+        """Of one of the queries, to tell what they have in common."""
+        automaton = query.template.automaton
+        states = range(len(query.template.positions))
+        before = tuple(
+            tuple(p for p, after in automaton.follow.items() if state in after and p != state)
+            for state in states
+        )
+        return cls(
+            before,
+            frozenset(p for p, after in automaton.follow.items() if p in after),
+            frozenset(automaton.first),
+            tuple(automaton.last),
+            tuple(sums_of(query)),
+            tuple(mins_of(query)),
+            query.window,
+            open_windows(query),
+            side,
+        )
+
+    @classmethod
+    def of_part(cls, part: Part, window: Window) -> Form:
+        """A state for each type and, after those, one for each way in. As many columns."""
+        inside = len(part.types)
+        places = {type_: place for place, type_ in enumerate(part.types)}
+        edges = {(places[one], places[other]) for one, other in part.transitions}
+        before = [
+            (
+                *(p for p in range(inside) if (p, state) in edges and p != state),
+                *(inside + n for n, entered in enumerate(part.entered) if entered == state),
+            )
+            for state in range(inside)
+        ]
+        return cls(
+            (*before, *((),) * len(part.entered)),
+            frozenset(p for p in range(inside) if (p, p) in edges),
+            frozenset(),
+            (),
+            part.sums,
+            part.mins,
+            window,
+            1,
+            inside + len(part.entered),
+        )
+
+    @cached_property
+    def active(self) -> frozenset[int]:
+        """The states whose sums some event before or in them adds to; those of others are zero."""
+        found = {position for lane in self.sums for position in lane.positions}
+        while True:
+            more = {q for q, before in enumerate(self.before) if found & set(before)} - found
+            if not more:
+                return frozenset(found)
+            found |= more
+
+    @property
+    def states(self) -> int:
+        return len(self.before)
+
+    @property
+    def state_size(self) -> int:
+        """The words of a state: its count, its sums, its minima, of all that lie side by side."""
+        return (1 + len(self.sums) + len(self.mins)) * self.side
+
+    @property
+    def block(self) -> int:
+        """The words of a vector."""
+        return self.states * self.state_size

@@ -1,0 +1,1 @@
+"""The range-index operator: conditions that compare adjacent events."""

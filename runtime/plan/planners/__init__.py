@@ -1,0 +1,1 @@
+"""The planners: greedy, SHARON and GLORIA."""

@@ -1,0 +1,74 @@
+"""What the papers' planners ask about costs, answered by what our engine does.
+
+The engine keeps the states of queries that share a transition side by side, so that sharing saves
+the pass of an event through a run of its own and finding the states; each query's number is still
+stepped. Equations of the papers charge events by events instead, since their executors keep a
+graph of them; those are in `gloria/costs.py` and `sharon/benefit.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from runtime.plan.cost_coefficients import Prices
+from runtime.plan.planners.sharon.candidates import Pattern, Queries, Weight
+from runtime.plan.shareable_set import Family
+
+# So little that it decides only between snapshots that cost the same: rare ones change less often.
+TIE = 1e-6
+
+
+@dataclass(frozen=True)
+class EngineCosts:
+    """GLORIA's costs. `shares` are the parts of all events that labels have; `passing` is what one
+    transition of a query pays for the pass of all events through its run."""
+
+    shares: Mapping[str, float]
+    prices: Prices
+    passing: float
+
+    @classmethod
+    def of(cls, family: Family, shares: Mapping[str, float], prices: Prices) -> EngineCosts:
+        steps = [len(query.template.automaton.edges) for query in family.queries]
+        mean = max(1.0, sum(steps) / max(1, len(steps)))
+        return cls(shares, prices, prices.event / mean)
+
+    def start(self, type_: str, k: int) -> float:
+        return k * self.shares[type_] * (self.prices.enter + self.prices.state)
+
+    def apart(self, source: str, target: str, k: int) -> float:
+        return k * self._together(target, 1)
+
+    def shared(self, source: str, target: str, snapshots: str, k: int) -> float:
+        return self._together(target, k) + TIE * self.length(snapshots, source)
+
+    def into(self, source: str, target: str, k: int) -> float:
+        return self._together(target, k)
+
+    def evaluate(self, type_: str, snapshots: str, k: int) -> float:
+        """Every query has its numbers already."""
+        return 0.0
+
+    def merge(self, type_: str, k: int) -> float:
+        return 0.0
+
+    def length(self, snapshots: str, at: str | None = None) -> float:
+        return 0.0 if snapshots == at else self.shares[snapshots]
+
+    def _together(self, target: str, k: int) -> float:
+        once = self.passing + self.shares[target] * self.prices.enter
+        return once + k * self.shares[target] * self.prices.state
+
+
+def sequence_weight(costs: EngineCosts) -> Weight:
+    """SHARON's weight of a pattern that some queries share: what all but one of them save."""
+
+    def weight(pattern: Pattern, queries: Queries) -> float:
+        return (len(queries) - 1) * _saved(costs, pattern)
+
+    return weight
+
+
+def _saved(costs: EngineCosts, pattern: Iterable[str]) -> float:
+    return sum(costs.passing + costs.shares[label] * costs.prices.enter for label in pattern)

@@ -1,0 +1,134 @@
+"""The weight of edges: what the plans of two consecutive pools cost together.
+
+The cost of a plan falls apart into what each pool pays for itself and what changes between pools.
+A Q-set, or a part of it, is kept where the next pool has it with the same snapshots; what is not
+kept is evaluated, one value for each query.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+from runtime.plan.planners.gloria import kleene
+from runtime.plan.planners.gloria.costs import Costs
+from runtime.plan.planners.gloria.patterns import Loop, Pool
+from runtime.plan.planners.gloria.template import Place, QSet, QSets, Way
+
+
+def within(sets: QSets, mask: int) -> QSets:
+    """The Q-sets, of these queries only."""
+    return tuple((part, snapshots) for q, snapshots in sets if (part := q & mask))
+
+
+def touching(sets: QSets, queries: int) -> QSets:
+    """The Q-sets with some of these queries."""
+    return tuple(each for each in sets if each[0] & queries)
+
+
+def possible(place: Place, arrived: QSets, chosen: QSet) -> bool:
+    """A set makes new snapshots, if it is more than one query, or it is (a part of) one that
+    arrived so."""
+    q, snapshots = chosen
+    if chosen in arrived or (snapshots in place.local and q & (q - 1)):
+        return True
+    return any(snapshots == s and not q & ~mask for mask, s in arrived)
+
+
+def valid(place: Place, arrived: QSets, sets: QSets) -> bool:
+    return all(possible(place, arrived, each) for each in sets)
+
+
+def _kept(q: int, snapshots: str, sets: QSets) -> int:
+    """The queries of a set that go on with its snapshots, in whatever parts."""
+    kept = 0
+    for mask, s in sets:
+        if s == snapshots and not mask & ~q:
+            kept |= mask
+    return kept
+
+
+def unshared(sets: QSets, queries: int) -> int:
+    for q, _ in sets:
+        queries &= ~q
+    return queries
+
+
+class Weights:
+    """Edge weights under some costs. What lies ahead is remembered for each way."""
+
+    def __init__(self, costs: Costs) -> None:
+        self.costs = costs
+        self._rests: dict[tuple[Way, str | None], float] = {}
+
+    def start(self, place: Place) -> float:
+        return self.costs.start(place.source, place.charged.bit_count()) if place.charged else 0.0
+
+    def change(self, place: Place, arrived: QSets, sets: QSets, queries: int) -> float:
+        """From the Q-sets of these queries that arrive at a pool to its own."""
+        known = set(sets)
+        total = 0.0
+        free = queries
+        for q, snapshots in arrived:
+            free &= ~q
+            if (q, snapshots) not in known and (lost := q & ~_kept(q, snapshots, sets)):
+                total += self.costs.evaluate(place.source, snapshots, lost.bit_count())
+        if free:
+            for q, _ in sets:
+                if merged := q & free:
+                    total += self.costs.merge(place.source, merged.bit_count())
+        return total
+
+    def edge(self, place: Place, arrived: QSets, sets: QSets, queries: int) -> float:
+        """Of the queries that come from one pool before: from the Q-sets in which they arrive to
+        those of the place. Infinite where they could not go on so."""
+        mine = touching(sets, queries)
+        if not valid(place, arrived, mine):
+            return inf
+        return self.change(place, arrived, mine, queries)
+
+    def inside(self, place: Place, sets: QSets) -> float:
+        """The weight of a path through a loop; nothing for a step, which is paid on its way out."""
+        if not isinstance(place.pool, Loop):
+            return 0.0
+        k = unshared(sets, place.queries).bit_count()
+        total = kleene.apart(self.costs, place.pool, k) if k else 0.0
+        for q, snapshots in sets:
+            total += kleene.shared(self.costs, place.pool, snapshots, q.bit_count())
+        return total
+
+    def onward(self, place: Place, sets: QSets) -> float:
+        """Propagation to the target of a step, and the evaluation of queries that end there."""
+        source, target, costs = place.source, place.target, self.costs
+        step = not isinstance(place.pool, Loop)
+        total = 0.0
+        rest = place.queries
+        for q, snapshots in sets:
+            rest &= ~q
+            if step:
+                total += costs.shared(source, target, snapshots, q.bit_count())
+            if ended := q & place.ending:
+                total += costs.evaluate(target, snapshots, ended.bit_count())
+        if step and rest:
+            total += costs.apart(source, target, rest.bit_count())
+        return total
+
+    def rest(self, way: Way, snapshots: str | None) -> float:
+        """Propagation along the way for one set with these snapshots, or for one query that does
+        not share: an estimate of what lies ahead."""
+        known = self._rests.get((way, snapshots))
+        if known is None:
+            known = sum(self._through(pool, snapshots) for pool in way.pools)
+            self._rests[way, snapshots] = known
+        return known
+
+    def finish(self, way: Way, snapshots: str, k: int) -> float:
+        return self.costs.evaluate(way.pools[-1].target, snapshots, k)
+
+    def _through(self, pool: Pool, snapshots: str | None) -> float:
+        if isinstance(pool, Loop):
+            if snapshots is None:
+                return kleene.apart(self.costs, pool, 1)
+            return kleene.shared(self.costs, pool, snapshots, 1)
+        if snapshots is None:
+            return self.costs.apart(pool.source, pool.target, 1)
+        return self.costs.shared(pool.source, pool.target, snapshots, 1)

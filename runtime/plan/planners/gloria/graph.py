@@ -1,0 +1,136 @@
+"""The graph of candidate plans, grown pool by pool along the merged template.
+
+Every pool keeps a limited number of nodes. What arrives at a pool is a combination of nodes of the
+pools before it, one of each; from each combination the principles generate the pool's own nodes.
+Where the queries of a node part, each way gets the part of its distance that its queries are, so
+that a distance counts nothing twice where ways part and meet again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from runtime.plan.planners.gloria.candidate_generation import generate, way_of
+from runtime.plan.planners.gloria.edge_cost import Weights, unshared, within
+from runtime.plan.planners.gloria.node import Node
+from runtime.plan.planners.gloria.pruning import prune_edges, prune_nodes
+from runtime.plan.planners.gloria.template import Place, QSets, Template
+
+
+@dataclass(frozen=True)
+class Options:
+    """`subsets`: how many subsets may merge at a node, besides all; 0 is the paper. `limit`: how
+    many nodes a pool keeps; the planner lets small workloads keep more. `prune`: whether nodes are
+    pruned at all; edges always are, where two ways lead to the same node."""
+
+    subsets: int = 6
+    limit: int = 8
+    prune: bool = True
+
+    @property
+    def strict(self) -> bool:
+        return self.subsets > 0
+
+
+@dataclass(frozen=True)
+class Size:
+    nodes: int = 0
+    edges: int = 0
+
+    def __add__(self, other: Size) -> Size:
+        return Size(self.nodes + other.nodes, self.edges + other.edges)
+
+
+@dataclass
+class Graph:
+    """`generated` is what the principles made, `kept` what pruning left of it."""
+
+    template: Template
+    pools: list[list[Node]] = field(default_factory=list)
+    generated: Size = field(default_factory=Size)
+    kept: Size = field(default_factory=Size)
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """What arrives at a pool: a node of each pool before it, of the queries that go on to it."""
+
+    sets: QSets
+    distance: float
+
+
+def grow(template: Template, weights: Weights, options: Options) -> Graph:
+    graph = Graph(template)
+    for place in template.places:
+        before = max(1, len(place.before))
+        nodes: list[Node] = []
+        for arrival in _arrivals(graph, place, weights, options.limit):
+            nodes += _generate(place, arrival, weights, options.subsets)
+        made = Size(len({node.sets for node in nodes}), len(nodes) * before)
+        nodes = prune_edges(nodes)
+        if options.prune:
+            nodes = prune_nodes(weights, place, nodes, options.strict)
+        nodes = _nearest(place, nodes, weights, options.limit)
+        graph.pools.append(nodes)
+        graph.generated += made
+        graph.kept += Size(len(nodes), len(nodes) * before)
+    return graph
+
+
+def _generate(place: Place, arrival: Arrival, weights: Weights, subsets: int) -> list[Node]:
+    found = []
+    for sets in dict.fromkeys(generate(weights, place, arrival.sets, subsets)):
+        change = weights.change(place, arrival.sets, sets, place.queries)
+        distance = arrival.distance + change + weights.inside(place, sets)
+        found.append(Node(sets, distance, distance + weights.onward(place, sets)))
+    return found
+
+
+def _arrivals(graph: Graph, place: Place, weights: Weights, limit: int) -> list[Arrival]:
+    """The nearest combinations; the one in which nothing is shared always among them, since
+    only from there a merge needs no evaluation."""
+    found = [Arrival((), weights.start(place))]
+    for index, queries in place.before:
+        parts = _parts(graph, index, queries)
+        combined = [
+            Arrival(tuple(sorted(one.sets + other.sets)), one.distance + other.distance)
+            for one in found
+            for other in parts
+        ]
+        combined.sort(key=lambda each: each.distance)
+        found = combined[:limit]
+        found += [each for each in combined[limit:] if not each.sets]
+    return found
+
+
+def _parts(graph: Graph, index: int, queries: int) -> list[Arrival]:
+    """Each node of a pool before, as far as these queries go; of equal ones the nearest."""
+    going = sum(mask.bit_count() for _, mask in graph.template.places[index].after)
+    share = queries.bit_count() / going
+    best: dict[QSets, float] = {}
+    for node in graph.pools[index]:
+        sets, distance = within(node.sets, queries), node.passed * share
+        if distance < best.get(sets, float("inf")):
+            best[sets] = distance
+    return [Arrival(sets, distance) for sets, distance in best.items()]
+
+
+def _nearest(place: Place, nodes: list[Node], weights: Weights, limit: int) -> list[Node]:
+    """The most promising ones; one that shares nothing always among them."""
+    if len(nodes) <= limit:
+        return nodes
+    for node in nodes:
+        node.ahead = _ahead(place, node, weights)
+    nodes = sorted(nodes, key=lambda node: node.distance + node.ahead)
+    extreme = [node for node in nodes[limit:] if not node.sets]
+    return nodes[:limit] + extreme
+
+
+def _ahead(place: Place, node: Node, weights: Weights) -> float:
+    total = 0.0
+    for q, snapshots in node.sets:
+        way = way_of(place, q)
+        total += weights.rest(way, snapshots) + weights.finish(way, snapshots, q.bit_count())
+    if rest := unshared(node.sets, place.queries):
+        total += rest.bit_count() * weights.rest(way_of(place, rest), None)
+    return total

@@ -1,0 +1,33 @@
+"""Kleene sub-graphs: by the path principle a loop, flat or nested, has one plan for all its steps.
+
+Either the queries of a set share the whole loop, with the snapshots of one of its types, or with
+those they came with, or they share none of it. A cycle that changed its snapshots on the way would
+have to change them back. So a loop is one pool, and its candidate plans are paths.
+"""
+
+from __future__ import annotations
+
+from runtime.plan.planners.gloria.costs import Costs
+from runtime.plan.planners.gloria.patterns import Loop
+
+
+def shared(costs: Costs, loop: Loop, snapshots: str, k: int) -> float:
+    """Into the type of the snapshots every query brings its own value; elsewhere the expression
+    is propagated once for all."""
+    return sum(
+        costs.into(source, target, k)
+        if target == snapshots
+        else costs.shared(source, target, snapshots, k)
+        for source, target in loop.transitions
+    )
+
+
+def apart(costs: Costs, loop: Loop, k: int) -> float:
+    return sum(costs.apart(source, target, k) for source, target in loop.transitions)
+
+
+def promising(costs: Costs, loop: Loop, k: int, limit: int) -> tuple[str, ...]:
+    """The types whose snapshots make the loop cheapest, and the one at which it is left, where
+    expressions are then shortest."""
+    ranked = sorted(loop.types, key=lambda type_: shared(costs, loop, type_, k))
+    return tuple(dict.fromkeys((*ranked[:limit], loop.target)))

@@ -1,0 +1,20 @@
+"""A node of the graph: a candidate plan of one pool."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from runtime.plan.planners.gloria.template import QSets
+
+
+@dataclass(eq=False, slots=True)
+class Node:
+    """`sets` are the Q-sets, in order; everyone else in the pool is not shared. `distance` is from
+    all starts to the source of the pool, with the way through it if it is a loop (d_s of the
+    paper); `passed` to its target, the queries that end there included. `ahead` estimates the rest
+    of the way, where the number of nodes is limited."""
+
+    sets: QSets
+    distance: float
+    passed: float = 0.0
+    ahead: float = 0.0

@@ -1,0 +1,165 @@
+"""Path search: one node of each pool, so that the whole plan is cheapest.
+
+With one end the path is traced back from it. With several ends, distances to the ends are found on
+the reversed edges, and the path is chosen forward by them. Where ways part and meet again both
+are only estimates, so both paths are made, weighed exactly, and the lighter one is taken. Every
+node and every pair of kept nodes is looked at a fixed number of times: the search is linear in
+the pruned graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import inf
+
+from runtime.plan.planners.gloria.edge_cost import Weights, possible, touching, valid, within
+from runtime.plan.planners.gloria.graph import Graph
+from runtime.plan.planners.gloria.node import Node
+from runtime.plan.planners.gloria.template import Place, QSets, Template
+
+Path = list[QSets]
+
+
+def search(graph: Graph, weights: Weights) -> tuple[Path, float]:
+    """The lightest path, and its weight."""
+    paths = [_traced_back(graph, weights)]
+    if any(len(place.after) > 1 for place in graph.template.places) or ends(graph.template) > 1:
+        paths.append(_forward(graph, weights))
+    return lightest(graph.template, weights, paths)
+
+
+def ends(template: Template) -> int:
+    return sum(1 for place in template.places if place.ending)
+
+
+def lightest(template: Template, weights: Weights, paths: Iterable[Path]) -> tuple[Path, float]:
+    mended = [mend(template, path) for path in paths]
+    weighed = [(weigh(template, weights, path), i) for i, path in enumerate(mended)]
+    weight, i = min(weighed)
+    return mended[i], weight
+
+
+def weigh(template: Template, weights: Weights, path: Path) -> float:
+    """The cost of the whole plan, everything counted once."""
+    total = 0.0
+    for place, sets in zip(template.places, path, strict=True):
+        total += weights.start(place) + weights.inside(place, sets) + weights.onward(place, sets)
+        total += weights.change(place, (), sets, place.starting)
+        for index, queries in place.before:
+            total += weights.edge(place, within(path[index], queries), sets, queries)
+    return total
+
+
+def arriving(place: Place, path: Path) -> QSets:
+    """What arrives at a place on a path that is known up to it."""
+    return tuple(each for index, mask in place.before for each in within(path[index], mask))
+
+
+def mend(template: Template, path: Path) -> Path:
+    """Sets with snapshots that did not arrive make new ones, together, or share no longer if that
+    leaves a query alone."""
+    mended: Path = []
+    for place, sets in zip(template.places, path, strict=True):
+        arrived = arriving(place, mended)
+        kept, lost = [], 0
+        for q, snapshots in sets:
+            if possible(place, arrived, (q, snapshots)):
+                kept.append((q, snapshots))
+            else:
+                lost |= q
+        if lost.bit_count() > 1:
+            kept.append((lost, place.source))
+        mended.append(tuple(sorted(kept)))
+    return mended
+
+
+def never(template: Template) -> Path:
+    return [()] * len(template.places)
+
+
+def always(template: Template, weights: Weights) -> Path:
+    """Everyone in a pool shares it: with the snapshots they all came with, else with new ones."""
+    path: Path = []
+    for place in template.places:
+        everyone = place.queries
+        came = arriving(place, path)
+        if len(came) == 1 and came[0][0] == everyone:
+            path.append(came)
+        elif everyone.bit_count() < 2:
+            path.append(())
+        else:
+            choices = [((everyone, type_),) for type_ in place.local]
+            path.append(min(choices, key=lambda sets: weights.inside(place, sets)))
+    return path
+
+
+def _traced_back(graph: Graph, weights: Weights) -> Path:
+    places = graph.template.places
+    path: Path = [()] * len(places)
+    for index in range(len(places) - 1, -1, -1):
+
+        def onward(node: Node, place: Place = places[index]) -> float:
+            return node.passed + sum(
+                weights.edge(places[after], within(node.sets, queries), path[after], queries)
+                for after, queries in place.after
+            )
+
+        path[index] = _nearest(graph.pools[index], [onward(node) for node in graph.pools[index]])
+    return path
+
+
+def _forward(graph: Graph, weights: Weights) -> Path:
+    places = graph.template.places
+    to_end = _to_ends(graph, weights)
+    path: Path = []
+    for place, nodes, distances in zip(places, graph.pools, to_end, strict=True):
+        arrived = [(within(path[index], q), q) for index, q in place.before]
+        totals = [
+            distance + sum(weights.edge(place, came, node.sets, q) for came, q in arrived)
+            for node, distance in zip(nodes, distances, strict=True)
+        ]
+        path.append(_nearest(nodes, totals))
+    return path
+
+
+def _to_ends(graph: Graph, weights: Weights) -> list[list[float]]:
+    """For each node the distance from the source of its pool to all ends (d_e of the paper). Where
+    ways meet, each gets the part of the distance that its queries are."""
+    places = graph.template.places
+    found: list[list[float]] = [[] for _ in places]
+    for index in range(len(places) - 1, -1, -1):
+        place, nodes = places[index], graph.pools[index]
+        totals = [weights.inside(place, n.sets) + weights.onward(place, n.sets) for n in nodes]
+        for after, queries in place.after:
+            share = queries.bit_count() / places[after].queries.bit_count()
+            ahead = [
+                (touching(node.sets, queries), share * distance)
+                for node, distance in zip(graph.pools[after], found[after], strict=True)
+            ]
+            known: dict[QSets, float] = {}
+            for i, node in enumerate(nodes):
+                arrived = within(node.sets, queries)
+                if arrived not in known:
+                    known[arrived] = _on(weights, places[after], arrived, queries, ahead)
+                totals[i] += known[arrived]
+        found[index] = totals
+    return found
+
+
+def _on(
+    weights: Weights, place: Place, arrived: QSets, queries: int, ahead: list[tuple[QSets, float]]
+) -> float:
+    """The shortest way on, by any node of the next pool; for each the distance from there."""
+    nearest = inf
+    for sets, distance in ahead:
+        if distance < nearest and valid(place, arrived, sets):
+            nearest = min(nearest, distance + weights.change(place, arrived, sets, queries))
+    return nearest
+
+
+def _nearest(nodes: list[Node], totals: list[float]) -> QSets:
+    """If none fits what is chosen already, the nearest to the start; the path is mended later."""
+    best = min(totals)
+    if best == inf:
+        return min(nodes, key=lambda node: node.passed).sets
+    return nodes[totals.index(best)].sets

@@ -1,0 +1,15 @@
+"""The SHARON planner (sharon.txt, sections III to VII): which sequences share which parts.
+
+The path of a workload, a file for each step:
+
+    candidates ──► benefit ──► conflicts ──► reduction ──► finder ──► filling ──► reasons
+       └────────── options (subsets of queries) ──┘           └─ greedy, cliques (bounds)
+
+`planner` puts the steps together; `component` solves one part of the workload by itself.
+"""
+
+from runtime.plan.planners.sharon.candidates import Candidate, Weight
+from runtime.plan.planners.sharon.component import Ending
+from runtime.plan.planners.sharon.planner import SharingPlan, plan
+
+__all__ = ["Candidate", "Ending", "SharingPlan", "Weight", "plan"]

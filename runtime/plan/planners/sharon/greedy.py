@@ -1,0 +1,34 @@
+"""GWMIN: the greedy plan, and the weight that it is never below (equation 10)."""
+
+from __future__ import annotations
+
+from runtime.plan.planners.sharon.conflicts import Graph, members
+
+
+def guaranteed_weight(graph: Graph, among: int) -> float:
+    """Equation 10, for the part of the graph that is still `among` the candidates."""
+    return sum(
+        graph.weights[v] / ((graph.conflicts[v] & among).bit_count() + 1) for v in members(among)
+    )
+
+
+def gwmin(graph: Graph, among: int) -> int:
+    """Takes what weighs most for the conflicts that it has, drops those, and so on."""
+
+    def worth(v: int) -> float:
+        return graph.weights[v] / ((graph.conflicts[v] & among).bit_count() + 1)
+
+    worths = {v: worth(v) for v in members(among)}
+    plan = 0
+    while worths:
+        best = max(worths, key=worths.__getitem__)
+        gone = (graph.conflicts[best] | 1 << best) & among
+        plan |= 1 << best
+        among &= ~gone
+        relieved = 0
+        for v in members(gone):
+            del worths[v]
+            relieved |= graph.conflicts[v]
+        for v in members(relieved & among):
+            worths[v] = worth(v)
+    return plan

@@ -1,0 +1,57 @@
+"""Candidates that need no search: never in an optimal plan, or always (section V)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from runtime.plan.planners.sharon.conflicts import Graph, members
+from runtime.plan.planners.sharon.greedy import guaranteed_weight
+
+# Both sides of the comparison are sums of doubles, and may be equal: a candidate is only dropped
+# if it is below by more than their rounding.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """Sets of vertices: those in every optimal plan, those in none, and those to be searched."""
+
+    free: int
+    ridden: int
+    rest: int
+
+
+def greatest_score(graph: Graph, v: int, among: int, total: float) -> float:
+    """Definition 12: no plan with `v` scores more than all that it does not exclude.
+
+    `total` is the score of all together, as most candidates exclude few others.
+    """
+    return total - graph.score(graph.conflicts[v] & among)
+
+
+def conflict_free(graph: Graph, among: int) -> int:
+    """Definition 14: what excludes nothing."""
+    return sum(1 << v for v in members(among) if not graph.conflicts[v] & among)
+
+
+def conflict_ridden(graph: Graph, among: int) -> int:
+    """Definition 13: what excludes so much that even the greedy plan scores more."""
+    total = graph.score(among)
+    guaranteed = guaranteed_weight(graph, among) - total * _ROUNDING
+    return sum(
+        1 << v for v in members(among) if greatest_score(graph, v, among, total) < guaranteed
+    )
+
+
+def reduce(graph: Graph, among: int) -> Reduction:
+    """Both rules in turn until neither finds more: what one drops sets others free."""
+    free = ridden = 0
+    while True:
+        without = conflict_free(graph, among)
+        free |= without
+        among &= ~without
+        hopeless = conflict_ridden(graph, among)
+        ridden |= hopeless
+        among &= ~hopeless
+        if not hopeless:
+            return Reduction(free, ridden, among)

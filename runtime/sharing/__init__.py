@@ -1,1 +1,0 @@
-"""Sharing in the paper's own terms: snapshots, expressions, benefit. Pure functions; no kernels."""

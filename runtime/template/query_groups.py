@@ -1,0 +1,107 @@
+"""Which queries go together: routing groups by how the stream is split, share groups by what
+their patterns have in common, and the pane of each (hamlet.txt 3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import gcd
+
+from runtime.language import ast as s
+from runtime.language.query import Query, Semantics
+
+
+@dataclass(frozen=True)
+class RoutingGroup:
+    """Queries with the same partition attributes: one split of the stream serves them all."""
+
+    attributes: tuple[str, ...]
+    queries: tuple[Query, ...]
+
+
+@dataclass(frozen=True)
+class ShareGroup:
+    """Queries of a routing group that can share: the same semantics, the same measure of
+    windows, and linked by Kleene parts that they have in common."""
+
+    attributes: tuple[str, ...]
+    semantics: Semantics
+    queries: tuple[Query, ...]
+    kleene: tuple[SharedKleene, ...]
+
+    @property
+    def pane(self) -> int:
+        """The greatest length that divides every window and every slide of the group."""
+        lengths = [n for q in self.queries for n in (q.window.within, q.window.slide)]
+        return gcd(*lengths)
+
+    @property
+    def counted(self) -> bool:
+        return self.queries[0].window.counted
+
+
+@dataclass(frozen=True)
+class SharedKleene:
+    """A Kleene sub-pattern that more than one query contains (hamlet.txt definition 4)."""
+
+    text: str
+    queries: tuple[str, ...]
+
+
+def routing_groups(queries: Iterable[Query]) -> list[RoutingGroup]:
+    found: dict[tuple[str, ...], list[Query]] = {}
+    for query in queries:
+        found.setdefault(query.partition_by, []).append(query)
+    return [RoutingGroup(attributes, tuple(members)) for attributes, members in found.items()]
+
+
+def share_groups(queries: Iterable[Query]) -> list[ShareGroup]:
+    """Every query is in one share group, alone if it has nothing to share."""
+    groups = []
+    for routing in routing_groups(queries):
+        alike: dict[tuple[Semantics, bool], list[Query]] = {}
+        for query in routing.queries:
+            alike.setdefault((query.semantics, query.window.counted), []).append(query)
+        for (semantics, _), members in alike.items():
+            for linked in _linked(members):
+                shared = shareable(linked)
+                groups.append(ShareGroup(routing.attributes, semantics, tuple(linked), shared))
+    return groups
+
+
+def kleene_parts(pattern: s.Pattern) -> tuple[str, ...]:
+    """The Kleene sub-patterns of a pattern, without aliases, those under NOT left out."""
+    if isinstance(pattern, s.Not):
+        return ()
+    own: tuple[str, ...] = ()
+    if isinstance(pattern, s.Plus | s.Star):
+        own = (s.describe(_unwrapped(pattern.body), aliases=False) + "+",)
+    inner = tuple(text for part in s.children(pattern) for text in kleene_parts(part))
+    return tuple(dict.fromkeys(own + inner))
+
+
+def shareable(queries: Iterable[Query]) -> tuple[SharedKleene, ...]:
+    holders: dict[str, list[str]] = {}
+    for query in queries:
+        for text in kleene_parts(query.pattern):
+            holders.setdefault(text, []).append(query.name)
+    shared = {text: names for text, names in holders.items() if len(names) > 1}
+    return tuple(SharedKleene(text, tuple(names)) for text, names in shared.items())
+
+
+def _unwrapped(pattern: s.Pattern) -> s.Pattern:
+    """`(A+)+` and `A*+` have the trends of `A+`: the inner mark says nothing more."""
+    while isinstance(pattern, s.Plus | s.Star):
+        pattern = pattern.body
+    return pattern
+
+
+def _linked(queries: list[Query]) -> list[list[Query]]:
+    """Connected by common Kleene parts: q1 with q2 by A+, q2 with q3 by B+."""
+    groups: list[tuple[set[str], list[Query]]] = []
+    for query in queries:
+        parts = set(kleene_parts(query.pattern))
+        joined = [group for group in groups if group[0] & parts]
+        merged = (parts.union(*(g[0] for g in joined)), [q for g in joined for q in g[1]] + [query])
+        groups = [group for group in groups if group not in joined] + [merged]
+    return [members for _, members in groups]

@@ -1,0 +1,1 @@
+"""The vocabulary of every layer: kinds of attributes, the time and type columns, schemas."""

@@ -1,0 +1,145 @@
+"""A folder for each query with a file for each epoch: Parquet, JSON lines or CSV. A file appears
+whole or not at all.
+
+Readers see a file at once, but the disk has it a little later: until then what was staged stays,
+and after a loss of power is published again.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+import pyarrow as pa
+
+from runtime.errors import HamletError
+from runtime.io.atomic import AtomicFiles, folder, make_last
+from runtime.io.encode import SUFFIXES, checked, encode_all, encoder
+from runtime.io.file_names import FileNames
+from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Sink, Turn
+from spark_ingest.sinks.staging import Staging
+
+_PART = re.compile(r"part-(\d{9})\.\w+$")
+
+
+class WholeSink(Sink):
+    """The results of a bounded input: kept epoch by epoch, for whoever writes them as a whole in
+    the end."""
+
+    def __init__(self, staging: Staging) -> None:
+        self._staging = staging
+
+    def stage(self, epoch: int, tables: Mapping[str, pa.Table], turn: Turn | None = None) -> None:
+        there = {name: table for name, table in tables.items() if table.num_rows}
+        if there:
+            self._staging.write(epoch, there)
+
+    def publish(self, epoch: int) -> None:
+        """Nothing is to be seen before the end."""
+
+    def recover(self, committed: int) -> None:
+        for epoch in self._staging.epochs():
+            if epoch > committed:
+                self._staging.drop(epoch)
+
+
+class PartsSink(WholeSink):
+    def __init__(
+        self, output: Path, format: str, staging: Staging, queries: Iterable[str] = ()
+    ) -> None:
+        super().__init__(staging)
+        self._output = folder(output)
+        self._format = checked(format)
+        self._names = FileNames()
+        for query in queries:  # in the order of the workload, so that names stay what they are
+            self._names[query]
+        self._staged: tuple[int, dict[str, pa.Buffer]] = (-1, {})
+        self._keeper = ThreadPoolExecutor(1, "parts-kept")
+        self._keeping: Future[None] | None = None
+
+    def stage(self, epoch: int, tables: Mapping[str, pa.Table], turn: Turn | None = None) -> None:
+        """As the files that they will be: publishing only puts them in their places."""
+        there = {name: table for name, table in tables.items() if table.num_rows}
+        files = {self._name(epoch, name): self._encoded(table) for name, table in there.items()}
+        if files:
+            self._staging.write_files(epoch, files)
+        self._staged = epoch, files
+
+    def publish(self, epoch: int) -> None:
+        staged, files = self._staged
+        if staged != epoch:  # by an earlier run
+            files = self._staging.read_files(epoch)
+        if not files:
+            return
+        for name, data in files.items():
+            self._write(self._output / name, data)
+        self._kept()
+        self._keeping = self._keeper.submit(self._keep, epoch, list(files))
+
+    def _keep(self, epoch: int, names: Iterable[str]) -> None:
+        """When the disk has all, nothing needs to be staged any longer."""
+        for name in names:
+            make_last(self._output / name)
+        self._staging.drop(epoch)
+
+    def _kept(self) -> None:
+        """One epoch may be on its way to the disk, not two: a slow disk slows the job down."""
+        if self._keeping is not None:
+            self._keeping.result()
+            self._keeping = None
+
+    def close(self) -> None:
+        try:
+            self._kept()
+        finally:
+            self._keeper.shutdown()
+
+    def recover(self, committed: int) -> None:
+        if committed < 0 and (found := next(self._parts(), None)) is not None:
+            raise HamletError(
+                f"{self._output} holds results of another run, such as {found.name}",
+                "go on with the --checkpoint of that run, or name another --output",
+            )
+        for begun in self._output.glob("*/.part-*.tmp"):  # when an earlier run was killed
+            begun.unlink()
+        for part in self._parts():
+            if _epoch(part) > committed:
+                part.unlink()
+        super().recover(committed)
+        for epoch in self._staging.epochs():
+            self.publish(epoch)
+
+    def _write(self, path: Path, data: pa.Buffer) -> None:
+        files = AtomicFiles(lasting=False)
+        try:
+            with files.open(path) as file:
+                file.write(data)
+            files.publish()
+        finally:
+            files.discard()
+
+    def _encoded(self, table: pa.Table) -> pa.Buffer:
+        file = io.BytesIO()
+        encode_all(table.to_batches(), encoder(self._format, file, table.schema))
+        return pa.py_buffer(file.getbuffer())
+
+    def _name(self, epoch: int, table: str) -> str:
+        return f"{self._folder(table)}/part-{epoch:09d}{SUFFIXES[self._format]}"
+
+    def _folder(self, name: str) -> str:
+        if name in (DEAD_LETTER, LATE):
+            return name
+        return self._names[name] + SUFFIXES[self._format]
+
+    def _parts(self) -> Iterator[Path]:
+        found = self._output.glob("*/part-*")
+        return iter(sorted(path for path in found if _PART.search(path.name)))
+
+
+def _epoch(part: Path) -> int:
+    found = _PART.search(part.name)
+    assert found is not None
+    return int(found[1])
