@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from hamlet.logs import Logged, configure, log
-from metrics.test_ledger import decided
+from metrics.test_collector import decided
 from runtime.metrics.collector import Ledger, Passed
 from runtime.optimizer.model_report import ModelFacts, Replan
 
