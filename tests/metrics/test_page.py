@@ -25,7 +25,7 @@ def hub() -> Iterator[Hub]:
 
 
 def asked(url: str) -> tuple[str, Message]:
-    with urllib.request.urlopen(url, timeout=5) as answer:
+    with urllib.request.urlopen(url, timeout=60) as answer:
         return answer.read().decode(), answer.headers
 
 
