@@ -24,7 +24,6 @@ CLASSES_LEFT = {
     "Costs",
     "Event",
     "Events",
-    "Folder",
     "Generated",
     "Graph",
     "Groups",
