@@ -1,6 +1,6 @@
-"""A chart as SVG: the same bytes for the same data.
+"""Draws a chart as SVG: the same bytes for the same data.
 
-Its card is light in a dark page, too: an image cannot ask which of both a reader has chosen.
+The chart is light on a dark page, too: an image cannot know which theme the reader has chosen.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the user says of a benchmark's size: `HAMLET_BENCH_*` in the environment."""
+"""Reads the sizes of a benchmark from `HAMLET_BENCH_*` environment variables."""
 
 from __future__ import annotations
 

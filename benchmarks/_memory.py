@@ -1,5 +1,8 @@
-"""Peak memory over a long stream and bytes of state, as JSON. Run as a process of its own:
-`python -m benchmarks._memory EVENTS`, where EVENTS are a tenth of the stream's."""
+"""Prints peak memory over a long stream and bytes of state, as JSON.
+
+It runs in its own process: `python -m benchmarks._memory EVENTS`, where EVENTS is a tenth of the
+stream.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages, for a benchmark that writes its part of them beside what it measured."""
+"""Loads the page writer for a benchmark that writes its part of the page."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from runtime.errors import HamletError
 
 
 def pages() -> ModuleType:
-    """Asked for before hours of measuring, since matplotlib comes with the tools only."""
+    """Call this before hours of measuring: matplotlib is a development dependency."""
     try:
         from benchmarks import page
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""A stream in Parquet files with string keys, and a job over it in this process's Ray and Spark."""
+"""A stream in Parquet files with string keys, and a job over it on Ray and Spark."""
 
 from __future__ import annotations
 

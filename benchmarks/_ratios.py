@@ -1,8 +1,8 @@
-"""The ratios that `hamlet bench check` guards: works that take turns, one over another.
+"""The ratios that `hamlet bench check` guards: the time of one task over that of another.
 
-To add one, name its works in `WORKS` and the two of them in `RATIOS`. A system of
-`benchmarks/baselines` is a work by its name: `"cogra": _system("cogra", _stream_of_one_query)`.
-More is always worse, so what should be quick comes first.
+To add one, name its tasks in `WORKS` and the two of them in `RATIOS`. A system of
+`benchmarks/baselines` is a task by its name: `"cogra": _system("cogra", _stream_of_one_query)`. A
+larger ratio is always worse, so put the task that should be fast first.
 """
 
 from __future__ import annotations

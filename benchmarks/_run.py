@@ -1,4 +1,4 @@
-"""Times of the engine and of `group_by`, over tables in memory."""
+"""Times the engine and `group_by` over tables in memory."""
 
 from __future__ import annotations
 

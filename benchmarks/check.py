@@ -1,15 +1,15 @@
-"""Regression guard: ratios of works that take turns, against the committed ones.
+"""Regression guard: ratios of times, compared with the committed ones.
 
-A ratio is of the shortest CPU times of two works, so neither the machine's speed nor what else runs
-on it matters much. It has become worse if it is above the committed one by more than its tolerance,
-and is again when it is measured once more. What has become better is told. `benchmarks/_ratios.py`
-says what is measured.
+A ratio divides the shortest CPU times of two tasks, so the speed of the machine and other load
+matter little. A ratio got worse if it exceeds the committed one by more than its tolerance, and
+does so again when it is measured once more. Improvements are reported. `benchmarks/_ratios.py`
+lists the tasks.
 
---update measures the whole set several times and commits the median of each ratio, with four times
-the median distance from it as tolerance, the largest distance above it, or 15 %, whichever is most:
-`benchmarks/measured/check.json`.
+--update measures the whole set several times and commits the median of each ratio. The tolerance is
+four times the median deviation, the largest deviation above the median, or 15 %, whichever is
+largest: `benchmarks/measured/check.json`.
 
-HAMLET_BENCH_EVENTS (1 million) shrinks it, HAMLET_BENCH_REPEATS (5) says how often works run,
+HAMLET_BENCH_EVENTS (1 million) sets the size, HAMLET_BENCH_REPEATS (5) how often tasks run,
 HAMLET_BENCH_SETS (5) how often --update measures the whole set.
 """
 

@@ -1,10 +1,10 @@
-"""The compiled engine: against GROUP BY, shared and not, with windows, partitions and memory.
+"""The compiled engine: against GROUP BY, shared and not shared, windows, partitions and memory.
 
-Every figure but those of memory and of the HAMLET authors' workloads is a ratio of the best times
-of works that took turns in this run, on one core, over events in memory. Events are prepared
-before the clock starts; it stops when the last result is there.
+Every figure, except memory and the HAMLET authors' workloads, is a ratio of the best times of tasks
+that took turns in this run, on one core, over events in memory. Events are prepared before the
+clock starts. The clock stops at the last result.
 
-HAMLET_BENCH_EVENTS (10 million) shrinks it, HAMLET_BENCH_REPEATS (3) says how often.
+HAMLET_BENCH_EVENTS (10 million) sets the size, HAMLET_BENCH_REPEATS (3) the number of repeats.
 """
 
 from __future__ import annotations

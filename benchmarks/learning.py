@@ -1,16 +1,16 @@
-"""The model that learns: from coefficients that are wrong by 100 times to the best fixed ones.
+"""The cost model that learns: from coefficients wrong by a factor of 100 to the best fixed ones.
 
-A pane of a stream is a batch. After each, what was timed goes to a `Learner`, and the policy that
-it gives, if any, is adopted; that is part of the time. From the 21st pane on the time is compared
-with that of the best fixed policy: as calibrated, one that always shares, one that never does, and
-where windows overlap also one that always crosses panes and one that never does. All engines of a
-stream take turns, pane by pane, so that a slow spell of the machine hits all. Times are of the
-processor, so that nobody else's work counts; a ratio is the median of the repeats. `correlation` is
-of the predicted and the measured time of a burst, predicted before it was learned from: the least
-of all starts, over the last bursts of a stream; `means_correlation` the same of the means of bursts
-that were predicted to take about as long, 0 where all bursts of a stream are of one kind.
+A pane of a stream is a batch. After each batch, a `Learner` gets the timed bursts, and the engine
+adopts the policy that it returns, if any; this is part of the time. From the 21st pane on, the time
+is compared with that of the best fixed policy: as calibrated, always share, never share, and with
+overlapping windows also always cross panes and never cross panes. All engines of a stream take
+turns, pane by pane, so that a slow period of the machine affects all. Times are CPU times, so other
+load does not count. A ratio is the median of the repeats. `correlation` is that of predicted and
+measured burst times, predicted before the burst was learned from: the smallest over all starts, for
+the last bursts of a stream. `means_correlation` is the same for the means of bursts with about the
+same prediction, or 0 if all bursts of a stream are of one kind.
 
-HAMLET_BENCH_EVENTS (4 million) are those of a stream, HAMLET_BENCH_REPEATS (3) says how often.
+HAMLET_BENCH_EVENTS (4 million) sets the events per stream, HAMLET_BENCH_REPEATS (3) the repeats.
 """
 
 from __future__ import annotations

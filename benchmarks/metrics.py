@@ -1,12 +1,12 @@
-"""What it costs to be seen: the engine with and without all that tells of it.
+"""The cost of metrics: the engine with and without recording.
 
 The streams of one and of 50 queries of `hamlet bench engine`. With metrics, every batch is recorded
-as in a run: arrivals, results, latencies, decisions with their examples, a hub that is scraped once
-a second. `share` is the time inside of what records, as a part of the rest: the median. The two
-also take turns as a whole, `with_over_without`; that is as noisy as the engine's own times, by some
-percent.
+as in a run: arrivals, results, latencies, decisions with their examples, and a hub that is scraped
+once a second. `share` is the median time spent on recording, as a fraction of the rest. Both
+variants also take turns as a whole, `with_over_without`. That ratio is as noisy as the engine's own
+times, by a few percent.
 
-HAMLET_BENCH_EVENTS (10 million) shrinks it, HAMLET_BENCH_REPEATS (5) says how often.
+HAMLET_BENCH_EVENTS (10 million) sets the size, HAMLET_BENCH_REPEATS (5) the number of repeats.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Writes docs/benchmarks.md with its plots, and docs/capacity.md, from benchmarks/measured.
 
-`python -m benchmarks.page`, or `make benchmarks`. No number stands in the page that is not in those
-files, and the same files give the same page.
+Run it as `python -m benchmarks.page`, or `make benchmarks`. Every number of the pages comes from
+those files, and the same files give the same pages.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ IMAGES = "images/benchmarks"
 _TOP = """\
 # Benchmarks
 
-What the papers claim, measured again: every figure that compares systems, with all of these built
-on one event model, by the same tools, over the same events. All systems give the same answers, or
-the run fails.
+This page measures the claims of the papers again: every figure that compares systems. All systems
+use one event model, the same tools and the same events. All of them give the same answers, or the
+run fails.
 
-This page is made by `make benchmarks` from the measurements in `benchmarks/measured/`. To measure
-anew, on a machine that does nothing else, and to make the page of that:
+`make benchmarks` writes this page from the measurements in `benchmarks/measured/`. To measure
+again on an idle machine and update the page:
 
 ```
 hamlet bench papers{papers}
@@ -47,23 +47,23 @@ cp build/papers/*.parquet build/rivals/*.parquet build/scaling/*.parquet benchma
 make benchmarks
 ```
 
-Each command writes its part of this page beside its measurements, such as `build/papers/papers.md`.
-One figure, a family of figures or a paper is measured by `hamlet bench papers --figure hamlet-9a`,
-`--figure hamlet-9` or `--figure hamlet`. Then come [what one would pick
-instead](#what-one-would-pick-instead), [scaling](#scaling) and, on a page of its own, what a
-[cluster](capacity.md) would need.
+Each command writes its part of this page next to its measurements, such as
+`build/papers/papers.md`. To measure one figure, a family of figures or one paper, use
+`hamlet bench papers --figure hamlet-9a`, `--figure hamlet-9` or `--figure hamlet`. After the papers
+come a [comparison with other systems](#other-systems) and [scaling](#scaling). A separate page
+estimates [the size of a cluster](capacity.md).
 """
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the page, with its plots by the names of their files."""
+    """A part of the page, with its plots by file name."""
 
     text: str
     plots: Mapping[str, bytes]
 
     def write(self, folder: Path, name: str) -> None:
-        """As a page of its own."""
+        """Writes the part as a separate page."""
         _write(folder, {f"{name}.md": self.text.encode("utf-8"), **self.plots})
 
 
@@ -78,7 +78,7 @@ def main() -> None:
 
 
 def page(measured: Path = MEASURED) -> dict[str, bytes]:
-    """The files of docs/, by path."""
+    """The files of docs/ by path."""
     found = read(measured / "papers.parquet")
     parts = [
         Part(_top(measured, found), {}),
@@ -94,7 +94,7 @@ def page(measured: Path = MEASURED) -> dict[str, bytes]:
 
 
 def _top(measured: Path, papers: Measured) -> str:
-    """With the commands that measured what is there."""
+    """The introduction, with the commands that made the measurements."""
     quick = {
         "papers": papers.about["mode"] == "quick",
         "rivals": rival_store.read(measured)[1]["quick"],
@@ -118,7 +118,7 @@ def scaling(measured: Path, images: str) -> Part:
 
 
 def stale(files: Iterable[str], docs: Path = DOCS) -> list[Path]:
-    """Plots that are no more."""
+    """Plots that no longer belong to the page."""
     there = sorted((docs / IMAGES).glob("*.svg"))
     return [path for path in there if path.relative_to(docs).as_posix() not in files]
 

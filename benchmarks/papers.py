@@ -1,12 +1,11 @@
 """The experiments of the papers: every figure, with the systems that the papers compare with.
 
-`--figure hamlet-9a` (a figure), `hamlet-9` (a family) or `hamlet` (a paper) runs a part, and may be
-repeated; `--quick` runs smaller streams with a shorter limit for a run. Into `--output` go
-papers.parquet (all measurements, with machine and versions), a plot for each figure, and papers.md,
-which has the plots beside the papers' claims. With `--figure`, measurements of other figures that
-are there already stay.
+`--figure hamlet-9a` (a figure), `hamlet-9` (a family) or `hamlet` (a paper) runs a part, and can be
+repeated. `--quick` uses smaller streams and a shorter limit per run. `--output` receives
+papers.parquet (all measurements, with machine and versions), a plot per figure, and papers.md with
+the plots next to the papers' claims. With `--figure`, existing measurements of other figures stay.
 
-Each system runs in a process of its own, on one thread; see `_papers/`.
+Each system runs in its own process, on one thread; see `_papers/`.
 """
 
 from __future__ import annotations

@@ -1,18 +1,19 @@
-"""The whole pipeline on Ray and Spark, against Spark alone: events a second, and time to a result.
+"""The whole pipeline on Ray and Spark, against Spark alone: throughput and time to a result.
 
 Throughput: 10 million events with string keys in 20 Parquet files, 50 queries, from reading to
-result files and checkpoints, over Spark alone that reads the same files as a stream of
-micro-batches of 500,000 rows into nothing (and with repartitioning by key and sorting). All take
-turns in one run, warm, and the best times count. The `at_once` figures are of Spark reading all
-files in one batch job: no stream, so no target, but that is how quick Spark can be.
+result files and checkpoints. The baseline is Spark alone, which reads the same files as a stream of
+micro-batches of 500,000 rows and discards them (also with repartitioning by key and sorting). All
+take turns in one run, warm, and the best times count. The `at_once` figures are for Spark reading
+all files in one batch job. That is not a stream, so it is not a target, but it shows how fast Spark
+can be.
 
-Latency: 20,000 events a second come into a folder, a file every 53 ms, so that windows of a second
-end anywhere within a file. From the arrival of the file with a window's last event to the file with
-its results, over the median trigger of Spark alone on the same stream. The `apart` figure is of
-files that end where windows do, every 50 ms: the event that closes a window is then always in the
-next file, and the 50 ms until that comes are in the figure.
+Latency: 20,000 events per second arrive in a folder, one file every 53 ms, so that windows of a
+second end anywhere within a file. The figure is the time from the arrival of the file with a
+window's last event to the file with its results, over the median trigger of Spark alone on the same
+stream. The `apart` figure is for files that end with windows, every 50 ms. The event that closes a
+window is then always in the next file, and the figure includes those 50 ms.
 
-HAMLET_BENCH_EVENTS shrinks it, HAMLET_BENCH_REPEATS (3) says how often.
+HAMLET_BENCH_EVENTS sets the size, HAMLET_BENCH_REPEATS (3) the number of repeats.
 """
 
 from __future__ import annotations

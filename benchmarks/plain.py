@@ -1,8 +1,8 @@
-"""The plain engine: against building the trends, with more queries, and its peak memory.
+"""The exact engine: against building the trends, with more queries, and its peak memory.
 
-Every figure but the peaks is a ratio of two times measured in this run, one after the other, on
-the same events. `two_step` builds every trend and then aggregates, as systems do that know no
-better; it is as plain as the engine it is compared with.
+Every figure except the peaks is a ratio of two times measured in this run, one after the other, on
+the same events. `two_step` builds every trend and then aggregates it. It is as simple as the engine
+it is compared with.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Planning: how long SHARON and GLORIA take, and how far their plans are from the best.
+"""Planning: how long SHARON and GLORIA take, and how far their plans are from the optimum.
 
-Workloads are of queries of length 10: for SHARON, cut from shared routes over 60 types; for GLORIA,
-drawn in one order from 40 types, one in seven with a nested Kleene part. `growth` is the exponent
-of the largest step: 1 is linear, 2 quadratic. `whole` is from parsed queries (those of SHARON) to a
-plan with its estimated cost, as for `hamlet run --planner`; the others are the papers' algorithms
-alone. The gaps are to an exhaustive search over small workloads, in percent: `principles` are the
-paper's alone, `subsets` also merges subsets of sets.
+Queries have length 10. For SHARON they are cut from shared routes over 60 types. For GLORIA they
+are drawn in one order from 40 types, one in seven with a nested Kleene part. `growth` is the
+exponent of the largest step: 1 is linear, 2 quadratic. `whole` runs from parsed queries (those of
+SHARON) to a plan with its estimated cost, as for `hamlet run --planner`. The others are the papers'
+algorithms alone. The gaps are to an exhaustive search over small workloads, in percent:
+`principles` uses the paper's rules alone, `subsets` also merges subsets of sets.
 
-HAMLET_BENCH_WORKLOADS (200) is the number of small workloads.
+HAMLET_BENCH_WORKLOADS (200) sets the number of small workloads.
 """
 
 from __future__ import annotations

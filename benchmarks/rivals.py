@@ -1,10 +1,9 @@
-"""What one would pick instead: Flink CEP, Esper, Spark SQL and DuckDB beside this engine.
+"""Other systems: Flink CEP, Esper, Spark SQL and DuckDB compared with this engine.
 
-The same events, answers that are checked to be the same, one thread each, a process for each system
-and kind of query; times are from events in memory to the last answer, after warming up until they
-settle. A system that does not end in its time, or within 2 GB, is told as such and not tried with
-more. Into `--output` go rivals.parquet (all measurements), plots of time and memory, and rivals.md,
-which has both.
+All systems get the same events and must give the same answers. Each uses one thread, and a process
+per kind of query. Times run from events in memory to the last answer, after warming up until they
+settle. A system that exceeds its time limit or 2 GB is marked and skips larger sizes. `--output`
+receives rivals.parquet (all measurements), plots of time and memory, and rivals.md with both.
 """
 
 from __future__ import annotations

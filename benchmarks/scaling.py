@@ -1,18 +1,18 @@
 """How cost grows: with partitions, queries, windows and patterns, and over actors and cores.
 
-In one process, on one thread: nanoseconds for an event against each size with everything else
-fixed, over at least five values, with the exponent of a power law fitted to them and its 95 %
-confidence interval. Points take turns; a turn that compiles does not count. The growth is that of
-CPU time, which is wall time on an idle machine and changes least on a busy one.
+In one process, on one thread: nanoseconds per event against each size with everything else fixed,
+over at least five values, with the exponent of a fitted power law and its 95 % confidence interval.
+Points take turns. A turn that compiles does not count. The growth is that of CPU time, which equals
+wall time on an idle machine and varies least on a busy one.
 
-On Ray and Spark: events a second with 1, 2 and 4 aggregators on one and two cores, the CPU time of
-each kind of process, and what an epoch costs with next to nothing in it.
+On Ray and Spark: events per second with 1, 2 and 4 aggregators on one and two cores, the CPU time
+of each kind of process, and the cost of an almost empty epoch.
 
-Beside these, what the parts of a job cost and how many bytes they keep and send. `docs/capacity.md`
-is made of it. Into --output go scaling.parquet (all measurements), a plot for each size with the
-fitted growth, and scaling.md, which has both.
+It also measures what the parts of a job cost and how many bytes they keep and send.
+`docs/capacity.md` is computed from that. --output receives scaling.parquet (all measurements), a
+plot per size with the fitted growth, and scaling.md with both.
 
-HAMLET_BENCH_REPEATS (5) says how often. --quick takes fewer events.
+HAMLET_BENCH_REPEATS (5) sets the number of repeats. --quick uses fewer events.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Sharing: whole workloads in one run, against every query in a run by itself.
+"""Sharing: whole workloads in one run, against every query in a separate run.
 
-Workloads are those of SHARON and GLORIA (see `_workloads.py`), each over the same events by every
-plan; a plan that gives other results than the first one is an error. `none`, `greedy`, `sharon` and
-`gloria` are plans of these planners, by the rates of the stream: `none` has each query in a run by
-itself. `one_group` has all of them in one, by hand, `never` is that with `--sharing never`. Figures
-are nanoseconds for an event, and how many times faster than `none` that is.
+The workloads are those of SHARON and GLORIA (see `_workloads.py`), each over the same events with
+every plan. A plan whose results differ from those of the first one is an error. `none`, `greedy`,
+`sharon` and `gloria` are plans of these planners, from the rates of the stream; `none` puts each
+query in a separate run. `one_group` puts all queries in one group by hand, and `never` is the same
+with `--sharing never`. Figures are nanoseconds per event, and the speedup over `none`.
 
-HAMLET_BENCH_EVENTS (2 million) shrinks it, HAMLET_BENCH_REPEATS (3) says how often,
-HAMLET_BENCH_KERNELS (general) by which kernels. With `exact` ones, each of 120 queries alone has a
-kernel of its own to compile, which takes long.
+HAMLET_BENCH_EVENTS (2 million) sets the size, HAMLET_BENCH_REPEATS (3) the number of repeats,
+HAMLET_BENCH_KERNELS (general) the kernels. With `exact` kernels, each of the 120 separate queries
+has its own kernel to compile, which takes long.
 """
 
 from __future__ import annotations

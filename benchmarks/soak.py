@@ -1,10 +1,11 @@
-"""A stream without an end: memory of all processes over half an hour of 20,000 events a second.
+"""An unbounded stream: memory of all processes over half an hour of 20,000 events per second.
 
-Resident memory of the driver, the actors and Spark's Java processes is sampled every few seconds.
-The figure is the mean of the last third over that of the second, so that warming up does not count:
-flat is 1. Files and keys come and go, windows last a second, every query has results.
+The resident memory of the driver, the actors and Spark's Java processes is sampled every few
+seconds. The figure is the mean of the last third over that of the second, so that warming up does
+not count: flat is 1. Files and keys come and go, windows last a second, and every query has
+results.
 
-HAMLET_BENCH_MINUTES (30) says for how long.
+HAMLET_BENCH_MINUTES (30) sets the duration.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The experiments of the papers: streams, workloads, and what is measured over them."""
+"""The experiments of the papers: streams, workloads, and measurements over them."""

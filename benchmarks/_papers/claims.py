@@ -1,4 +1,4 @@
-"""The headlines of the papers, and what was measured of each."""
+"""The claims of the papers, and what was measured for each."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ def lines(experiments: Iterable[Experiment], measured: Measured) -> list[Line]:
 
 
 def told(experiment: Experiment, claim: Claim, measured: Measured) -> str:
-    """With the systems, since the words of a claim may have them the other way round."""
+    """The measurement with its systems, because a claim may name them in the other order."""
     measure = claim.measure
     systems = f"{measure.of} / {measure.to}" if isinstance(measure, Ratio) else measure.of
     return f"`{systems}`: {said(experiment, claim, measured)}"
 
 
 def source(claim: Claim) -> tuple[str, str]:
-    """Who says it, and what: some lines are not the papers', but about this engine beside them."""
+    """Who claims it, and what: some lines compare this engine with the papers' systems."""
     ours = claim.says.startswith(OURS)
-    return ("Beside it", claim.says.removeprefix(OURS)) if ours else ("The paper", claim.says)
+    return ("In addition", claim.says.removeprefix(OURS)) if ours else ("The paper", claim.says)
 
 
 def said(experiment: Experiment, claim: Claim, measured: Measured) -> str:
-    """What was measured of a claim. One of which nothing was measured is an error: then it is
-    written wrongly, or the measurements are of other experiments."""
+    """What was measured for a claim. A claim without a measurement is an error: it is written
+    wrongly, or the measurements are of other experiments."""
     figure = next(each for each in experiment.figures if each.name == claim.figure)
     rows, label = measured.of(experiment.name, figure.sweep), experiment.sweeps[figure.sweep].label
     match claim.measure:
@@ -57,7 +57,7 @@ def said(experiment: Experiment, claim: Claim, measured: Measured) -> str:
             found = _value(value, rows, label)
     if not found:
         raise HamletError(
-            f"{claim.figure}: nothing was measured of the claim `{claim.says}`",
+            f"{claim.figure}: nothing was measured for the claim `{claim.says}`",
             f"{_statuses(claim.measure, rows)}; `hamlet bench papers --figure {claim.figure}`",
         )
     return found
@@ -79,7 +79,7 @@ def _value(value: Value, rows: Sequence[Row], label: str) -> str:
 
 
 def _ratio(ratio: Ratio, rows: Sequence[Row], limit: float, label: str) -> str:
-    """With the points at which it was measured, which may be others than the paper's."""
+    """A ratio with its points, which may differ from the paper's."""
     exact: dict[str, float] = {}
     bounds: dict[tuple[str, str], dict[str, float]] = {}
     for of, to in _pairs(ratio, rows):
@@ -96,7 +96,7 @@ def _ratio(ratio: Ratio, rows: Sequence[Row], limit: float, label: str) -> str:
         parts.append(f"{between} times ({label}: {_places(exact)})")
     for (which, late), each in sorted(bounds.items()):
         least = words.times((min if which == "more" else max)(each.values()))
-        where = f"where {late} did not end in {limit:g} s"
+        where = f"where {late} did not finish in {limit:g} s"
         parts.append(f"{which} than {least} times {where} ({label}: {_places(each)})")
     return "; ".join(parts + _failures(ratio, rows))
 
@@ -106,7 +106,7 @@ def _places(points: Iterable[str]) -> str:
     return words.span(words.x(first), words.x(last))
 
 
-#: What is divided by more than so much is less than its share of that.
+#: Dividing by a lower bound gives an upper bound, and the other way round.
 _OPPOSITE = {"more": "less", "less": "more"}
 
 
@@ -117,7 +117,7 @@ def _pairs(ratio: Ratio, rows: Sequence[Row]) -> list[tuple[Row, Row]]:
 
 
 def _failures(ratio: Ratio, rows: Sequence[Row]) -> list[str]:
-    """That a system fails is a measurement, too."""
+    """A failure of a system is a measurement, too."""
     failed = [row for row in rows if row.system in (ratio.of, ratio.to) and row.status == "failed"]
     return [f"{row.system} failed at {words.x(row.x)}: {row.reason}" for row in failed]
 

@@ -1,7 +1,6 @@
-"""An experiment of a paper, as its file says it: a stream, what varies, which systems, which
-figures it draws and what the paper claims of them.
+"""Reads an experiment of a paper from its file: stream, sweeps, systems, figures and claims.
 
-A file is checked as it is read, key by key, so that a slip of the pen is not a missing plot.
+The file is checked key by key as it is read, so that a typo does not lose a plot.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""A stream and a workload over it, as an experiment asks for them.
+"""A stream and its workload, as an experiment asks for them.
 
-The same arguments give the same events. An event comes each microsecond, whatever the rate of the
-data that it stands for: so a window of n microseconds holds n events exactly, none at a time with
-another.
+The same arguments give the same events. Events are one microsecond apart, whatever the rate of the
+original data. So a window of n microseconds holds exactly n events, and no two have the same time.
 """
 
 from __future__ import annotations

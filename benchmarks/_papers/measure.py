@@ -1,7 +1,7 @@
-"""Runs experiments: every system at every point, one after the other, in turns.
+"""Runs experiments: every system at every point, in turns.
 
-At a point each system is warmed up once, with answers, which must be those of all others. Then they
-take turns, in an order that rotates, so that a slow spell of the machine hits all of them.
+At each point, every system warms up once, and all answers must agree. Then the systems take turns
+in a rotating order, so that a slow period of the machine affects all of them.
 """
 
 from __future__ import annotations

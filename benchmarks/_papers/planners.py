@@ -1,8 +1,8 @@
-"""Optimizers, as systems that plan a workload and execute nothing.
+"""Optimizers as systems that plan a workload and do not execute it.
 
-Plans are by the papers' own costs, from the rates of types in the stream. `figures` has the cost or
-the score of the plan. Memory is the peak of what Python allocates while it plans, traced in a run
-of its own that is not timed.
+Plans use the papers' own costs, with the rates of types in the stream. `figures` has the cost or
+the score of the plan. Memory is the peak that Python allocates while planning, traced in a separate
+run that is not timed.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def traced(work: Callable[[], object]) -> int:
 class Optimizer(System):
     """From queries that could share with each other, and the rates of their types, to figures."""
 
-    cannot = "it plans, and executes nothing"
+    cannot = "execution: it only plans"
 
     def prepare(self, workload: Workload, table: pa.Table) -> Planning:
         found = families(workload.queries)
@@ -96,13 +96,13 @@ class Gloria(Optimizer):
 
 class NoPrune(Gloria):
     name = "plan-gloria-noprune"
-    about = "GLORIA's optimizer without pruning: it keeps every node that it generates"
+    about = "GLORIA's optimizer without pruning: keeps every node that it generates"
     options = gloria.Options(limit=1 << 40, prune=False)
 
 
 class Greedy(Gloria):
     name = "plan-greedy"
-    about = "the greedy optimizer that GLORIA is compared with: one node for each pool"
+    about = "the greedy optimizer that GLORIA's paper compares with: one node per pool"
     greedily = True
 
 
@@ -120,7 +120,7 @@ class Sharon(Optimizer):
 
 class Gwmin(Optimizer):
     name = "plan-gwmin"
-    about = "the greedy optimizer that SHARON is compared with: its graph, then GWMIN"
+    about = "the greedy optimizer that SHARON's paper compares with: its graph, then GWMIN"
 
     def plan(self, family: Family, rates: Rates) -> Figures:
         graph = _graph(family.sequences, rates, lambda each: [each])
@@ -129,7 +129,7 @@ class Gwmin(Optimizer):
 
 class Exhaustive(Optimizer):
     name = "plan-exhaustive"
-    about = "the exhaustive optimizer that SHARON is compared with: all options, all valid plans"
+    about = "the exhaustive optimizer of SHARON's paper: all options, all valid plans"
 
     def plan(self, family: Family, rates: Rates) -> Figures:
         """Level by level, as the paper's; that invalid plans are not made at all is generous."""

@@ -1,4 +1,4 @@
-"""A plot for each figure of the papers. A system looks the same in all of them."""
+"""Draws one plot per figure of the papers. A system looks the same in all of them."""
 
 from __future__ import annotations
 

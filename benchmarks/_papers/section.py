@@ -1,5 +1,5 @@
-"""Measurements of the papers' experiments as Markdown: claims, how it was measured, the systems,
-and a section for each paper with its plots."""
+"""The papers' experiments as Markdown: claims, method, systems, and a section per paper with its
+plots."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def _claims(chosen: Sequence[Experiment], found: Measured) -> str:
         for line in claims.lines(chosen, found)
     ]
     if not rows:
-        return "The papers claim nothing of these figures in words.\n"
+        return "The papers make no claim about these figures in words.\n"
     said = (
-        "A ratio is of what the figure shows, of the first system over the second; it is the "
-        "smallest to the largest over the points of a figure. A system that did not end in its "
-        "time counts with that time, so the ratio is more than that.\n"
+        "A ratio divides what the figure shows for the first system by that for the second. The "
+        "table gives the smallest and the largest ratio over the points of a figure. A system that "
+        "did not finish in its time limit counts with the limit, so the true ratio is larger.\n"
     )
     names = ("paper", "figure", "the paper says", "measured", "why")
     return f"## Claims\n\n{said}\n{_table(names, rows)}"
@@ -54,19 +54,20 @@ def _hygiene(found: Measured) -> str:
         shares = [sum(row.cpu_seconds) / sum(row.seconds) for row in ended]
         between = words.span(words.digits(min(shares)), words.digits(max(shares)))
         lines.append(
-            f"CPU time, measured beside wall time and told beside latencies, is {between} of it."
+            f"CPU time is measured with wall time and shown with latencies. It is {between} times "
+            "the wall time."
         )
     return "## How it was measured\n\n" + "".join(f"- {line}\n" for line in lines)
 
 
 _HYGIENE = (
-    "Each system runs in a process of its own, on one thread (numba, Arrow and BLAS, too), and only"
-    " one of them runs at a time.",
-    "Columns are decoded and kernels compiled before the clock starts; a run is from decoded events"
-    " to the last result. Latency is its time over the windows in it: what stands between the last "
-    "event of a window and its result if the events of a window come at once. Throughput is its "
-    "events over its time, all queries together. Memory is what the system stores at most, as the "
-    "papers count it.",
+    "Each system runs in its own process on one thread (including numba, Arrow and BLAS), and only "
+    "one system runs at a time.",
+    "Columns are decoded and kernels compiled before the clock starts. A run lasts from decoded "
+    "events to the last result. Latency is its time divided by its windows: the time from the last "
+    "event of a window to its result if all events of the window arrive at once. Throughput is its "
+    "events divided by its time, for all queries together. Memory is the most that the system "
+    "stores, as the papers count it.",
 )
 
 
@@ -83,17 +84,16 @@ def _machine(found: Measured) -> str:
 def _limits(found: Measured) -> str:
     limits = found.about["limits"]
     return (
-        "A point begins with a run of each system that is not timed and of which all answers are "
-        f"compared. Then systems take turns, {found.about['repeats']} times, without garbage "
-        "collection; one of less than 20 ms goes four times, first to fill the caches again after "
-        "the turns of others, and the middle one of the rest counts. A run that has less than 90% "
-        "of its time on a processor was held up by something else, and is made again, up to five "
-        "times. Runs of a few milliseconds are as much about what a window "
-        "costs as about its events. A plot has the median; its bars are the shortest and the "
-        "longest run. A run "
-        f"that takes longer than {limits['seconds']:g} s is ended, and its system is not tried at "
-        "the points after that one: an open marker at the limit, with an arrow. A system that "
-        f"takes more than {limits['memory_bytes'] / 2**30:g} GB has failed."
+        "At each point, every system first runs once without being timed, and all answers are "
+        f"compared. Then the systems take turns, {found.about['repeats']} times, without garbage "
+        "collection. A system that takes less than 20 ms runs four times per turn: the first run "
+        "refills the caches, and the median of the others counts. A run that was on a processor "
+        "for less than 90% of its time was disturbed and is repeated, up to five times. Runs of a "
+        "few milliseconds measure the cost of a window as much as that of its events. Plots show "
+        "the median; the bars are the shortest and the longest run. A run "
+        f"that takes longer than {limits['seconds']:g} s is stopped, and its system skips the "
+        "later points. Plots show this as an open marker at the limit, with an arrow. A system "
+        f"that takes more than {limits['memory_bytes'] / 2**30:g} GB has failed."
     )
 
 
@@ -101,7 +101,7 @@ def _systems(chosen: Sequence[Experiment]) -> str:
     names = {name for each in chosen for name in each.systems}
     found = [registry.system(name) for name in registry.NAMES if name in names]
     rows = [(f"`{each.name}`", each.about, each.cannot, each.generous or "-") for each in found]
-    head = ("name", "what it does", "cannot express", "built better than its paper has it")
+    head = ("name", "what it does", "cannot express", "improvements over its paper")
     return f"## Systems\n\n{_table(head, rows)}"
 
 
@@ -113,9 +113,9 @@ def _experiment(each: Experiment, found: Measured, images: str) -> str:
 
 
 def _sizes(each: Experiment, mode: str) -> str:
-    """What the setting says of sizes is about a run in full."""
+    """The sizes of this run; those in the setting are of a full run."""
     given = ", ".join(f"{name} {value}" for name, value in each.given[mode].items())
-    return f"In this run, mode `{mode}`, where a figure varies nothing else: {given}."
+    return f"This run used mode `{mode}`. Unless a figure varies them: {given}."
 
 
 def _figure(each: Experiment, figure: Figure, found: Measured, images: str) -> str:
@@ -123,8 +123,8 @@ def _figure(each: Experiment, figure: Figure, found: Measured, images: str) -> s
     rows = found.of(each.name, figure.sweep)
     if not rows:
         raise HamletError(
-            f"nothing was measured of {figure.name}",
-            f"`hamlet bench papers --figure {figure.name}` does that",
+            f"there are no measurements of {figure.name}",
+            f"run `hamlet bench papers --figure {figure.name}`",
         )
     what = f"{words.axis(figure.shows)} over {sweep.label}"
     quick = " --quick" if found.about["mode"] == "quick" else ""
@@ -164,7 +164,7 @@ def _cell(row: Row, shows: str, limit: float) -> str:
     value = row.shown(shows)
     if value is None:
         return "has none"
-    # the axis has the unit of a throughput, which is long
+    # the axis has the unit of a throughput, because it is long
     middle, low, high = (words.shown(each, shows).removesuffix(" events/s") for each in value)
     told = middle if low == high else f"{middle} ({low} to {high})"
     cpu = row.shown("cpu") if shows == "latency" else None
@@ -188,7 +188,7 @@ def _number(figure: str) -> str:
 
 
 def _slug(figure: str) -> str:
-    """The anchor of a figure's heading, as both GitHub and the documentation make it."""
+    """The anchor of a figure's heading, as GitHub and the documentation generate it."""
     paper, _, number = figure.rpartition("-")
     return f"{paper}-figure-{number.replace('_', '-')}"
 

@@ -1,4 +1,4 @@
-"""Measurements as Parquet: a row for each system at each point, and how they came about."""
+"""Stores measurements as Parquet: one row per system and point, with machine and versions."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """A process in which one system runs, so that it can be stopped.
 
-A run that takes too long is ended by ending its process. What it takes for memory is bounded, since
-a system that builds all trends would take the machine's. Compiling is not running: while numba
-compiles, a run's clock stands still, and a timed run in which something was compiled is made again.
+A run that takes too long ends with its process. Its memory is limited, because a system that builds
+all trends would use up the machine. Compiling does not count: while numba compiles, the clock of a
+run stops, and a timed run in which something was compiled is repeated.
 """
 
 from __future__ import annotations

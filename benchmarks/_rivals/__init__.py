@@ -1,1 +1,1 @@
-"""The systems that one would pick instead, each in a process of its own, over the same events."""
+"""Other systems over the same events, each in its own process."""

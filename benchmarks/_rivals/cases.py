@@ -1,4 +1,4 @@
-"""What is compared: a kind of query each, over windows or workloads that grow."""
+"""The cases to compare: one kind of query each, over growing windows or workloads."""
 
 from __future__ import annotations
 

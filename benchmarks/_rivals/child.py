@@ -1,10 +1,9 @@
-"""A system in a process of its own: `python -m benchmarks._rivals.child SYSTEM FOLDER`.
+"""Runs one system in its own process: `python -m benchmarks._rivals.child SYSTEM FOLDER`.
 
-It reads the job from the folder, says that it is ready, and runs the job for each line that says
-`run`. It answers with a line of JSON: seconds, seconds of CPU, and a row `[query, window, count,
-sum]` for each window that has a trend. Timed is from events in memory to rows in memory. A line
-`job FOLDER` has it read another job and say again that it is ready. `java/Rival.java` does the
-same.
+It reads the job from the folder, says that it is ready, and runs the job for each line `run`. It
+answers with a line of JSON: seconds, CPU seconds, and a row `[query, window, count, sum]` for each
+window that has a trend. The time runs from events in memory to rows in memory. A line `job FOLDER`
+makes it read another job and say again that it is ready. `java/Rival.java` does the same.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Java programs of `java/`, compiled once for each state of their sources.
+"""Compiles the Java programs of `java/`, once for each state of their sources.
 
-The compiler is Eclipse's, an archive like the others, so that a runtime of Java is enough.
+The compiler is Eclipse's, an archive like the others, so a Java runtime is enough.
 """
 
 from __future__ import annotations

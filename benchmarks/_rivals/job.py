@@ -1,7 +1,7 @@
-"""What every system is given: queries, events and how long a window is, as files in a folder.
+"""The input of every system: queries, events and the window length, as files in a folder.
 
-Windows tumble and are aligned to zero, and times are unique, so that a system which numbers windows
-by `time / within` means the same by them.
+Windows tumble and are aligned to zero, and times are unique. So numbering windows by `time /
+within` means the same in every system.
 """
 
 from __future__ import annotations

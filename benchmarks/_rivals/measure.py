@@ -1,5 +1,4 @@
-"""Systems at the points of a case: started together, at each point warmed up one after the other,
-then run in turns."""
+"""Runs the systems of a case: warmed up one after the other at each point, then run in turns."""
 
 from __future__ import annotations
 

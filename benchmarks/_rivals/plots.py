@@ -1,4 +1,4 @@
-"""Time and memory of all systems, a plot of each for each kind of query."""
+"""Plots time and memory of all systems, for each kind of query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A system's process, seen from outside: asked for runs, within a limit, and its memory watched."""
+"""The process of a system, seen from outside: requests runs and watches time and memory."""
 
 from __future__ import annotations
 

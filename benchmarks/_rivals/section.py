@@ -1,4 +1,4 @@
-"""The part of the page about benchmarks that compares with what one would pick instead."""
+"""The section of the benchmarks page that compares this engine with other systems."""
 
 from __future__ import annotations
 
@@ -13,47 +13,47 @@ from benchmarks._rivals.measure import CANNOT, ENDED
 from benchmarks._rivals.systems import RIVALS
 
 _INTRODUCTION = """\
-## What one would pick instead
+## Other systems
 
-Flink CEP {flink}, Esper {esper}, Spark SQL {spark-join} and DuckDB {duckdb-join} beside this
-engine: `hamlet bench rivals`. All get the same events, {windows} windows of them, and all that
-ended gave the same counts and sums, in every run.
+`hamlet bench rivals` compares this engine with Flink CEP {flink}, Esper {esper}, Spark SQL
+{spark-join} and DuckDB {duckdb-join}. All systems get the same events in {windows} windows. All
+systems that finished gave the same counts and sums, in every run.
 
-- Each system has a process of its own for each kind of query, which goes from small to large. At
-  each point they are warmed up, one after the other, until times settle: for {warm_s:g} s or one
-  run at least, and a process of Java for {java_warm_s:g} s when it is new; for twice that at most.
-  Then they run {repeats} times in turns, in an order that rotates.
-- A cell holds the median, the smallest and the largest time, the median of CPU time, and the peak
-  resident set of the process (with Java's, for Spark) up to there: runtime and libraries included,
-  and for Java also garbage that nobody had to collect yet.
-- Timed is from events in memory to the last answer in memory, each system with events in its own
-  form: columns for this engine, with types as numbers, Spark and DuckDB, objects for Flink and
-  Esper, which compare the types' names. Not counted: making these, the start of a process,
-  compiling kernels or statements, and, for Flink, submitting the job. Spark and DuckDB plan their
-  statements in the time that is counted, as they do in use. Java and Spark tell CPU time in steps
-  of 10 ms, of all threads.
-- One core each: parallelism 1, `local[1]`, one thread for DuckDB, and Java believes in one
-  processor. Flink's operators have threads of their own.
-- A heap of {heap_mb:,} MB for Java, a limit of as much for DuckDB, {limit_s:g} s for a run
-  (the first of a new process may take longer by its warm-up). A
-  system that gives up at a point is not tried beyond it; plots have an open marker at the limit
-  that it hit, with an arrow.
+- Each system has its own process for each kind of query, which goes from small to large. At each
+  point the systems warm up, one after the other, until times settle: for at least {warm_s:g} s or
+  one run, a new Java process for {java_warm_s:g} s, and at most for twice that. Then they run
+  {repeats} times in turns, in a rotating order.
+- A cell holds the median, the smallest and the largest time, the median CPU time, and the peak
+  resident set of the process so far (with Java's, for Spark). This includes the runtime and its
+  libraries, and for Java also garbage that was not collected yet.
+- The clock runs from events in memory to the last answer in memory. Each system gets events in its
+  own form: columns for this engine (with types as numbers), Spark and DuckDB; objects for Flink and
+  Esper, which compare the names of types. The time does not include making these events, starting a
+  process, compiling kernels or statements, and, for Flink, submitting the job. It includes the
+  planning of statements in Spark and DuckDB, as in normal use. Java and Spark report CPU time of
+  all threads in steps of 10 ms.
+- Each system uses one core: parallelism 1, `local[1]`, one thread for DuckDB, and a Java that sees
+  one processor. Flink's operators have their own threads.
+- Java has a heap of {heap_mb:,} MB and DuckDB a limit of the same size. A run may take
+  {limit_s:g} s (the first run of a new process may take longer by its warm-up). A system that gives
+  up at a point skips the larger ones. Plots show an open marker at the limit that it hit, with an
+  arrow.
 - Measured on {cores} cores ({machine}, {system}), Python {python}{small}.
 """
 
 _MEANING = """\
-### Who can say what
+### What each system can express
 
-Flink CEP says all three semantics, with its own Kleene operator:
+Flink CEP expresses all three semantics with its own Kleene operator:
 
 ```java
 {flink}
 ```
 
-Esper repeats under skip-till-next-match (`until`) and contiguously (`match_recognize`). We found no
-way to repeat under skip-till-any-match: there, `every` before each event says it for one length,
-and it takes a statement for each length up to that of the longest trend, which one must know
-beforehand.
+Esper repeats under skip-till-next-match (`until`) and contiguous (`match_recognize`). We found no
+way to repeat under skip-till-any-match. There, `every` before each event expresses one length, so
+the query takes a statement for each length up to that of the longest trend, which you must know in
+advance.
 
 ```java
 {esper}
@@ -65,23 +65,25 @@ In SQL a sequence of fixed length is a join (`spark-join`, `duckdb-join`):
 {join}
 ```
 
-A Kleene pattern is a recursive query that builds the trends. DuckDB has it, Spark 3.5 does not:
+A Kleene pattern is a recursive query that builds the trends. DuckDB supports it, Spark 3.5 does
+not:
 
 ```sql
 {recursive}
 ```
 
-Window functions count trends that nobody lists, in one pass, if somebody derives a formula for the
-pattern (`spark-window`, `duckdb-window`): what this engine does for any pattern, by hand for one.
-The one below holds for `SEQ(A, B+, C)` without conditions on neighbours, and as long as 2 to the
-number of Bs is within a double.
+Window functions count trends in one pass without listing them, if you derive a formula for the
+pattern (`spark-window`, `duckdb-window`). This is by hand, for one pattern, what this engine does
+for any. The formula below holds for `SEQ(A, B+, C)` without adjacent conditions, as long as 2 to
+the number of Bs fits a double.
 
 ```sql
 {window}
 ```
 
-Several queries of that kind are one statement for a SQL system, over a table `q` of what each calls
-its A, its B and its C, with partitions by query and window; the recursive one likewise:
+A SQL system evaluates several queries of that kind as one statement, over a table `q` that lists
+the A, B and C of each query, with partitions by query and window. The recursive query works the
+same way:
 
 ```sql
 {many}
@@ -90,7 +92,7 @@ its A, its B and its C, with partitions by query and window; the recursive one l
 
 
 def section(measured: Path, images: str) -> str:
-    """Made of `rivals.parquet` in that folder, and of the sources that it shows. `images` is the
+    """Made from `rivals.parquet` in that folder and from the sources that it shows. `images` is the
     folder of the plots."""
     rows, about = store.read(measured)
     small = ", with `--quick`" if about["quick"] else ""
@@ -116,7 +118,7 @@ def about_machine(about: dict[str, Any]) -> dict[str, Any]:
 
 
 def _part(name: str, label: str) -> str:
-    """What stands between `begin` and `end` of a label, as far left as it goes."""
+    """The lines between `begin` and `end` of a label, without their indentation."""
     lines = (SOURCES / name).read_text(encoding="utf-8").splitlines()
     first, last = (
         next(n for n, line in enumerate(lines) if line.strip() == f"// {edge} {label}")

@@ -1,4 +1,4 @@
-"""Which systems there are, what they cannot express and why, and how one is started."""
+"""The other systems: what they cannot express and why, and how to start them."""
 
 from __future__ import annotations
 

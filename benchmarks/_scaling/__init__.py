@@ -1,1 +1,1 @@
-"""How cost grows, what the parts of a job cost, and what a cluster would need by that."""
+"""How cost grows, what the parts of a job cost, and the size of a cluster."""

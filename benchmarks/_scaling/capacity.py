@@ -1,4 +1,4 @@
-"""`docs/capacity.md`: what a cluster would need, computed from what was measured."""
+"""`docs/capacity.md`: the size of a cluster, computed from the measurements."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from benchmarks._scaling.words import number, size, table, time
 
 TEXT = Path(__file__).with_name("capacity.md")
 TARGET = Demand(events=1e6, queries=1_000, shared=True, partitions=1_000_000, burst=1)
-#: So many events and queries, from what suits sharing best to what it can do little for.
+#: The same events and queries, from the case that suits sharing best to the worst one.
 DEMANDS = {
     "few partitions, long bursts": replace(TARGET, partitions=1_000, burst=120),
     "few partitions, short bursts": replace(TARGET, partitions=1_000, burst=10),
@@ -36,7 +36,7 @@ TOP = "few partitions, long bursts"
 
 
 def page(measured: Path) -> str:
-    """`measured` is the folder with what was measured."""
+    """`measured` is the folder of the measurements."""
     found = store.read(measured / FILE)
     parts = parts_of(found)
     job = job_demand(found)
@@ -90,11 +90,11 @@ def _answer(parts: Parts) -> str:
         ("cores for routers", lambda each: number(each.router_cores)),
         ("cores for aggregators", lambda each: number(each.aggregator_cores)),
         ("cores for Ray's own processes", lambda each: number(each.ray_cores)),
-        ("cores in all", lambda each: number(each.cores)),
-        ("of the driver's core", lambda each: f"{each.driver_share:.0%}"),
+        ("cores in total", lambda each: number(each.cores)),
+        ("fraction of the driver's core", lambda each: f"{each.driver_share:.0%}"),
         ("state of all partitions", lambda each: size(each.state_bytes)),
-        ("network, at most", lambda each: f"{size(each.network_bytes)} a second"),
-        ("log of checkpoints", lambda each: f"{size(each.log_bytes)} a second"),
+        ("network, at most", lambda each: f"{size(each.network_bytes)} per second"),
+        ("checkpoint log", lambda each: f"{size(each.log_bytes)} per second"),
         ("a snapshot of all state", lambda each: size(each.snapshot_bytes)),
     )
     rows = [(name, *map(said, found)) for name, said in lines]
@@ -139,19 +139,19 @@ def _traffic(parts: Parts) -> str:
     rows = [
         (
             f"{events:,.0f}",
-            f"{size(found.network_bytes)} a second",
-            f"{size(found.log_bytes)} a second",
-            f"{size(found.log_bytes * 3_600)} an hour",
+            f"{size(found.network_bytes)} per second",
+            f"{size(found.log_bytes)} per second",
+            f"{size(found.log_bytes * 3_600)} per hour",
         )
         for events in (1e5, 1e6, 1e7)
         for found in (need(replace(TARGET, events=events), parts),)
     ]
-    names = ("events a second", "network, at most", "log of checkpoints", "log of checkpoints")
+    names = ("events per second", "network, at most", "checkpoint log", "checkpoint log")
     return table(names, rows, left=0)
 
 
 def _jobs(found: Measured, parts: Parts) -> str:
-    """CPU time for an event, by the model and as measured, of all processes."""
+    """CPU time per event of all processes: predicted and measured."""
     wanted = need(job_demand(found), parts)
     model = (wanted.cores + wanted.driver_share) / job_row(found).events * 1e9
     rows = []
@@ -169,28 +169,28 @@ def _jobs(found: Measured, parts: Parts) -> str:
 def _parts(found: Measured, parts: Parts) -> str:
     processes: dict[str, Cost] = {
         "Spark's executors": parts.spark,
-        "routers: check, cut by shard, send": parts.router,
+        "routers: check, split by shard, send": parts.router,
         "aggregators, without the engine: calls, copies, logs": parts.aggregator,
         "Ray's own processes": parts.ray,
-        "the driver, with Spark's, without results": parts.driver,
+        "the driver, with Spark's driver, without results": parts.driver,
     }
     windows = parts.state_by_windows
     rows = [
-        *((name, "an event", time(cost.event)) for name, cost in processes.items()),
-        *((name, "an epoch", time(cost.epoch)) for name, cost in processes.items()),
-        ("from one empty epoch to the next (wall time)", "an epoch", time(parts.epoch_wall)),
-        ("the driver: the table of a query", "a window", time(parts.driver_table)),
-        ("the driver: a result row", "a row", time(parts.driver_row)),
+        *((name, "per event", time(cost.event)) for name, cost in processes.items()),
+        *((name, "per epoch", time(cost.epoch)) for name, cost in processes.items()),
+        ("from one empty epoch to the next (wall time)", "per epoch", time(parts.epoch_wall)),
+        ("the driver: the table of a query", "per window", time(parts.driver_table)),
+        ("the driver: a result row", "per row", time(parts.driver_row)),
         *(
             (f"the engine: open and close, {_queries(queries)}, {word}", PLACE, time(cost))
             for shared, word in SHARED.items()
             for queries, cost in sorted(parts.window[shared].items())
         ),
-        ("from Spark to a router", "an event", size(parts.block_bytes)),
-        ("from a router to an aggregator", "an event", size(parts.portion_bytes)),
-        ("in the log of a checkpoint", "an event", size(parts.log_bytes)),
+        ("from Spark to a router", "per event", size(parts.block_bytes)),
+        ("from a router to an aggregator", "per event", size(parts.portion_bytes)),
+        ("in the checkpoint log", "per event", size(parts.log_bytes)),
         *(
-            (f"state, {_queries(queries)}, {word}", "a partition", size(held))
+            (f"state, {_queries(queries)}, {word}", "per partition", size(held))
             for shared, word in SHARED.items()
             for queries, held in sorted(parts.state_bytes[shared].items())
         ),
@@ -206,21 +206,21 @@ def _parts(found: Measured, parts: Parts) -> str:
         ),
     ]
     beside = [
-        ("not used: a router by itself", "an event", time(found.one("part", "router").cpu_ns)),
+        ("not used: a router alone", "per event", time(found.one("part", "router").cpu_ns)),
         (
-            "not used: an aggregator by itself, with the job's workload",
-            "an event",
+            "not used: an aggregator alone, with the job's workload",
+            "per event",
             time(found.one("part", "aggregator", "job").cpu_ns),
         ),
     ]
-    return table(("part", "for", "measured"), [*rows, *beside], left=2)
+    return table(("part", "unit", "measured"), [*rows, *beside], left=2)
 
 
-PLACE = "a window of a partition"
+PLACE = "per window and partition"
 
 
 def _engines(parts: Parts) -> str:
-    """Every point of the grid."""
+    """Every measured point of the grid."""
     bursts = sorted(parts.engine[True])
     rows = [
         (

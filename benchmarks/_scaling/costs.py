@@ -1,4 +1,4 @@
-"""The costs that the model takes, from what was measured."""
+"""The costs that the capacity model uses, from the measurements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a cost grows with a size: the exponent of a power law, fitted to logarithms, and a word."""
+"""Fits how a cost grows with a size: the exponent of a power law, and a word for it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Whole jobs on an embedded Ray and Spark: events a second, and CPU time by kind of process.
+"""Runs whole jobs on an embedded Ray and Spark: throughput, and CPU time by kind of process.
 
-`python -m benchmarks._scaling.job` runs one: a process of its own for each number of cores, since
-what Ray and Spark start inherits the cores that its process may use. It reads JSON (`Asked`) and
+`python -m benchmarks._scaling.job` runs one job. Each number of cores needs its own process,
+because Ray and Spark inherit the cores that their parent may use. It reads JSON (`Asked`) and
 prints rows as JSON.
 """
 

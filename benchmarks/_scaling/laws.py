@@ -1,4 +1,4 @@
-"""The growth of a sweep, and how a growth is written."""
+"""The growth of a sweep, and how to print it."""
 
 from __future__ import annotations
 

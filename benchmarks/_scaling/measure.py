@@ -1,4 +1,4 @@
-"""Wall and CPU time of works that take turns, on one thread."""
+"""Wall and CPU time of tasks that take turns, on one thread."""
 
 from __future__ import annotations
 

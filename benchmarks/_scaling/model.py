@@ -1,9 +1,9 @@
-"""What a cluster would need, from what the parts of a job were measured to cost. Pure arithmetic.
+"""Computes the size of a cluster from the measured cost of the parts of a job. Pure arithmetic.
 
-Cores are CPU time: what a second's events, epochs and windows cost, over the share of a core that
-is to be used. Costs are linear in events and epochs, which is what measurements are extrapolated
-by; over queries, partitions and bursts they are taken between measured points, and beyond them as
-at the last one.
+The number of cores is CPU time: the cost of the events, epochs and windows of one second, divided
+by the fraction of a core that is to be used. Costs are linear in events and epochs, so they can be
+extrapolated. Over queries, partitions and bursts, costs are interpolated between measured points;
+beyond them the model uses the last point.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""What the parts of a job cost, each by itself on one core, without Ray and Spark.
+"""Measures what each part of a job costs, alone on one core, without Ray and Spark.
 
-The router gets blocks as a Spark executor keeps them, Arrow bytes with keys and types as text, and
-leaves portions; the aggregator takes these, epoch after epoch; the driver merges what it answers.
-What Ray adds to that (calls, copies into the object store) is in the CPU time of the processes of a
-whole job, see `job.py`. What depends on queries, partitions and bursts is the engine's, which is
-measured over all three.
+The router gets blocks as a Spark executor keeps them (Arrow bytes with keys and types as text) and
+writes portions. The aggregator takes these, epoch after epoch. The driver merges its answers. What
+Ray adds (calls, copies into the object store) is in the CPU time of the processes of a whole job,
+see `job.py`. Only the engine depends on queries, partitions and bursts, so it is measured over all
+three.
 """
 
 from __future__ import annotations

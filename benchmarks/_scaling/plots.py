@@ -1,5 +1,4 @@
-"""What an event costs against each size, and events a second over actors and cores: what was
-measured, with the fitted growth through it."""
+"""Plots the cost of an event against each size, and throughput over actors and cores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The section on scaling of `docs/benchmarks.md`, made of what was measured."""
+"""The scaling section of `docs/benchmarks.md`, made from the measurements."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TEXT = Path(__file__).with_name("section.md")
 
 
 def section(measured: Path, images: str) -> str:
-    """`measured` is the folder with what was measured, `images` that of the plots."""
+    """`measured` is the folder of the measurements, `images` that of the plots."""
     found = store.read(measured / FILE)
     return TEXT.read_text(encoding="utf-8").format(
         machine=found.about["machine"],
@@ -58,12 +58,12 @@ def _sweep(found: Measured, sweep: Sweep, images: str) -> str:
             least, most = row.spread
             wall = f"{number(row.ns)} ({number(least)} to {number(most)})"
             rows.append((variant, f"{row.at:,.0f}", wall, number(row.cpu_ns)))
-    names = ("", sweep.label, "ns for an event", "CPU ns")
+    names = ("", sweep.label, "ns per event", "CPU ns")
     return "\n\n".join(
         (
             f"### Cost against {sweep.label}",
             f"{sweep.fixed[0].upper()}{sweep.fixed[1:]}.",
-            f"![CPU time for an event over {sweep.label}]({images}/{plots.name(sweep)})",
+            f"![CPU time per event over {sweep.label}]({images}/{plots.name(sweep)})",
             table(names, rows),
         )
     )
@@ -77,13 +77,13 @@ def _jobs(found: Measured) -> str:
             spread = f"{min(rates):,.0f} to {max(rates):,.0f}"
             rate = f"{1e9 / row.ns:,.0f} ({spread})"
             rows.append((f"{cores}", f"{row.at:,.0f}", rate, number(row.cpu_ns)))
-    return table(("cores", "aggregators", "events a second", "CPU ns for an event"), rows, left=0)
+    return table(("cores", "aggregators", "events per second", "CPU ns per event"), rows, left=0)
 
 
 def _speedup(found: Measured) -> str:
     fit = speedup(found)
     if fit is None:
-        return "More than one core is needed to tell how throughput grows with cores."
+        return "Measuring how throughput grows with cores needs more than one core."
     by_cores = jobs(found)
     aggregators = [row.at for rows in by_cores.values() for row in rows]
     sizes: dict[str, list[float]] = {"cores": [*by_cores], "aggregators": aggregators}
@@ -99,8 +99,9 @@ def _speedup(found: Measured) -> str:
     ]
     law = " · ".join(f"{against}^{exponent:.2f}" for against, exponent in fit.exponents.items())
     said = (
-        f"Fitted to the medians: {number(fit.law.factor)} · {law} events a second, with a residual "
-        f"of {fit.law.residual:.0%}. Intervals are of 95 % confidence, and wide with so few points."
+        f"Fitted to the medians: {number(fit.law.factor)} · {law} events per second, with a "
+        f"residual of {fit.law.residual:.0%}. The 95 % confidence intervals are wide, because "
+        "there are few points."
     )
-    names = ("against", "from", "exponent", "twice as many give", "throughput")
+    names = ("against", "from", "exponent", "doubling gives", "throughput")
     return f"{said}\n\n{table(names, rows)}"

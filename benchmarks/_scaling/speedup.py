@@ -1,4 +1,4 @@
-"""How events a second grow with cores and aggregators: a power law in both."""
+"""How throughput grows with cores and aggregators: a power law in both."""
 
 from __future__ import annotations
 

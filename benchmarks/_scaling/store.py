@@ -1,4 +1,4 @@
-"""What was measured, as rows of a Parquet file with machine and versions beside them."""
+"""Stores measurements as rows of a Parquet file, with machine and versions."""
 
 from __future__ import annotations
 

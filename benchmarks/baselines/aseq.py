@@ -26,11 +26,11 @@ from runtime.language.query import Workload
 
 class ASeq(System):
     name = "a-seq"
-    about = "counts of prefixes; Kleene is flattened to sequences of every length"
-    cannot = "nested Kleene, P | Q, conditions on neighbours, semantics but skip-till-any-match"
+    about = "keeps counts of prefixes; flattens Kleene to sequences of every length"
+    cannot = "nested Kleene, P | Q, adjacent conditions, semantics other than skip-till-any-match"
     generous = (
-        "compiled; one vector of counts for a window, not one for each START event; a flattened "
-        "sequence is not begun where events are too few for it"
+        "compiled; one vector of counts per window, not one per START event; skips a flattened "
+        "sequence if there are too few events for it"
     )
 
     def prepare(self, workload: Workload, table: pa.Table) -> Prepared:

@@ -26,10 +26,10 @@ from runtime.language.query import Window
 
 class ASeqStart(ASeq):
     name = "a-seq-start"
-    about = "as a-seq, with counts for each START event, as its paper has it"
+    about = "like a-seq, with counts for each START event, as in its paper"
     generous = (
-        "compiled; counts of a prefix lie side by side and are updated in vector registers; a "
-        "flattened sequence is not begun in partitions with too few events for it"
+        "compiled; keeps the counts of a prefix side by side and updates them in vector registers; "
+        "skips a flattened sequence in partitions with too few events for it"
     )
 
     def prepared(self, queries: list[Decoded]) -> Flattened:

@@ -56,11 +56,11 @@ class Mixed(Single):
 
 class Cogra(OneByOne):
     name = "cogra"
-    about = "aggregates for each state of a pattern, one query at a time"
+    about = "keeps aggregates per state of a pattern, one query at a time"
     cannot = "NOT, &, LENGTH, HAVING, windows of events, a type twice in a pattern"
     generous = (
-        "compiled; one window is run after the other, so that its rows stay in the cache; compared "
-        "events of a state lie side by side and are summed in vector registers"
+        "compiled; runs one window after the other, so that its rows stay in the cache; keeps "
+        "compared events of a state side by side and sums them in vector registers"
     )
 
     def single(self, decoded: Decoded) -> Single:

@@ -42,11 +42,11 @@ class EventGrained(OneByOne):
     only those are gone through that a new event can still extend."""
 
     name = "event-grained"
-    about = "aggregates for each matched event, one query at a time, under all semantics"
+    about = "keeps aggregates per matched event, one query at a time, under all semantics"
     cannot = "NOT, &, LENGTH, HAVING, windows of events, a type twice in a pattern"
     generous = (
-        "compiled; the stream is cut once for queries that are alike; nodes of a state lie side by "
-        "side and are summed in vector registers; edges are gone through once and not stored"
+        "compiled; divides the stream once for similar queries; keeps the nodes of a state side by "
+        "side and sums them in vector registers; visits edges once and does not store them"
     )
 
     def single(self, decoded: Decoded) -> Graph:
@@ -55,8 +55,8 @@ class EventGrained(OneByOne):
 
 class Greta(EventGrained):
     name = "greta"
-    about = "a graph of matched events with their aggregates, one query at a time"
-    cannot = f"other semantics than skip-till-any-match; {EventGrained.cannot}"
+    about = "builds a graph of matched events with their aggregates, one query at a time"
+    cannot = f"semantics other than skip-till-any-match; {EventGrained.cannot}"
 
     def single(self, decoded: Decoded) -> Graph:
         query = decoded.query

@@ -35,11 +35,11 @@ from runtime.language.query import Query, Workload
 
 class Mcep(System):
     name = "mcep"
-    about = "constructs all trends, parts that queries have in common once, then aggregates"
-    cannot = "nested Kleene, P | Q, optional parts, conditions on neighbours, other semantics"
+    about = "builds all trends (common parts of queries once), then aggregates them"
+    cannot = "nested Kleene, P | Q, optional parts, adjacent conditions, other semantics"
     generous = (
-        "compiled; keeps one trend at a time, whose aggregates ride along; one pointer stands for "
-        "all events that may come after"
+        "compiled; keeps one trend at a time, together with its aggregates; one pointer covers all "
+        "events that may follow"
     )
 
     def prepare(self, workload: Workload, table: pa.Table) -> Prepared:

@@ -1,4 +1,4 @@
-"""Which queries construct which part of their patterns together."""
+"""Decides which queries build which part of their patterns together."""
 
 from __future__ import annotations
 

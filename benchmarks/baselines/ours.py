@@ -1,4 +1,4 @@
-"""Hamlet's own engine, as one of the systems: with plans and sharing of several kinds."""
+"""This engine as one of the systems, with several plans and sharing modes."""
 
 from __future__ import annotations
 
@@ -106,8 +106,8 @@ def counts(table: pa.Table) -> dict[str, int]:
 
 class Hamlet(System):
     name = "hamlet"
-    about = "this engine: bursts are shared or not, as is decided for each"
-    cannot = "nothing of the language"
+    about = "this engine: decides for each burst whether to share it"
+    cannot = "nothing: it supports the whole language"
     sharing: ClassVar[str] = "dynamic"
     planner: ClassVar[str | None] = None
 
@@ -121,30 +121,30 @@ class Hamlet(System):
 
 class Static(Hamlet):
     name = "hamlet-static"
-    about = "this engine, with the decision to share taken once and for all"
+    about = "this engine, with one decision to share everything"
     sharing = "always"
 
 
 class NotShared(Hamlet):
     name = "hamlet-not-shared"
-    about = "this engine, with each query in a run by itself"
+    about = "this engine, with each query in a separate run"
     planner = "none"
     sharing = "never"
 
 
 class Greedy(Hamlet):
     name = "greedy"
-    about = "this engine, by the plan of GLORIA's greedy optimizer"
+    about = "this engine, with the plan of GLORIA's greedy optimizer"
     planner = "greedy"
 
 
 class Gloria(Hamlet):
     name = "gloria"
-    about = "this engine, by the plan of GLORIA's optimizer"
+    about = "this engine, with the plan of GLORIA's optimizer"
     planner = "gloria"
 
 
 class SharonPlan(Hamlet):
     name = "sharon-plan"
-    about = "this engine, by the plan of SHARON's optimizer"
+    about = "this engine, with the plan of SHARON's optimizer"
     planner = "sharon"

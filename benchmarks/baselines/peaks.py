@@ -1,4 +1,4 @@
-"""What a system holds at a time, from what it holds of each window."""
+"""What a system holds at one time, from what it holds per window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All systems by name. A module is loaded when one of its systems is asked for."""
+"""All systems by name. A module is loaded when one of its systems is used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether two systems gave the same answers."""
+"""Compares the answers of two systems."""
 
 from __future__ import annotations
 

@@ -56,8 +56,8 @@ class Sase(OneByOne):
     about = "builds every trend by depth-first search, then aggregates it, one query at a time"
     cannot = "NOT, &, LENGTH, HAVING, windows of events, a type twice in a pattern"
     generous = (
-        "compiled; keeps events and one trend at a time, whose aggregates ride along; two pointers "
-        "stand for a run of events; no path ends in nothing"
+        "compiled; keeps events and one trend at a time, together with its aggregates; two "
+        "pointers cover a run of events; no path is a dead end"
     )
 
     def single(self, decoded: Decoded) -> TwoStep:

@@ -31,12 +31,12 @@ from runtime.language.query import Workload
 
 class Sharon(System):
     name = "sharon"
-    about = "counts of prefixes, shared by queries; Kleene is flattened"
-    cannot = "nested Kleene, P | Q, conditions on neighbours, semantics but skip-till-any-match"
+    about = "keeps counts of prefixes that queries share; flattens Kleene"
+    cannot = "nested Kleene, P | Q, adjacent conditions, semantics other than skip-till-any-match"
     generous = (
-        "compiled; only shared parts have counts for each START event; its plan weighs by what we "
-        "measured of this executor; runs of all lengths of a flattened Kleene part are shared; "
-        "prefix and part are combined when asked for, not with every END event"
+        "compiled; only shared parts have counts per START event; its plan uses costs measured on "
+        "this executor; shares runs of all lengths of a flattened Kleene part; combines prefix and "
+        "part when needed, not with every END event"
     )
 
     def prepare(self, workload: Workload, table: pa.Table) -> Prepared:

@@ -1,4 +1,4 @@
-"""Which queries share which segments, by SHARON's optimizer and what our executor takes."""
+"""Decides which queries share which segments, with SHARON's optimizer and our costs."""
 
 from __future__ import annotations
 

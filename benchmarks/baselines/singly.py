@@ -1,5 +1,7 @@
-"""Systems that take one query after the other: nothing is shared between queries but the cutting of
-the stream, which is the same for queries with the same partitions and the same window."""
+"""Systems that evaluate one query after the other.
+
+Queries with the same partitions and window share only the division of the stream.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The events of one partition in one window: what every baseline aggregates by itself.
+"""The events of one partition in one window: the unit that every baseline aggregates.
 
-A slice is a run of places in `order`. An event in r windows is in r slices, as it is in r states
-of a system that keeps one for each open window.
+A slice is a range of places in `order`. An event in r windows is in r slices, just as it is in r
+states of a system that keeps one state per open window.
 """
 
 from __future__ import annotations

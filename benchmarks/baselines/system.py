@@ -1,7 +1,7 @@
-"""What a system is to a benchmark: it takes a workload and a table of events, and answers.
+"""The interface of a system in a benchmark: workload and events in, answers out.
 
-`prepare` is before the clock: columns are decoded, local conditions evaluated, keys numbered. `run`
-is what is timed, from decoded events to the last result, as often as one likes.
+`prepare` runs before the clock starts: it decodes columns, evaluates local conditions and numbers
+keys. `run` is timed, from decoded events to the last result, and can be repeated.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Writes what the chart holds of other files: `make chart`.
+"""Writes the generated files of the chart: `make chart`.
 
-Helm reaches only what lies in the chart, so dashboards and rules are copied. The README lists the
-values with their comments, and names the operator that `Chart.yaml` asks for.
+Helm can read only files inside the chart, so dashboards and rules are copied. The README lists the
+values with their comments, and names the operator version that `Chart.yaml` requires.
 """
 
 from __future__ import annotations

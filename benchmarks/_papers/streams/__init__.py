@@ -1,1 +1,1 @@
-"""Streams and workloads after those of the papers, a module for each paper."""
+"""Streams and workloads modelled on those of the papers, one module per paper."""

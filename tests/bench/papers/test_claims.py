@@ -58,7 +58,7 @@ def test_a_ratio_is_smallest_to_largest_and_more_than_the_limit_where_one_did_no
     # 3 s over 1 s; 1 s over 0.1 s; more than 2 s over 0.01 s
     assert said(experiment, Ratio(OTHER, HAMLET, "latency")) == (
         "3 to 10 times (queries: 5 to 10); "
-        "more than 200 times where hamlet-not-shared did not end in 2 s (queries: 20)"
+        "more than 200 times where hamlet-not-shared did not finish in 2 s (queries: 20)"
     )
     assert said(experiment, Ratio(HAMLET, OTHER, "latency")).startswith(
         "0.1 to 0.333 times (queries: 5 to 10); less than 0.005 times where hamlet-not-shared did"
@@ -91,7 +91,7 @@ def test_a_failure_is_told(experiment):
 
 @pytest.mark.parametrize("rows", [(), ROWS[:1], (ROWS[0], row(5, OTHER, status="cannot"))])
 def test_a_claim_of_which_nothing_was_measured_is_an_error(experiment, rows):
-    with pytest.raises(HamletError, match="odd-1a: nothing was measured of the claim"):
+    with pytest.raises(HamletError, match="odd-1a: nothing was measured for the claim"):
         said(experiment, Ratio(OTHER, HAMLET, "latency"), rows)
     with pytest.raises(HamletError, match="nothing was measured"):
         said(experiment, Value(HAMLET, "nonsense", "most"), rows)
@@ -119,11 +119,11 @@ def test_the_page(experiment):
     )
     assert "| 20 | 2.5 ms (2.5 ms to 5 ms), CPU 2.5 ms | more than 500 ms |" in lines
     assert "| 50 | 2.5 ms, CPU 2.5 ms | not tried |" in lines
-    assert "A run that takes longer than 2 s is ended" in text
+    assert "A run that takes longer than 2 s is stopped" in text
 
 
 def test_a_page_without_measurements_of_a_figure_is_an_error(experiment):
-    with pytest.raises(HamletError, match="nothing was measured of odd-1a"):
+    with pytest.raises(HamletError, match="there are no measurements of odd-1a"):
         list(sections([replace(experiment, claims=())], Measured((), ABOUT), "images"))
 
 

@@ -271,7 +271,7 @@ def stored(tmp_path: Path) -> Path:
 
 def test_the_section_is_made_of_what_was_stored(stored: Path) -> None:
     text = section(stored, "images")
-    assert text.startswith("## What one would pick instead")
+    assert text.startswith("## Other systems")
     assert all(case.title in text for case in CASES)
     assert "2 ms (1 to 4), CPU 2 ms, 250 MB" in text
     assert "out of memory" in text
