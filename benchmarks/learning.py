@@ -1,14 +1,15 @@
 """The model that learns: from coefficients that are wrong by 100 times to the best fixed ones.
 
-A pane of a stream is a batch. After each, what was timed goes to a `Learner`, and the policy that
-it gives, if any, is adopted; that is part of the time. From the 21st pane on the time is compared
-with that of the best fixed policy: as calibrated, one that always shares, one that never does, and
-where windows overlap also one that always crosses panes and one that never does. All engines of a
-stream take turns, pane by pane, so that a slow spell of the machine hits all. Times are of the
-processor, so that nobody else's work counts; a ratio is the median of the repeats. `correlation` is
-of the predicted and the measured time of a burst, predicted before it was learned from: the least
-of all starts, over the last bursts of a stream; `means_correlation` the same of the means of bursts
-that were predicted to take about as long, 0 where all bursts of a stream are of one kind.
+A pane of a stream is a batch. After each, what was timed goes to a `CostModelFitter`, and the
+policy that it gives, if any, is adopted; that is part of the time. From the 21st pane on the time
+is compared with that of the best fixed policy: as calibrated, one that always shares, one that
+never does, and where windows overlap also one that always crosses panes and one that never does.
+All engines of a stream take turns, pane by pane, so that a slow spell of the machine hits all.
+Times are of the processor, so that nobody else's work counts; a ratio is the median of the repeats.
+`correlation` is of the predicted and the measured time of a burst, predicted before it was learned
+from: the least of all starts, over the last bursts of a stream; `means_correlation` the same of the
+means of bursts that were predicted to take about as long, 0 where all bursts of a stream are of one
+kind.
 
 HAMLET_BENCH_EVENTS (4 million) are those of a stream, HAMLET_BENCH_REPEATS (3) says how often.
 """
@@ -30,7 +31,7 @@ from benchmarks import _streams as streams
 from benchmarks._environment import whole
 from benchmarks._streams import Stream
 from runtime.execution.operators.graphlet.calibrate import calibrated
-from runtime.optimizer.cost_fit import Learner
+from runtime.optimizer.cost_fit import CostModelFitter
 from runtime.plan.policy import Policy
 
 EVENTS = whole("EVENTS", 4_000_000)
@@ -142,7 +143,7 @@ class _Runner:
         self._engine = _run.engine(stream.workload)
         self._engine.bind(stream.table.schema)
         self._engine.adopt(policy)
-        self.learner = Learner(policy) if learns else None
+        self.learner = CostModelFitter(policy) if learns else None
         self.seconds: list[float] = []
 
     def take(self, pane: pa.RecordBatch) -> None:
