@@ -348,7 +348,7 @@ class Engine:
 
     def take_samples(self) -> Samples:
         """The bursts that were timed since the last call, some thousands at the most: what a
-        `Learner` learns the coefficients of the cost model from."""
+        `CostModelFitter` learns the coefficients of the cost model from."""
         return self._backend.take_samples()
 
     def decision_seconds(self) -> float:

@@ -7,11 +7,11 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from runtime.metrics.collector import NAMED_QUERIES, NAMED_REASONS, Ledger, Passed
+from runtime.metrics.collector import NAMED_QUERIES, NAMED_REASONS, EpochStats, MetricsCollector
 from runtime.metrics.histogram import Histogram
-from runtime.metrics.prometheus import Families
-from runtime.metrics.snapshot import Facts
-from runtime.optimizer.model_report import ModelFacts
+from runtime.metrics.prometheus import PrometheusCollector
+from runtime.metrics.snapshot import MetricsSnapshot
+from runtime.optimizer.model_report import ModelMetrics
 from runtime.plan.decisions import Decisions, Example, Timed, TypeDecisions
 
 
@@ -23,33 +23,33 @@ def decided(*queries: str, shared: int = 0, split: int = 0, type_: str = "B") ->
     return Decisions(queries, (counts,), (example,))
 
 
-def series(facts: Facts) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
+def series(snapshot: MetricsSnapshot) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
     """All that is scraped, by name and labels without that of the job."""
     registry = CollectorRegistry()
-    registry.register(Families(lambda: facts))
+    registry.register(PrometheusCollector(lambda: snapshot))
     found = {}
     for family in text_string_to_metric_families(generate_latest(registry).decode()):
         for sample in family.samples:
-            assert sample.labels.pop("hamlet_job") == facts.job
+            assert sample.labels.pop("hamlet_job") == snapshot.job
             key = sample.name, frozenset(sample.labels.items())
             assert key not in found, f"{key} is there twice"
             found[key] = sample.value
     return found
 
 
-def value(facts: Facts, name: str, **labels: str) -> float:
-    return series(facts)[name, frozenset(labels.items())]
+def value(snapshot: MetricsSnapshot, name: str, **labels: str) -> float:
+    return series(snapshot)[name, frozenset(labels.items())]
 
 
-def total(facts: Facts, name: str) -> float:
-    return sum(v for (each, _), v in series(facts).items() if each == name)
+def total(snapshot: MetricsSnapshot, name: str) -> float:
+    return sum(v for (each, _), v in series(snapshot).items() if each == name)
 
 
 def test_totals_of_epochs():
-    ledger = Ledger("j", "ray", ["q", "r"])
+    collector = MetricsCollector("j", "ray", ["q", "r"])
     for epoch in range(3):
-        ledger.passed(
-            Passed(
+        collector.record_epoch(
+            EpochStats(
                 epoch,
                 rows=100 * (epoch + 1),
                 events=90 * (epoch + 1),
@@ -64,56 +64,60 @@ def test_totals_of_epochs():
                 checkpoint_bytes=7,
             )
         )
-    facts = ledger.facts
-    assert value(facts, "hamlet_rows_total") == 300
-    assert value(facts, "hamlet_events_total") == 270
-    assert value(facts, "hamlet_late_rows_total") == 4
-    assert value(facts, "hamlet_dead_letter_rows_total", reason="no time") == 2
-    assert value(facts, "hamlet_results_total", query="q") == 15
-    assert value(facts, "hamlet_windows_closed_total", query="q") == 6
+    snapshot = collector.snapshot
+    assert value(snapshot, "hamlet_rows_total") == 300
+    assert value(snapshot, "hamlet_events_total") == 270
+    assert value(snapshot, "hamlet_late_rows_total") == 4
+    assert value(snapshot, "hamlet_dead_letter_rows_total", reason="no time") == 2
+    assert value(snapshot, "hamlet_results_total", query="q") == 15
+    assert value(snapshot, "hamlet_windows_closed_total", query="q") == 6
     group = {"share_group": "q +1", "kleene_type": "B"}
-    assert value(facts, "hamlet_bursts_total", decision="shared", **group) == 12
-    assert value(facts, "hamlet_bursts_total", decision="split", **group) == 3
-    assert value(facts, "hamlet_snapshots_created_total", level="event", **group) == 36
-    assert value(facts, "hamlet_snapshots_propagated_total", level="graphlet", **group) == 24
-    assert value(facts, "hamlet_query_latency_seconds_count", query="q") == 6
-    assert value(facts, "hamlet_query_latency_seconds_sum", query="q") == pytest.approx(0.906)
-    assert value(facts, "hamlet_query_latency_seconds_bucket", query="q", le="0.0025") == 3
-    assert value(facts, "hamlet_query_latency_seconds_bucket", query="q", le="0.5") == 6
-    assert value(facts, "hamlet_epoch_stage_seconds_count", stage="spark") == 3
-    assert value(facts, "hamlet_checkpoint_written_bytes_total") == 30
-    assert value(facts, "hamlet_checkpoint_size_bytes") == 7
-    assert value(facts, "hamlet_epochs_total") == 3
+    assert value(snapshot, "hamlet_bursts_total", decision="shared", **group) == 12
+    assert value(snapshot, "hamlet_bursts_total", decision="split", **group) == 3
+    assert value(snapshot, "hamlet_snapshots_created_total", level="event", **group) == 36
+    assert value(snapshot, "hamlet_snapshots_propagated_total", level="graphlet", **group) == 24
+    assert value(snapshot, "hamlet_query_latency_seconds_count", query="q") == 6
+    assert value(snapshot, "hamlet_query_latency_seconds_sum", query="q") == pytest.approx(0.906)
+    assert value(snapshot, "hamlet_query_latency_seconds_bucket", query="q", le="0.0025") == 3
+    assert value(snapshot, "hamlet_query_latency_seconds_bucket", query="q", le="0.5") == 6
+    assert value(snapshot, "hamlet_epoch_stage_seconds_count", stage="spark") == 3
+    assert value(snapshot, "hamlet_checkpoint_written_bytes_total") == 30
+    assert value(snapshot, "hamlet_checkpoint_size_bytes") == 7
+    assert value(snapshot, "hamlet_epochs_total") == 3
 
 
 def test_a_group_that_is_over_is_counted_on_as_former():
-    ledger = Ledger("j", "ray", ["q", "r", "s"])
-    ledger.passed(Passed(0, decided={"0": [decided("q", "r", shared=4), decided("s", shared=2)]}))
-    ledger.passed(Passed(1, decided={"0": [decided("q", "s", shared=8)]}))
-    facts = ledger.facts
-    assert {group.name: group.types[0].shared for group in facts.groups} == {
+    collector = MetricsCollector("j", "ray", ["q", "r", "s"])
+    collector.record_epoch(
+        EpochStats(0, decided={"0": [decided("q", "r", shared=4), decided("s", shared=2)]})
+    )
+    collector.record_epoch(EpochStats(1, decided={"0": [decided("q", "s", shared=8)]}))
+    snapshot = collector.snapshot
+    assert {group.name: group.types[0].shared for group in snapshot.groups} == {
         "q +1": 8,
         "(former)": 6,
     }
-    assert total(facts, "hamlet_bursts_total") == 14
-    assert sum(each.all for group in ledger.decisions for each in group.types) == 14
+    assert total(snapshot, "hamlet_bursts_total") == 14
+    assert sum(each.all for group in collector.decisions for each in group.types) == 14
 
 
 def test_series_of_a_removed_query_disappear():
-    ledger = Ledger("j", "ray", ["q", "r"])
-    ledger.passed(Passed(0, results={"q": 1, "r": 1}, decided={"0": [decided("q", "r", shared=1)]}))
-    ledger.running(["q"])
-    facts = ledger.facts
-    assert not any("r" in dict(labels).values() for _, labels in series(facts))
-    assert {group.name for group in facts.groups} == {"(former)"}
+    collector = MetricsCollector("j", "ray", ["q", "r"])
+    collector.record_epoch(
+        EpochStats(0, results={"q": 1, "r": 1}, decided={"0": [decided("q", "r", shared=1)]})
+    )
+    collector.set_queries(["q"])
+    snapshot = collector.snapshot
+    assert not any("r" in dict(labels).values() for _, labels in series(snapshot))
+    assert {group.name for group in snapshot.groups} == {"(former)"}
 
 
 def test_many_queries_have_few_series():
     names = [f"q{n}" for n in range(10_000)]
-    ledger = Ledger("j", "ray", names)
+    collector = MetricsCollector("j", "ray", names)
     every = dict.fromkeys(names, 1)
-    ledger.passed(
-        Passed(
+    collector.record_epoch(
+        EpochStats(
             0,
             results=every,
             windows=every,
@@ -122,23 +126,23 @@ def test_many_queries_have_few_series():
             decided={"0": [decided(name, shared=1) for name in names]},
         )
     )
-    facts = ledger.facts
-    assert len(facts.queries) == NAMED_QUERIES + 1
-    assert len(facts.dead) == NAMED_REASONS + 1
-    assert len(series(facts)) < 10_000
+    snapshot = collector.snapshot
+    assert len(snapshot.queries) == NAMED_QUERIES + 1
+    assert len(snapshot.dead) == NAMED_REASONS + 1
+    assert len(series(snapshot)) < 10_000
     for counter in ("results", "windows_closed", "dead_letter_rows", "bursts"):
-        assert total(facts, f"hamlet_{counter}_total") == 10_000
-    assert value(facts, "hamlet_query_latency_seconds_count", query="(other)") == 9_800
+        assert total(snapshot, f"hamlet_{counter}_total") == 10_000
+    assert value(snapshot, "hamlet_query_latency_seconds_count", query="(other)") == 9_800
 
 
 def test_what_is_not_known_has_no_series():
-    names = {name for name, _ in series(Ledger("j", "local", ["q"]).facts)}
+    names = {name for name, _ in series(MetricsCollector("j", "local", ["q"]).snapshot)}
     assert "hamlet_model_correlation" not in names
     assert "hamlet_watermark_timestamp_seconds" not in names
-    ledger = Ledger("j", "local", ["q"])
-    ledger.learned(ModelFacts(correlation=0.5, replans={("rates", True): 2}))
-    assert value(ledger.facts, "hamlet_model_correlation") == 0.5
-    assert value(ledger.facts, "hamlet_replans_total", reason="rates", migrated="yes") == 2
+    collector = MetricsCollector("j", "local", ["q"])
+    collector.set_model(ModelMetrics(correlation=0.5, replans={("rates", True): 2}))
+    assert value(collector.snapshot, "hamlet_model_correlation") == 0.5
+    assert value(collector.snapshot, "hamlet_replans_total", reason="rates", migrated="yes") == 2
 
 
 def test_quantiles():
@@ -154,18 +158,20 @@ def test_quantiles():
 def test_no_count_goes_back_where_queries_go():
     """Beyond the names that there are; and a query may be called as it likes."""
     names = ["other", *(f"q{n}" for n in range(NAMED_QUERIES + 1))]
-    ledger = Ledger("j", "ray", names)
+    collector = MetricsCollector("j", "ray", names)
     every = dict.fromkeys(names, 10)
-    ledger.passed(Passed(0, results=every, windows=every))
-    before = series(ledger.facts)
-    ledger.running([name for name in names if name not in ("q0", f"q{NAMED_QUERIES}")])
-    after = series(ledger.facts)
+    collector.record_epoch(EpochStats(0, results=every, windows=every))
+    before = series(collector.snapshot)
+    collector.set_queries([name for name in names if name not in ("q0", f"q{NAMED_QUERIES}")])
+    after = series(collector.snapshot)
     for (name, labels), value in before.items():
         if name.endswith("_total") and (name, labels) in after:
             assert after[name, labels] >= value, (name, labels)
     assert value_of(after, "hamlet_results_total", query="other") == 10
     assert value_of(after, "hamlet_results_total", query="(other)") == 20
-    assert ledger.facts.results == 10 * len(names), "those that are gone were written all the same"
+    assert collector.snapshot.results == 10 * len(names), (
+        "those that are gone were written all the same"
+    )
 
 
 def value_of(found: dict, name: str, **labels: str) -> float:
@@ -173,12 +179,12 @@ def value_of(found: dict, name: str, **labels: str) -> float:
 
 
 def test_groups_of_both_kinds_are_over():
-    ledger = Ledger("j", "ray", ["q", "r", "s"])
+    collector = MetricsCollector("j", "ray", ["q", "r", "s"])
     ordered = replace(decided("s", shared=5), over="events")
-    ledger.passed(Passed(0, decided={"0": [decided("q", "r", shared=4), ordered]}))
-    carried = total(ledger.facts, "hamlet_snapshots_propagated_total")
-    ledger.running(["q"])
-    facts = ledger.facts
-    assert {group.name for group in facts.groups} == {"(former)"}
-    assert total(facts, "hamlet_bursts_total") == 9
-    assert total(facts, "hamlet_snapshots_propagated_total") == carried > 0
+    collector.record_epoch(EpochStats(0, decided={"0": [decided("q", "r", shared=4), ordered]}))
+    carried = total(collector.snapshot, "hamlet_snapshots_propagated_total")
+    collector.set_queries(["q"])
+    snapshot = collector.snapshot
+    assert {group.name for group in snapshot.groups} == {"(former)"}
+    assert total(snapshot, "hamlet_bursts_total") == 9
+    assert total(snapshot, "hamlet_snapshots_propagated_total") == carried > 0

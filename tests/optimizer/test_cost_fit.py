@@ -7,14 +7,14 @@ import pyarrow as pa
 import pytest
 
 from optimizer.bursts import TRUE, drawn, scaled
-from runtime.optimizer.cost_fit import MOST, Learner
+from runtime.optimizer.cost_fit import MOST, CostModelFitter
 from runtime.pipeline.engine import Engine
 from runtime.plan import cost_model
 from runtime.plan.cost_model import TERMS, Samples
 from runtime.plan.policy import Policy
 
 
-def learned(learner: Learner, truth: Policy, calls: int = 20, **how) -> Policy:
+def learned(learner: CostModelFitter, truth: Policy, calls: int = 20, **how) -> Policy:
     for seed in range(calls):
         learner.learn(drawn(truth, seed=seed, **how))
     return learner.policy
@@ -29,7 +29,7 @@ def off(policy: Policy, truth: Policy) -> float:
 
 @pytest.mark.parametrize("by", [0.01, 1.0, 100.0])
 def test_known_coefficients_are_found(by: float) -> None:
-    policy = learned(Learner(scaled(TRUE, by)), TRUE)
+    policy = learned(CostModelFitter(scaled(TRUE, by)), TRUE)
     for name in TERMS:
         assert getattr(policy, name) == pytest.approx(getattr(TRUE, name), rel=0.35), name
     assert off(policy, TRUE) < 0.12
@@ -38,14 +38,14 @@ def test_known_coefficients_are_found(by: float) -> None:
 @pytest.mark.parametrize("names", [("scan", "operator", "apply"), ("pick", "compare", "walk")])
 @pytest.mark.parametrize("by", [0.01, 100.0])
 def test_a_few_samples_are_enough(names: tuple[str, ...], by: float) -> None:
-    learner = Learner(scaled(TRUE, by, *names))
+    learner = CostModelFitter(scaled(TRUE, by, *names))
     better = learner.learn(drawn(TRUE, 60))
     assert better is not None
     assert off(better, TRUE) < 0.25
 
 
 def test_bursts_that_were_interrupted_count_little() -> None:
-    learner = Learner(scaled(TRUE, 3.0))
+    learner = CostModelFitter(scaled(TRUE, 3.0))
     draw = np.random.default_rng(5)
     for seed in range(20):
         samples = drawn(TRUE, seed=seed)
@@ -58,7 +58,7 @@ def test_bursts_that_were_interrupted_count_little() -> None:
 
 
 def test_what_was_is_forgotten() -> None:
-    learner = Learner(TRUE)
+    learner = CostModelFitter(TRUE)
     learned(learner, TRUE)
     slower = scaled(TRUE, 2.5)
     assert off(learned(learner, slower), slower) < 0.12
@@ -66,14 +66,14 @@ def test_what_was_is_forgotten() -> None:
 
 def test_coefficients_without_evidence_stay() -> None:
     start = scaled(TRUE, 4.0)
-    policy = learned(Learner(start), TRUE, ways=(cost_model.AGREED, cost_model.APART))
+    policy = learned(CostModelFitter(start), TRUE, ways=(cost_model.AGREED, cost_model.APART))
     for name in ("pick", "compare", "walk", "join", "cross"):
         assert getattr(policy, name) == pytest.approx(getattr(start, name), rel=1e-3), name
     assert policy.decide == start.decide
 
 
 def test_bursts_that_are_shared_tell_what_a_query_costs_alone() -> None:
-    policy = learned(Learner(scaled(TRUE, 100.0)), TRUE, ways=(cost_model.CLASSES,))
+    policy = learned(CostModelFitter(scaled(TRUE, 100.0)), TRUE, ways=(cost_model.CLASSES,))
     split = drawn(TRUE, 500, ways=(cost_model.APART,))
     predicted, true = cost_model.predicted(policy, split), cost_model.predicted(TRUE, split)
     assert np.median(np.abs(predicted / true - 1)) < 0.2
@@ -81,7 +81,7 @@ def test_bursts_that_are_shared_tell_what_a_query_costs_alone() -> None:
 
 def test_coefficients_are_never_negative_nor_without_bound() -> None:
     draw = np.random.default_rng(3)
-    learner = Learner(TRUE)
+    learner = CostModelFitter(TRUE)
     for seed in range(20):
         samples = drawn(TRUE, 50, seed=seed)
         nonsense = draw.integers(0, 10**9, samples.size)
@@ -92,7 +92,7 @@ def test_coefficients_are_never_negative_nor_without_bound() -> None:
 
 
 def test_another_policy_is_given_only_where_it_matters() -> None:
-    learner = Learner(scaled(TRUE, 100.0))
+    learner = CostModelFitter(scaled(TRUE, 100.0))
     given = [learner.learn(drawn(TRUE, seed=seed)) for seed in range(30)]
     assert given[0] is not None
     assert sum(each is not None for each in given) <= 3
@@ -100,13 +100,13 @@ def test_another_policy_is_given_only_where_it_matters() -> None:
 
 
 def test_the_version_is_left_to_the_caller() -> None:
-    better = Learner(replace(scaled(TRUE, 100.0), version=7)).learn(drawn(TRUE))
+    better = CostModelFitter(replace(scaled(TRUE, 100.0), version=7)).learn(drawn(TRUE))
     assert better is not None
     assert better.version == 7
 
 
 def test_how_good_predictions_are() -> None:
-    learner = Learner(scaled(TRUE, 100.0, "scan", "apply"))
+    learner = CostModelFitter(scaled(TRUE, 100.0, "scan", "apply"))
     assert learner.correlation is None
     assert learner.error is None
     learned(learner, TRUE, calls=10)
@@ -119,7 +119,7 @@ def test_how_good_predictions_are() -> None:
 def test_predictions_are_judged_before_they_are_learned_from() -> None:
     """As many coefficients as bursts could be made to fit any times."""
     draw = np.random.default_rng(7)
-    learner = Learner(TRUE)
+    learner = CostModelFitter(TRUE)
     for seed in range(40):
         samples = drawn(TRUE, 40, seed=seed, ways=(cost_model.AGREED,))
         learner.learn(samples._replace(nanoseconds=draw.integers(100, 10_000, samples.size)))
@@ -148,7 +148,7 @@ def panes(count: int, bursts: int = 1_500) -> list[pa.Table]:
     return found
 
 
-def run(policy: Policy, learner: Learner | None):
+def run(policy: Policy, learner: CostModelFitter | None):
     engine = Engine(WORKLOAD, time_unit="us")
     stream = panes(12)
     engine.bind(stream[0].schema)
@@ -175,7 +175,7 @@ def test_an_engine_learns_to_share_and_its_results_stay() -> None:
     dear = scaled(Policy(), 100.0, "pick", "compare", "walk", "join")
     fixed, always_split = run(dear, None)
     assert always_split[-1] > 0.9
-    learner = Learner(dear)
+    learner = CostModelFitter(dear)
     counts, split = run(dear, learner)
     assert counts == fixed
     assert split[-1] < 0.5 * always_split[-1], "from some pane on bursts are shared"
@@ -184,7 +184,7 @@ def test_an_engine_learns_to_share_and_its_results_stay() -> None:
 
 def test_means_of_alike_bursts_correlate_where_single_ones_are_noise():
     """The clock is off by half either way: what is left of the correlation is noise."""
-    learner = Learner(TRUE)
+    learner = CostModelFitter(TRUE)
     assert learner.kinds_correlation is None
     learner.learn(drawn(TRUE, 2_000, noise=0.5))
     single, of_kinds = learner.correlation, learner.kinds_correlation
@@ -195,7 +195,7 @@ def test_means_of_alike_bursts_correlate_where_single_ones_are_noise():
 
 
 def test_a_model_that_is_wrong_does_not_correlate_by_means_either():
-    learner = Learner(TRUE)
+    learner = CostModelFitter(TRUE)
     bursts = drawn(TRUE, 1_000, noise=0.05)
     shuffled = np.random.default_rng(1).permutation(bursts.nanoseconds)
     learner._tell(bursts._replace(nanoseconds=shuffled))

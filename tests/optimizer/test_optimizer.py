@@ -9,10 +9,10 @@ import pytest
 
 from optimizer.bursts import TRUE, drawn, scaled
 from runtime.language.parser import parse
-from runtime.optimizer.coefficient_fit import Pricing, Report
-from runtime.optimizer.local_optimizer import Advisor
-from runtime.optimizer.optimizer import Central, Request, Running
-from runtime.optimizer.rate_tracker import PATIENCE, Rates
+from runtime.optimizer.coefficient_fit import CoefficientFitter, RunTiming
+from runtime.optimizer.local_optimizer import LocalOptimizer
+from runtime.optimizer.optimizer import Optimizer, ReplanRequest, WorkloadSnapshot
+from runtime.optimizer.rate_tracker import PATIENCE, RateTracker
 from runtime.pipeline.engine import Engine
 from runtime.plan import cost_model
 from runtime.plan.cost_coefficients import Prices
@@ -31,54 +31,54 @@ ROUNDS = {"P": 100_000, "T": 100_000, **dict.fromkeys(ENDS, 10)}
 OTHERS = {"P": 10, "T": 10, **dict.fromkeys(ENDS, 10_000)}
 
 
-def central(planner: str | None = "gloria", text: str = TEXT) -> Central:
+def central(planner: str | None = "gloria", text: str = TEXT) -> Optimizer:
     queries = parse(text).queries
     first = plan(queries, planner or "none").plan
-    return Central(Running(queries, first), Policy(version=1), planner)
+    return Optimizer(WorkloadSnapshot(queries, first), Policy(version=1), planner)
 
 
-def planned(found: Central):
+def planned(found: Optimizer):
     request = found.request()
-    return None if request is None else found.take(request.answer())
+    return None if request is None else found.apply(request.plan())
 
 
 # ---- rates ---------------------------------------------------------------------------------
 
 
 def test_what_is_seen_first_is_planned_for():
-    rates = Rates()
-    rates.hear(Seen({"A": 10}))
+    rates = RateTracker()
+    rates.observe(Seen({"A": 10}))
     assert not rates.changed, "a few events tell nothing"
-    rates.hear(Seen({"A": 5_000, "B": 5_000}))
+    rates.observe(Seen({"A": 5_000, "B": 5_000}))
     assert rates.changed
 
 
-def told(rates: Rates, counts: dict[str, int], times: int) -> list[bool]:
+def told(rates: RateTracker, counts: dict[str, int], times: int) -> list[bool]:
     found = []
     for _ in range(times):
-        rates.hear(Seen(counts))
+        rates.observe(Seen(counts))
         found.append(rates.changed)
     return found
 
 
 def test_a_change_must_last():
-    rates = Rates()
+    rates = RateTracker()
     told(rates, {"A": 9_000, "B": 1_000}, 30)
-    rates.planned(anew=True)
+    rates.mark_planned(changed=True)
     assert not any(told(rates, {"A": 8_500, "B": 1_500}, 50)), "small changes are none"
     assert not any(told(rates, {"A": 0, "B": 10_000}, PATIENCE))
     assert any(told(rates, {"A": 0, "B": 10_000}, 20))
 
 
 def test_plans_that_come_to_the_same_make_patient():
-    rates = Rates()
+    rates = RateTracker()
     told(rates, {"A": 9_000, "B": 1_000}, 30)
-    rates.planned(anew=True)
+    rates.mark_planned(changed=True)
     waited = []
     for turn in range(4):
         counts = {"A": 0, "B": 10_000} if turn % 2 == 0 else {"A": 10_000, "B": 0}
         waited.append(told(rates, counts, 200).index(True))
-        rates.planned(anew=False)
+        rates.mark_planned(changed=False)
     assert waited == sorted(waited)
     assert waited[-1] > waited[0]
 
@@ -91,44 +91,44 @@ def test_prices_are_fitted(by: float):
     """From wherever they start."""
     true = Prices(event=20.0, enter=40.0, state=1.5, repeat=2.0, settling=60.0, settle=9.0)
     draw = np.random.default_rng(1)
-    pricing = Pricing(Prices(*(by * getattr(Prices(), name) for name in Work._fields)))
+    pricing = CoefficientFitter(Prices(*(by * getattr(Prices(), name) for name in Work._fields)))
     for _ in range(200):
         works = [Work(1.0, *draw.uniform(0, 3, 5)) for _ in range(4)]
-        pricing.hear(reported(work, work.price(true) * draw.normal(1, 0.02)) for work in works)
+        pricing.observe(reported(work, work.price(true) * draw.normal(1, 0.02)) for work in works)
     for name in Work._fields:
         assert getattr(pricing.prices, name) == pytest.approx(getattr(true, name), rel=0.2)
 
 
-def reported(work: Work, nanoseconds: float, batches: float = 1e-6) -> Report:
-    return Report(work, batches, nanoseconds)
+def reported(work: Work, nanoseconds: float, batches: float = 1e-6) -> RunTiming:
+    return RunTiming(work, batches, nanoseconds)
 
 
 def test_small_batches_do_not_make_events_dear():
     true, draw = Prices(), np.random.default_rng(2)
-    pricing = Pricing(Prices(event=100.0, enter=1.0))
+    pricing = CoefficientFitter(Prices(event=100.0, enter=1.0))
     for _ in range(300):
         work = Work(1.0, *draw.uniform(0, 3, 5))
         batches = 1 / draw.choice([20, 200, 2_000])
         taken = work.price(true) + 20_000 * batches
-        pricing.hear([reported(work, taken * draw.normal(1, 0.02), batches)])
+        pricing.observe([reported(work, taken * draw.normal(1, 0.02), batches)])
     work = Work(1.0, 1.0, 10.0, 1.0)
     assert work.price(pricing.prices) == pytest.approx(work.price(true), rel=0.2)
 
 
 def test_what_runs_say_nothing_about_stays():
-    pricing = Pricing(Prices(settle=7.0))
+    pricing = CoefficientFitter(Prices(settle=7.0))
     for _ in range(50):
-        pricing.hear([reported(Work(1.0, 1.0, 1.0), 100.0)])
+        pricing.observe([reported(Work(1.0, 1.0, 1.0), 100.0)])
     assert pricing.prices.settle == pytest.approx(7.0)
     assert Work(1.0, 1.0, 1.0).price(pricing.prices) == pytest.approx(100.0, rel=0.05)
 
 
 def test_a_run_that_was_interrupted_is_not_believed():
-    pricing = Pricing(Prices())
+    pricing = CoefficientFitter(Prices())
     for _ in range(20):
-        pricing.hear([reported(Work(1.0, 1.0, 1.0), 30.0)])
+        pricing.observe([reported(Work(1.0, 1.0, 1.0), 30.0)])
     before = pricing.prices
-    pricing.hear([reported(Work(1.0, 1.0, 1.0), 1e9)])
+    pricing.observe([reported(Work(1.0, 1.0, 1.0), 1e9)])
     assert pricing.prices == before
 
 
@@ -140,7 +140,7 @@ def test_another_mix_makes_another_plan():
     before = found.guidance.plan
     assert before is not None
     assert not before.shared
-    found.hear("a", Seen(ROUNDS))
+    found.observe("a", Seen(ROUNDS))
     outcome = planned(found)
     assert outcome is not None
     assert outcome.migrated
@@ -154,10 +154,10 @@ def test_another_mix_makes_another_plan():
 
 def test_back_again_when_the_stream_changes():
     found = central()
-    found.hear("a", Seen(ROUNDS))
+    found.observe("a", Seen(ROUNDS))
     planned(found)
     for _ in range(40):
-        found.hear("a", Seen(OTHERS))
+        found.observe("a", Seen(OTHERS))
         planned(found)
     assert found.guidance.plan is not None
     assert not found.guidance.plan.shared
@@ -166,7 +166,7 @@ def test_back_again_when_the_stream_changes():
 
 def test_moving_must_pay():
     found = central()
-    found.hear("a", Seen(ROUNDS, state_bytes=10**15))
+    found.observe("a", Seen(ROUNDS, state_bytes=10**15))
     outcome = planned(found)
     assert outcome is not None
     assert not outcome.migrated
@@ -176,7 +176,7 @@ def test_moving_must_pay():
 
 def test_a_given_plan_stays():
     found = central(planner=None)
-    found.hear("a", Seen(ROUNDS))
+    found.observe("a", Seen(ROUNDS))
     assert found.request() is None
     assert found.guidance.plan is None
 
@@ -185,14 +185,14 @@ def test_queries_that_came_are_folded_in():
     queries = parse(TEXT).queries
     first, later = queries[:20], queries[20:]
     begun = plan(first, "gloria").plan
-    found = Central(Running(first, begun), Policy(), "gloria")
+    found = Optimizer(WorkloadSnapshot(first, begun), Policy(), "gloria")
     hasty = extended(begun, queries, later, "gloria")
     assert len(hasty.groups) == 2
-    found.changed(Running(queries, hasty, 1))
+    found.set_workload(WorkloadSnapshot(queries, hasty, 1))
     assert found.guidance.plan is hasty
     outcome = planned(found)
     assert outcome is not None
-    assert outcome.reason == "queries came or went"
+    assert outcome.reason == "queries were added or removed"
     assert found.guidance.plan is not None
     assert len(found.guidance.plan.groups) == 1
     assert found.guidance.workload == 1
@@ -200,19 +200,19 @@ def test_queries_that_came_are_folded_in():
 
 def test_an_answer_for_another_workload_comes_too_late():
     found = central()
-    found.hear("a", Seen(ROUNDS))
+    found.observe("a", Seen(ROUNDS))
     request = found.request()
     assert request is not None
-    running = Running(parse(TEXT).queries[:5], Plan(), 1)
-    found.changed(running)
-    assert found.take(request.answer()) is None
+    running = WorkloadSnapshot(parse(TEXT).queries[:5], Plan(), 1)
+    found.set_workload(running)
+    assert found.apply(request.plan()) is None
     assert found.guidance.plan is running.plan
 
 
 def test_runs_that_nobody_planned_are_left_out():
     found = central()
     before = found.prices
-    found.hear("a", Seen(ROUNDS, runs=(RunTime(("nobody",), 10, 10),)))
+    found.observe("a", Seen(ROUNDS, runs=(RunTime(("nobody",), 10, 10),)))
     assert found.prices == before
 
 
@@ -233,15 +233,15 @@ def test_an_engine_follows_its_advisor():
     first = plan(parse(TEXT).queries, "gloria").plan
     engine = Engine(TEXT, plan=first, time_unit="us", kernels="general")
     engine.bind(table.schema)
-    advisor = Advisor(engine, first, "gloria")
+    advisor = LocalOptimizer(engine, first, "gloria")
     found = []
     for start in range(0, 60_000, 5_000):
         batch = engine.prepare(table.slice(start, 5_000).combine_chunks())
         found.append(engine.execute(batch))
-        advisor.turn()
-        advisor.settle()
+        advisor.update()
+        advisor.wait_for_plan()
     found.append(engine.finish())
-    assert advisor.central.replanned
+    assert advisor.optimizer.replanned
     alone = Engine(TEXT, time_unit="us", kernels="general", sharing="never")
     alone.process(table)
     wanted = alone.finish()
@@ -259,17 +259,17 @@ def test_a_planner_that_fails_stops_nothing(monkeypatch, caplog):
     table = rounds(40_000, 3)
     engine = Engine(TEXT, time_unit="us", kernels="general")
     engine.bind(table.schema)
-    advisor = Advisor(engine, Plan(), "gloria")
+    advisor = LocalOptimizer(engine, Plan(), "gloria")
     with monkeypatch.context() as broken:
-        broken.setattr(Request, "answer", lambda request: 1 / 0)
+        broken.setattr(ReplanRequest, "plan", lambda request: 1 / 0)
         for start in range(0, 40_000, 2_000):
             engine.execute(engine.prepare(table.slice(start, 2_000).combine_chunks()))
-            advisor.turn()
-            advisor.settle()
-    advisor.turn()
-    assert advisor.central.facts.replans["failed", False] > 0
-    assert advisor.central.plan == Plan()
-    assert "planning anew has failed" in caplog.text
+            advisor.update()
+            advisor.wait_for_plan()
+    advisor.update()
+    assert advisor.optimizer.metrics.replans["failed", False] > 0
+    assert advisor.optimizer.plan == Plan()
+    assert "re-planning failed" in caplog.text
     advisor.close()
 
 
@@ -277,7 +277,7 @@ def test_what_cannot_be_learned_from_stops_nothing(monkeypatch):
     found = central()
     monkeypatch.setattr(type(found.model), "learn", no_solution)
     for _ in range(40):
-        found.hear("a", Seen(ROUNDS))
+        found.observe("a", Seen(ROUNDS))
     assert planned(found), "it goes on planning"
 
 
@@ -292,17 +292,17 @@ def no_solution(learner: object, samples: object) -> None:
 def test_facts_tell_how_good_the_model_is(by: float, noise: float):
     """Bursts take as long as TRUE says, and are predicted to take `by` times that."""
     policy = replace(scaled(TRUE, by), version=1)
-    found = Central(Running(parse(TEXT).queries, Plan()), policy, None)
-    assert (found.facts.correlation, found.facts.error, found.facts.timed) == (None, None, 0)
+    found = Optimizer(WorkloadSnapshot(parse(TEXT).queries, Plan()), policy, None)
+    assert (found.metrics.correlation, found.metrics.error, found.metrics.timed) == (None, None, 0)
 
     bursts = drawn(TRUE, 1_000, noise=noise)
-    found.hear("a", Seen(samples=bursts))
+    found.observe("a", Seen(samples=bursts))
     clock = 40 * (1 + (bursts.way == cost_model.CLASSES))  # as long as it is taken to take at first
     predicted, measured = cost_model.predicted(policy, bursts) + clock, bursts.nanoseconds
     cut = np.minimum(measured, np.percentile(measured, 98))
     correlation = np.corrcoef(predicted, cut)[0, 1]
 
-    facts = found.facts
+    facts = found.metrics
     assert (correlation > 0.95) == (noise < 0.1), "or the cases tell nothing"
     assert facts.correlation == pytest.approx(correlation)
     assert facts.error == pytest.approx(np.median(np.abs(predicted / measured - 1)))
@@ -317,9 +317,9 @@ def test_facts_count_what_was_planned_anew():
     told = []
     for seen in (Seen(), Seen(ROUNDS), Seen(OTHERS, state_bytes=10**15)):
         for _ in range(40):
-            found.hear("a", seen)
+            found.observe("a", seen)
             planned(found)
-        told.append(found.facts)
+        told.append(found.metrics)
     assert [each.replans.get(("rates", True), 0) for each in told] == [0, 1, 1]
     assert [each.plan for each in told] == [0, 1, 1]
     first, second, third = (sum(each.replans.values()) for each in told)

@@ -9,11 +9,11 @@ import pytest
 from typer.testing import CliRunner
 
 from hamlet.cli import app
-from metrics.made import HOSTILE, ledger, passed, replanned
+from metrics.example_job import HOSTILE, after_epoch, collector, replanned
 from runtime.report import plot
 from runtime.report.log_reader import History, read_history
 from runtime.report.number_format import at, count, nanoseconds, number, seconds
-from runtime.report.page import report
+from runtime.report.report_page import report
 from runtime.report.run_log import NAME, RunLog
 from runtime.report.series import Series, Times, grown, rate, thinned
 
@@ -128,9 +128,9 @@ def test_numbers_are_written_for_people():
 
 
 def history(folder: Path, names: tuple[str, ...] = ("one", "two"), **other: object) -> History:
-    kept, log = ledger(names), RunLog(folder, lasting=True)
+    kept, log = collector(names), RunLog(folder, lasting=True)
     for epoch in range(3):
-        log.tell(replanned(passed(kept, epoch, names, **other), epoch, HOSTILE))
+        log.update(replanned(after_epoch(kept, epoch, names, **other), epoch, HOSTILE))
         log._last = 0.0  # as if a second had gone by
     log.close()
     return read_history(folder)

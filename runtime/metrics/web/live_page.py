@@ -1,6 +1,7 @@
-"""Puts a page together: HTML with style and program inside, and what a browser may do with it.
+"""Builds the live page: one HTML file with its style and script inside, and its security policy.
 
-The policy names both by their digests, so that nothing else runs, whatever a query is called.
+The policy names both by their digests, so that a browser runs nothing else, whatever a query is
+called.
 """
 
 from __future__ import annotations
@@ -12,26 +13,26 @@ from functools import cache
 from pathlib import Path
 
 HERE = Path(__file__).parent
-#: For answers that are not pages.
-NOTHING = "default-src 'none'; frame-ancestors 'none'"
+#: The policy of responses that are not pages.
+NO_CONTENT = "default-src 'none'; frame-ancestors 'none'"
 
 
 @dataclass(frozen=True)
-class Page:
+class WebPage:
     text: str
     policy: str
 
 
 @cache
-def live_page() -> Page:
+def live_page() -> WebPage:
     return page("live.html", "live.js", asks=True)
 
 
-def page(html: str, script: str, asks: bool = False) -> Page:
-    """Of files beside this one. `asks`: the program asks where it came from."""
+def page(html: str, script: str, asks: bool = False) -> WebPage:
+    """Built from files in this folder. `asks`: the script may send requests to its server."""
     style, program = read("style.css"), read(script)
     text = read(html).replace("/*style*/", style).replace("/*script*/", program)
-    return Page(text, policy(style, program, asks))
+    return WebPage(text, policy(style, program, asks))
 
 
 def policy(style: str, program: str, asks: bool) -> str:
@@ -44,7 +45,7 @@ def policy(style: str, program: str, asks: bool) -> str:
         "base-uri 'none'",
         "form-action 'none'",
     ]
-    # A page cannot say of itself who may frame it: of one that is a file, nobody is asked.
+    # `frame-ancestors` only works as an HTTP header, not in a file.
     return "; ".join([*parts, "frame-ancestors 'none'"] if asks else parts)
 
 

@@ -9,17 +9,17 @@ from email.message import Message
 import pytest
 
 from hamlet import parse
-from metrics.made import HOSTILE, ledger, passed, replanned
-from runtime.metrics.http_server import Hub
-from runtime.metrics.web.page import live_page
+from metrics.example_job import HOSTILE, after_epoch, collector, replanned
+from runtime.metrics.http_server import MetricsServer
+from runtime.metrics.web.live_page import live_page
 from runtime.plan.explain.live import MOST_QUERIES, MOST_STEPS, drawings
 
 QUERIES = ("one", "two", "three")
 
 
 @pytest.fixture
-def hub() -> Iterator[Hub]:
-    found = Hub()
+def hub() -> Iterator[MetricsServer]:
+    found = MetricsServer()
     yield found
     found.close()
 
@@ -29,7 +29,7 @@ def asked(url: str) -> tuple[str, Message]:
         return answer.read().decode(), answer.headers
 
 
-def test_the_page_is_one_file_with_a_strict_policy(hub: Hub):
+def test_the_page_is_one_file_with_a_strict_policy(hub: MetricsServer):
     text, headers = asked(hub.url + "/")
     assert headers["Content-Type"] == "text/html; charset=utf-8"
     assert text == live_page().text
@@ -45,25 +45,25 @@ def test_the_page_is_one_file_with_a_strict_policy(hub: Hub):
         assert never not in text
 
 
-def test_answers_that_are_no_pages_may_do_nothing(hub: Hub):
-    for path in ("/facts", "/drawings"):
+def test_answers_that_are_no_pages_may_do_nothing(hub: MetricsServer):
+    for path in ("/metrics.json", "/drawings"):
         assert asked(hub.url + path)[1]["Content-Security-Policy"].startswith("default-src 'none'")
 
 
-def test_pictures_are_asked_for_when_their_mark_changes(hub: Hub):
-    kept = ledger(QUERIES)
-    hub.tell(passed(kept, 0, QUERIES))
-    before = json.loads(asked(hub.url + "/facts")[0])["drawings"]
-    kept.drawn({"one +2": "<svg/>"})
-    hub.tell(passed(kept, 1, QUERIES))
-    after = json.loads(asked(hub.url + "/facts")[0])["drawings"]
+def test_pictures_are_asked_for_when_their_mark_changes(hub: MetricsServer):
+    kept = collector(QUERIES)
+    hub.update(after_epoch(kept, 0, QUERIES))
+    before = json.loads(asked(hub.url + "/metrics.json")[0])["drawings"]
+    kept.set_drawings({"one +2": "<svg/>"})
+    hub.update(after_epoch(kept, 1, QUERIES))
+    after = json.loads(asked(hub.url + "/metrics.json")[0])["drawings"]
     assert before != after
     assert json.loads(asked(hub.url + "/drawings")[0]) == {"one +2": "<svg/>"}
 
 
-def test_facts_say_why(hub: Hub):
-    hub.tell(replanned(passed(ledger(QUERIES), 0, QUERIES), 1.0, "rates"))
-    (shared, split) = json.loads(asked(hub.url + "/facts")[0])["log"]
+def test_facts_say_why(hub: MetricsServer):
+    hub.update(replanned(after_epoch(collector(QUERIES), 0, QUERIES), 1.0, "rates"))
+    (shared, split) = json.loads(asked(hub.url + "/metrics.json")[0])["log"]
     assert shared["why"]["said"][0] == "A burst of 5 events of type B, for 3 queries."
     assert "So it was split: every query went by itself." in split["why"]["said"]
 

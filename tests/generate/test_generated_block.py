@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from runtime.generate.block import Block, fold
+from runtime.generate.generated_block import GeneratedBlock, fold
 
 
 @pytest.fixture
 def block():
     """Partitions 0, 0, 0, 2, 2, 3 of four; partition 1 has no event."""
     slot = np.array([0, 0, 0, 2, 2, 3])
-    return Block(
+    return GeneratedBlock(
         rng=np.random.default_rng(0),
         order=np.arange(6),
         slot=slot,

@@ -19,7 +19,7 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Block:
+class GeneratedBlock:
     """Events sorted by partition (`slot`) and, within one, by time.
 
     `order` holds each event's position in the stream, `active` the partitions that have events,
@@ -65,7 +65,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Column:
+class GeneratedColumn:
     """An attribute of a block's events: numbers, or places in `words`; null where not valid."""
 
     values: Array

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from html import escape
 
-from runtime.metrics.web.page import policy, read
+from runtime.metrics.web.live_page import policy, read
 from runtime.report import sections
 from runtime.report.log_reader import History
 from runtime.report.series import thinned

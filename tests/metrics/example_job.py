@@ -1,12 +1,12 @@
-"""Facts for tests, as a ledger would make them."""
+"""Snapshots of a small job, for tests."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
 
-from runtime.metrics.collector import Ledger, Passed
-from runtime.metrics.snapshot import Facts
+from runtime.metrics.collector import EpochStats, MetricsCollector
+from runtime.metrics.snapshot import MetricsSnapshot
 from runtime.optimizer.model_report import Replan
 from runtime.plan.decisions import Decisions, Example, Timed, TypeDecisions
 from runtime.plan.policy import Policy
@@ -21,18 +21,22 @@ def example(kind: str, number: int, type_: str = "B", nanoseconds: int = 700) ->
     return Example(type_, kind, 5, 3, 2, 3, benefit, number, nanoseconds, 1, 3, 2.0, 1)
 
 
-def ledger(queries: tuple[str, ...] = ("one", "two", "three"), engine: str = "local") -> Ledger:
-    return Ledger("made", engine, queries)
+def collector(
+    queries: tuple[str, ...] = ("one", "two", "three"), engine: str = "local"
+) -> MetricsCollector:
+    return MetricsCollector("made", engine, queries)
 
 
-def passed(kept: Ledger, epoch: int, queries: tuple[str, ...], **other: Any) -> Facts:
+def after_epoch(
+    kept: MetricsCollector, epoch: int, queries: tuple[str, ...], **other: Any
+) -> MetricsSnapshot:
     """After an epoch more: 1,000 events, a window of each query, ten bursts."""
     counts = TypeDecisions("B", 1, 2, 2, 5, 50, 12, 900.0, Timed(1, 700), Timed(1, 900))
     decided = Decisions(
         queries, (counts,), (example("shared", 2 * epoch + 1), example("split", 2 * epoch + 2))
     )
-    kept.passed(
-        Passed(
+    kept.record_epoch(
+        EpochStats(
             epoch=epoch,
             rows=1_000 * (epoch + 1),
             events=1_000 * (epoch + 1),
@@ -46,9 +50,11 @@ def passed(kept: Ledger, epoch: int, queries: tuple[str, ...], **other: Any) -> 
             **other,
         )
     )
-    return kept.facts
+    return kept.snapshot
 
 
-def replanned(facts: Facts, time: float, reason: str) -> Facts:
-    replans = (*facts.model.last_replans, Replan(time, reason, "greedy", 60.0, 40.0, True))
-    return replace(facts, model=replace(facts.model, last_replans=replans, policies=(POLICY,)))
+def replanned(snapshot: MetricsSnapshot, time: float, reason: str) -> MetricsSnapshot:
+    replans = (*snapshot.model.last_replans, Replan(time, reason, "greedy", 60.0, 40.0, True))
+    return replace(
+        snapshot, model=replace(snapshot.model, last_replans=replans, policies=(POLICY,))
+    )
