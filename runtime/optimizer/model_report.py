@@ -10,7 +10,8 @@ from runtime.plan.policy import Policy
 
 @dataclass(frozen=True)
 class Replan:
-    """A planning anew: when (Unix time), why, and whether another plan came of it."""
+    """One re-plan: when (Unix time), why, whether the plan changed, and what that changes in the
+    physical plan."""
 
     time: float
     reason: str
@@ -18,6 +19,7 @@ class Replan:
     before: float
     after: float
     migrated: bool
+    change: str = ""
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,11 @@ from runtime.optimizer.cost_fit import Learner
 from runtime.optimizer.model_report import ModelFacts, Replan
 from runtime.optimizer.rate_tracker import Rates
 from runtime.plan.cost_coefficients import Prices
-from runtime.plan.estimate import Estimate, Run, Work, runs_of, work_of
+from runtime.plan.estimate import Estimate, Work, graphlet_nodes, work_of
 from runtime.plan.observations import Seen
-from runtime.plan.operators.graphlet.eligibility import takes
-from runtime.plan.planner import AUTO, Planned, choose, plan
+from runtime.plan.operators.graphlet.eligibility import supports
+from runtime.plan.physical_plan import PhysicalPlan, PlanDifference
+from runtime.plan.planner import AUTO, Planned, choose, physical_plan_of, plan
 from runtime.plan.policy import Policy
 from runtime.plan.sharing_plan import Plan
 from runtime.plan.statistics import Statistics
@@ -49,7 +50,11 @@ class Running:
     @cached_property
     def sharing(self) -> tuple[Query, ...]:
         """The queries that a plan is about."""
-        return tuple(query for query in self.queries if takes(query))
+        return tuple(query for query in self.queries if supports(query))
+
+    @cached_property
+    def physical(self) -> PhysicalPlan:
+        return physical_plan_of(self.queries, self.plan)
 
     @cached_property
     def chosen(self) -> str:
@@ -84,7 +89,8 @@ class Request:
         """Takes a while."""
         found = plan(self.running.queries, self.planner, self.statistics, self.prices)
         estimate = Estimate(self.statistics, self.prices)
-        return Answer(self, found, estimate.plan(self.running.plan, self.running.sharing))
+        before = estimate.plan(self.running.plan, self.running.sharing)
+        return Answer(self, found, before, self.running.physical.difference(found.physical))
 
 
 @dataclass(frozen=True)
@@ -92,6 +98,7 @@ class Answer:
     request: Request
     found: Planned
     before: float  #: what the plan that runs costs for an event, in nanoseconds
+    difference: PlanDifference  #: from the physical plan that runs to the one that was found
 
 
 class Central:
@@ -150,8 +157,8 @@ class Central:
         """What the runs do for an event, by the mix of now; worked out once for each plan."""
         if not self._works:
             known = self._statistics()
-            runs = runs_of(self._running.plan, self._running.sharing)
-            self._works = {_names(run): work_of(run, known) for run in runs}
+            nodes = graphlet_nodes(self._running.plan, self._running.sharing)
+            self._works = {node.names: work_of(node, known) for node in nodes}
         return self._works
 
     # ---- what it tells ---------------------------------------------------------------------
@@ -196,15 +203,22 @@ class Central:
         return Request(*due, self._running, self._planner, self._statistics(), self.prices)
 
     def take(self, answer: Answer) -> Replan | None:
-        """Changes the plan where that saves more than moving the state costs. None where the
-        answer came too late: the workload is another one by now."""
+        """Changes the plan if operators change and that saves more than moving their state costs.
+        None if the answer came too late: the workload is another one by now."""
         if answer.request.running is not self._running:
             return None
         found = answer.found
         saved = (answer.before - found.cost) * max(self._since_change, LEAST_AHEAD)
-        pays = saved > MIGRATION * sum(self._state_bytes.values())
+        costs = MIGRATION * sum(self._state_bytes.values())
+        pays = bool(answer.difference) and saved > costs
         outcome = Replan(
-            time.time(), answer.request.reason, found.planner, answer.before, found.cost, pays
+            time.time(),
+            answer.request.reason,
+            found.planner,
+            answer.before,
+            found.cost,
+            pays,
+            str(answer.difference),
         )
         self.replanned.append(outcome)
         self._counted[answer.request.why, pays] += 1
@@ -237,7 +251,3 @@ class Central:
     def _statistics(self) -> Statistics:
         types = sorted({type_ for query in self._running.queries for type_ in query.types})
         return self._rates.statistics.including(types)
-
-
-def _names(run: Run) -> tuple[str, ...]:
-    return tuple(query.name for query in run[0])
