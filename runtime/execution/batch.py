@@ -1,4 +1,4 @@
-"""A batch of events as the runs read it: columns of numbers, each made when it is first asked for.
+"""A batch of events as operators read it: columns of numbers, each made when first asked for.
 
 Events are in order of (time, arrival). Lives as long as one call of `process`.
 """
@@ -14,8 +14,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from runtime.execution.column import Cells, Doubles, Ints, Mask, whole_order
+from runtime.execution.event_counter import Numbered, Ordinals
 from runtime.execution.partition_index import Keys
 from runtime.execution.predicate import truth
+from runtime.execution.simultaneous import Groups, Ties
 from runtime.execution.text_dictionary import Texts
 from runtime.execution.type_dictionary import TypeCodes
 from runtime.language import ast as s
@@ -36,12 +38,15 @@ class Batch:
     slots: Small
     type_places: Small
     type_codes: Small
+    capacity: int  #: slots are below it
     _columns: Mapping[str, pa.Array]
     _texts: Texts
+    _ties: Ties
     _cells: dict[str, Cells] = field(default_factory=dict)
     _numbers: dict[str, Doubles] = field(default_factory=dict)
     _orders: dict[str, tuple[Ints, Mask]] = field(default_factory=dict)
     _truths: dict[s.Expression, Mask] = field(default_factory=dict)
+    _numbered: dict[int, Numbered] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -52,26 +57,41 @@ class Batch:
         texts: Texts,
         types: Mapping[str, pa.DataType],
         instants: Ints | None = None,
+        ties: Ties | None = None,
     ) -> Batch:
         """`types` are those of the attributes; one that the events lack is null throughout.
         Without `instants`, equal times are one instant."""
         times = times_of(events)
         type_codes, places = codes.encoded(events.column(TYPE))
+        slots = keys.slots(events)
         return cls(
             size=events.num_rows,
             times=times,
             instants=times if instants is None else instants,
-            slots=keys.slots(events),
+            slots=slots,
             type_places=places,
             type_codes=type_codes,
+            capacity=keys.top,
             _columns=_Columns(events, types),
             _texts=texts,
+            _ties=ties or Ties(),
         )
 
     @cached_property
     def types(self) -> Small:
         """The code of each event's type."""
         return self.type_codes[self.type_places]
+
+    @cached_property
+    def groups(self) -> Groups:
+        """The events of one partition and instant, which are never neighbours."""
+        return self._ties.groups(self.instants, self.slots, self.capacity)
+
+    def numbered(self, counter: Ordinals) -> Numbered:
+        """The ordinals of the events in their partitions. Every batch is counted once."""
+        if counter.since not in self._numbered:
+            self._numbered[counter.since] = counter.take(self.times, self.slots, self.capacity)
+        return self._numbered[counter.since]
 
     def number(self, name: str) -> Doubles:
         """The attribute as doubles, NaN where it is null."""

@@ -13,14 +13,15 @@ import sys
 
 from runtime.cache_dir import cache_of
 from runtime.execution.background_compile import Wanted
-from runtime.execution.executor import Common, CompiledExecutor
-from runtime.execution.operators.graphlet.operator import FOREVER, Options
+from runtime.execution.context import ExecutionOptions, ExecutorContext
+from runtime.execution.executor import Executor
+from runtime.execution.operators.graphlet.operator import FOREVER
 
 
 def compile_for(wanted: Wanted) -> None:
-    options = Options(sharing=wanted.sharing, kernels="exact")
-    common = Common(options, plan=wanted.plan, types=wanted.types)
-    executor = CompiledExecutor(wanted.attributes, common)
+    options = ExecutionOptions(sharing=wanted.sharing, kernels="exact")
+    shared = ExecutorContext(options, plan=wanted.plan, types=wanted.types)
+    executor = Executor(wanted.attributes, shared)
     executor.add(*(query for group in wanted.groups for query in group))
     executor.process(wanted.event, None)
     for _ in executor.save():

@@ -24,13 +24,13 @@ class Ordinals:
     """Counts all events of each slot from a time on."""
 
     def __init__(self, since: int) -> None:
-        self._since = since
+        self.since = since
         self._counts = np.zeros(0, np.int64)
 
     def take(self, times: Ints, slots: Slots, capacity: int) -> Numbered:
         """Counts the events of a batch, which are in order of time."""
         counts = self.counts(capacity)
-        first = int(np.searchsorted(times, self._since))
+        first = int(np.searchsorted(times, self.since))
         ordinals = np.empty(len(slots), np.int64)
         _count(first, slots, counts, ordinals)
         return Numbered(first, ordinals)

@@ -10,8 +10,8 @@ from runtime.plan.policy import Policy
 
 @dataclass(frozen=True)
 class Replan:
-    """One re-plan: when (Unix time), why, and whether the plan changed. `before` and `after` are
-    the estimated nanoseconds for an event."""
+    """One re-plan: when (Unix time), why, whether the plan changed, and the difference between the
+    two physical plans. `before` and `after` are the estimated nanoseconds for an event."""
 
     time: float
     reason: str
@@ -19,6 +19,7 @@ class Replan:
     before: float
     after: float
     migrated: bool
+    change: str = ""
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,11 @@ from runtime.optimizer.cost_fit import CostModelFitter
 from runtime.optimizer.model_report import ModelMetrics, Replan
 from runtime.optimizer.rate_tracker import RateTracker
 from runtime.plan.cost_coefficients import Prices
-from runtime.plan.estimate import Estimate, Run, Work, runs_of, work_of
+from runtime.plan.estimate import Estimate, Work, graphlet_nodes, work_of
 from runtime.plan.observations import Seen
-from runtime.plan.operators.graphlet.eligibility import takes
-from runtime.plan.planner import AUTO, Planned, choose, plan
+from runtime.plan.operators.graphlet.eligibility import supports
+from runtime.plan.physical_plan import PhysicalPlan, PlanDifference
+from runtime.plan.planner import AUTO, Planned, choose, physical_plan_of, plan
 from runtime.plan.policy import Policy
 from runtime.plan.sharing_plan import Plan
 from runtime.plan.statistics import Statistics
@@ -49,7 +50,11 @@ class WorkloadSnapshot:
     @cached_property
     def sharing(self) -> tuple[Query, ...]:
         """The queries that a plan can share."""
-        return tuple(query for query in self.queries if takes(query))
+        return tuple(query for query in self.queries if supports(query))
+
+    @cached_property
+    def physical(self) -> PhysicalPlan:
+        return physical_plan_of(self.queries, self.plan)
 
     @cached_property
     def chosen(self) -> str:
@@ -84,7 +89,8 @@ class ReplanRequest:
         """Slow: runs the planner."""
         found = plan(self.running.queries, self.planner, self.statistics, self.prices)
         estimate = Estimate(self.statistics, self.prices)
-        return ReplanResult(self, found, estimate.plan(self.running.plan, self.running.sharing))
+        before = estimate.plan(self.running.plan, self.running.sharing)
+        return ReplanResult(self, found, before, self.running.physical.difference(found.physical))
 
 
 @dataclass(frozen=True)
@@ -92,6 +98,7 @@ class ReplanResult:
     request: ReplanRequest
     found: Planned
     before: float  #: estimated cost of the current plan, in nanoseconds for an event
+    difference: PlanDifference  #: from the physical plan that runs to the one that was found
 
 
 class Optimizer:
@@ -153,8 +160,8 @@ class Optimizer:
         once for each plan."""
         if not self._works:
             known = self._statistics()
-            runs = runs_of(self._running.plan, self._running.sharing)
-            self._works = {_names(run): work_of(run, known) for run in runs}
+            nodes = graphlet_nodes(self._running.plan, self._running.sharing)
+            self._works = {node.names: work_of(node, known) for node in nodes}
         return self._works
 
     # ---- decisions -------------------------------------------------------------------------
@@ -199,15 +206,22 @@ class Optimizer:
         return ReplanRequest(*due, self._running, self._planner, self._statistics(), self.prices)
 
     def apply(self, result: ReplanResult) -> Replan | None:
-        """Changes the plan if that saves more than moving the state costs. None if the result came
-        too late: the workload has changed since."""
+        """Changes the plan if operators change and that saves more than moving their state costs.
+        None if the result came too late: the workload has changed since."""
         if result.request.running is not self._running:
             return None
         found = result.found
         saved = (result.before - found.cost) * max(self._since_change, LEAST_AHEAD)
-        pays = saved > MIGRATION * sum(self._state_bytes.values())
+        costs = MIGRATION * sum(self._state_bytes.values())
+        pays = bool(result.difference) and saved > costs
         outcome = Replan(
-            time.time(), result.request.reason, found.planner, result.before, found.cost, pays
+            time.time(),
+            result.request.reason,
+            found.planner,
+            result.before,
+            found.cost,
+            pays,
+            str(result.difference),
         )
         self.replanned.append(outcome)
         self._replans[result.request.why, pays] += 1
@@ -240,7 +254,3 @@ class Optimizer:
     def _statistics(self) -> Statistics:
         types = sorted({type_ for query in self._running.queries for type_ in query.types})
         return self._rates.statistics.including(types)
-
-
-def _names(run: Run) -> tuple[str, ...]:
-    return tuple(query.name for query in run[0])

@@ -22,9 +22,9 @@ import pyarrow as pa
 from runtime.errors import HamletError, WorkloadError
 from runtime.execution import state_file
 from runtime.execution.backend import CompiledBackend
+from runtime.execution.context import ExecutionOptions
 from runtime.execution.exact.backend import PlainBackend
 from runtime.execution.exact.executor import FOREVER
-from runtime.execution.operators.graphlet.operator import Options
 from runtime.execution.partials import Partials, combine, empty_table
 from runtime.execution.state_file import Header, Part, columns_and_clock, columns_with_clock
 from runtime.language.parser import parse
@@ -97,7 +97,7 @@ class Engine:
         if plan is not None:
             self._check_plan(plan, self.workload)
         if numeric == "float":
-            options = Options(sharing, kernels=kernels)
+            options = ExecutionOptions(sharing, kernels=kernels)
             self._backend = CompiledBackend(options, plan or Plan())
         self._dead: list[pa.Table] = []
         self._late: list[pa.RecordBatch] = []

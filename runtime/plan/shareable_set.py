@@ -48,7 +48,7 @@ class Family:
 
 
 def families(queries: Iterable[Query]) -> list[Family]:
-    """Of queries whose bursts can be shared (`takes`)."""
+    """Of queries whose bursts can be shared (the graphlet operator supports them)."""
     found: dict[tuple[tuple[str, ...], bool], list[Query]] = {}
     for query in queries:
         found.setdefault((query.partition_by, query.window.counted), []).append(query)

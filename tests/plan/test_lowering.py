@@ -7,7 +7,7 @@ import pytest
 from execution.graphlet.sequences import TYPES, cut, results, stream, workload
 from runtime.language.parser import parse
 from runtime.plan.lowering import accepted, of_gloria, of_sharon
-from runtime.plan.operators.graphlet.eligibility import takes
+from runtime.plan.operators.graphlet.eligibility import supports
 from runtime.plan.planners import gloria, sharon
 from runtime.plan.shareable_set import Family
 from runtime.plan.shareable_set import families as all_families
@@ -17,7 +17,7 @@ SEEDS = range(40)
 
 
 def families(queries) -> list[Family]:
-    return all_families(query for query in queries if takes(query))
+    return all_families(query for query in queries if supports(query))
 
 
 def gain(pattern, queries) -> float:

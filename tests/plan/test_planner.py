@@ -9,7 +9,7 @@ from plan.prices import FREE_PARTS
 from runtime.errors import HamletError
 from runtime.language.parser import parse
 from runtime.plan.cost_coefficients import Prices
-from runtime.plan.estimate import Estimate, runs_of
+from runtime.plan.estimate import Estimate, graphlet_nodes
 from runtime.plan.operators.graphlet.shared_subpattern import check_plan
 from runtime.plan.planner import extended, plan
 from runtime.plan.planners.registry import PLANNERS
@@ -140,7 +140,8 @@ def test_a_plan_that_names_no_groups_is_extended():
 
 def test_runs_are_those_of_the_engine():
     found = plan(queries(*ORDERS), "none").plan
-    assert [len(run) for run, _ in runs_of(found, tuple(queries(*ORDERS)))] == [1, 1, 1, 1]
+    nodes = graphlet_nodes(found, tuple(queries(*ORDERS)))
+    assert [len(node.queries) for node in nodes] == [1, 1, 1, 1]
 
 
 def test_every_run_pays_for_every_event():

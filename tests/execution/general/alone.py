@@ -9,7 +9,8 @@ import pyarrow.compute as pc
 
 from execution.pieces import FOREVER, pieces
 from runtime.execution.batch import Batch
-from runtime.execution.operators.general import GeneralRun
+from runtime.execution.operator import ALL_QUERIES
+from runtime.execution.operators.general.operator import GeneralOperator
 from runtime.execution.partition_index import Keys
 from runtime.execution.result_writer import FloatWriter
 from runtime.execution.text_dictionary import Texts
@@ -33,8 +34,8 @@ class Alone:
         self.turns: list[int] = []
         self.blocks: list[Block] = []
 
-    def new_run(self, since: int | None = None) -> GeneralRun:
-        return GeneralRun(self.query, self.types, self.codes, self.texts, since)
+    def new_run(self, since: int | None = None) -> GeneralOperator:
+        return GeneralOperator(self.query, self.types, self.codes, self.texts, since)
 
     def process(self, events: pa.RecordBatch) -> None:
         instants = None
@@ -48,7 +49,7 @@ class Alone:
         self.run.process(batch)
 
     def close(self, watermark: int) -> None:
-        for closed in self.run.close(watermark):
+        for closed in self.run.close_windows(watermark):
             slots = closed.slots
             for turn in reversed(self.turns):
                 slots = turned(slots, turn)
@@ -56,10 +57,11 @@ class Alone:
 
     def restart(self) -> None:
         """Another run takes up what this one has saved, with its slots in another order."""
-        saved = self.run.save()
+        saved = self.run.save()[ALL_QUERIES]
         self.run = self.new_run()
         self.turns.append(self.keys.capacity)
-        self.run.load(saved, turned(np.arange(len(saved["slots"])), self.keys.capacity))
+        slots = turned(np.arange(len(saved["slots"])), self.keys.capacity)
+        self.run.load(ALL_QUERIES, saved, slots)
 
     def merged(self) -> Block | None:
         folds = [lane.fold for lane in self.query.lanes]
@@ -93,7 +95,7 @@ def results(
             if restart:
                 alone.restart()
         alone.close(FOREVER)
-        assert query.window.counted or alone.run.open_windows() == 0
+        assert query.window.counted or alone.run.statistics().open_windows == 0
         writer = FloatWriter(query, types)
         tables[query.name] = writer.table(alone.merged(), engine.preparer.clock)
     return tables

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from runtime.execution import executor
+from runtime.execution import kernel_upgrade
 from runtime.pipeline.engine import Engine
 
 WORKLOAD = """
@@ -44,7 +44,7 @@ def results(**options: str) -> tuple[Engine, dict[str, list[dict]]]:
 
 
 def kinds(engine: Engine) -> set[bool]:
-    return {run.exact for each in engine._backend.executors for run in each.graphlets()}
+    return {not one.can_specialize for each in engine._backend.executors for one in each.operators}
 
 
 @pytest.fixture(scope="module")
@@ -60,10 +60,10 @@ def fresh(folder, monkeypatch):
 
 def test_events_are_taken_while_another_process_compiles(fresh, monkeypatch):
     results()  # the kernel for many workloads
-    monkeypatch.setattr(executor, "LONG_STREAM", 1)
+    monkeypatch.setattr(kernel_upgrade, "LONG_STREAM", 1)
     engine, _ = results()
     assert kinds(engine) == {False}
-    processes = [each._ahead._process for each in engine._backend.executors]
+    processes = [each._upgrade._compiling._process for each in engine._backend.executors]
     assert [each.poll() for each in processes] == [None]
     del engine
     assert processes[0].wait(120) != 0  # it stops with whoever wanted it
@@ -72,8 +72,8 @@ def test_events_are_taken_while_another_process_compiles(fresh, monkeypatch):
 def test_moving_changes_no_result(fresh, monkeypatch):
     general, wanted = results()
     assert kinds(general) == {False}
-    monkeypatch.setattr(executor, "LONG_STREAM", 300)
-    monkeypatch.setattr(executor, "Ahead", Waited)
+    monkeypatch.setattr(kernel_upgrade, "LONG_STREAM", 300)
+    monkeypatch.setattr(kernel_upgrade, "Ahead", Waited)
     moved, found = results()
     assert kinds(moved) == {True}
     assert found == wanted
@@ -82,7 +82,7 @@ def test_moving_changes_no_result(fresh, monkeypatch):
     assert len(found["a"]) > 50
 
 
-class Waited(executor.Ahead):
+class Waited(kernel_upgrade.Ahead):
     """What it compiles is there when the next events come."""
 
     def has_finished(self) -> bool:

@@ -34,10 +34,12 @@ from oracle.model import (
     leaves,
 )
 from oracle.random_cases import EVENT_BYTES, Case, TypeDraw, draw_events
-from runtime.execution.operators.general import GeneralRun
-from runtime.execution.operators.next_match import MovingRun, takes
+from runtime.execution.operators.general.operator import GeneralOperator
+from runtime.execution.operators.next_match.operator import NextMatchOperator
 from runtime.language.parser import parse
 from runtime.pipeline.engine import Engine, Results, aggregate
+from runtime.plan.operators.declaration import supports
+from runtime.plan.operators.next_match import NEXT_MATCH
 from runtime.plan.sharing_plan import Plan
 
 PATTERNS = (
@@ -77,7 +79,7 @@ def stream(size: int, seed: int, gap: int = 2, groups: int = 3) -> pa.Table:
 def run_of(engine: Engine) -> Any:
     """The one run of the one query of an engine."""
     (executor,) = engine._backend.executors
-    (run,) = executor._runs
+    (run,) = executor.operators
     return run
 
 
@@ -106,9 +108,9 @@ def test_agrees_with_the_general_run(pattern: str, semantics: str, window: str, 
     found = results(quick, table, (100, 101, 500))
     assert found.num_rows > 0
     assert found.equals(results(slow, table))
-    assert isinstance(run_of(quick), MovingRun)
-    assert isinstance(run_of(slow), GeneralRun)
-    assert run_of(quick).open_windows() == 0
+    assert isinstance(run_of(quick), NextMatchOperator)
+    assert isinstance(run_of(slow), GeneralOperator)
+    assert run_of(quick).statistics().open_windows == 0
 
 
 TREES = (
@@ -150,7 +152,7 @@ TYPES = {name: ARROW[kind] for name, kind in COLUMNS.items()}
 @given(MOVES)
 def test_equals_the_enumerator(case: Case) -> None:
     (query,) = parsed(case.text)
-    assert takes(query, TYPES)
+    assert supports(NEXT_MATCH, query, TYPES)
     for engine in SHARING:
         found = aggregate(parsed(case.text), table_of(case), **settings_of(case, engine))
         judge(case, found, expected(case), engine)
@@ -181,7 +183,7 @@ def test_does_not_depend_on_pieces_and_restarts(case: Case, life: Life) -> None:
 )
 def test_leaves_others_alone(pattern: str, clauses: str, window: str) -> None:
     (query,) = parse(f"RETURN COUNT(*) PATTERN {pattern} {clauses} WITHIN {window}")
-    assert not takes(query, TYPES)
+    assert not supports(NEXT_MATCH, query, TYPES)
 
 
 def test_unsigned_words_are_left_to_the_general_run() -> None:
@@ -189,7 +191,7 @@ def test_unsigned_words_are_left_to_the_general_run() -> None:
     engine = Engine(text, time_unit="us")
     table = pa.table({"time": [1], "type": ["A"], "u": pa.array([0], pa.uint64())})
     engine.process(table)
-    assert isinstance(run_of(engine), GeneralRun)
+    assert isinstance(run_of(engine), GeneralOperator)
     assert engine.finish()["q"]["m"].to_pylist() == [0]
 
 
@@ -283,7 +285,7 @@ def test_takes_up_what_the_general_run_saved() -> None:
     first = before.process(table.slice(0, 200))
     after = Engine(text, time_unit="us", lateness=5)
     after.restore(before.checkpoint())
-    assert isinstance(run_of(after), GeneralRun)
+    assert isinstance(run_of(after), GeneralOperator)
     rest = results(after, table.slice(200))
     whole = results(Engine(text, time_unit="us"), table)
     assert pa.concat_tables([first["q"], rest]).num_rows == whole.num_rows

@@ -8,7 +8,8 @@ import pyarrow.compute as pc
 
 from execution.pieces import FOREVER, pieces
 from runtime.execution.batch import Batch
-from runtime.execution.operators.range_index.operator import OrderedRun, by_window
+from runtime.execution.operator import ALL_QUERIES
+from runtime.execution.operators.range_index.operator import RangeIndexOperator
 from runtime.execution.partition_index import Keys
 from runtime.execution.result_writer import FloatWriter
 from runtime.execution.text_dictionary import Texts
@@ -16,7 +17,8 @@ from runtime.execution.type_dictionary import TypeCodes
 from runtime.execution.window_partials import Block, merge
 from runtime.language.query import Query
 from runtime.pipeline.engine import Engine, aggregate
-from runtime.plan.operators.range_index.comparison_edges import takes
+from runtime.plan.operators.declaration import PlanContext, supports
+from runtime.plan.operators.range_index.declaration import RANGE_INDEX
 from runtime.types.columns import times_of
 
 
@@ -28,7 +30,7 @@ class Together:
         attributes = queries[0].partition_by
         self.keys = Keys({name: types[name] for name in attributes})
         self.codes, self.texts = TypeCodes(), Texts()
-        self.run = OrderedRun(queries, types, self.codes, **options)
+        self.run = RangeIndexOperator(queries, types, self.codes, **options)
         self.blocks: dict[str, list[Block]] = {query.name: [] for query in queries}
         self.arrivals = 0
 
@@ -41,16 +43,16 @@ class Together:
         self.run.process(Batch.of(events, *parts, instants))
 
     def close(self, watermark: int) -> None:
-        for closed in self.run.close(watermark):
+        for closed in self.run.close_windows(watermark):
             (query,) = [query for query in self.queries if query.name == closed.query]
             places = [query.partition_by.index(name) for name in query.group_by]
             self.blocks[query.name].append(closed.block(self.keys, places))
 
     def restart(self) -> None:
         """Another run takes up what this one has saved."""
-        saved = self.run.save()
-        self.run = OrderedRun(self.queries, self.types, self.codes, **self.options)
-        self.run.load(saved, np.arange(self.keys.capacity))
+        saved = self.run.save()[ALL_QUERIES]
+        self.run = RangeIndexOperator(self.queries, self.types, self.codes, **self.options)
+        self.run.load(ALL_QUERIES, saved, np.arange(self.keys.capacity))
 
     def table(self, query: Query, clock: Any) -> pa.Table:
         blocks = self.blocks[query.name]
@@ -68,19 +70,20 @@ def results(
     sharing: str = "dynamic",
     since: int | None = None,
     **options: Any,
-) -> tuple[dict[str, pa.Table], list[OrderedRun]]:
+) -> tuple[dict[str, pa.Table], list[RangeIndexOperator]]:
     """Of the queries that ordered runs take."""
     engine = Engine(text, numeric="exact", ties=ties, **options)
     events = engine.prepare(table)
     events = events.take(pc.sort_indices(pa.array(times_of(events))))  # stable
     types = {field.name: field.type for field in events.schema}
-    taken = [query for query in engine.workload if takes(query, types)]
+    taken = [query for query in engine.workload if supports(RANGE_INDEX, query, types)]
     tables, runs = {}, []
     by_key: dict[Any, list[Query]] = {}
     for query in taken:
         by_key.setdefault(query.partition_by, []).append(query)
     for alike in by_key.values():
-        for queries in by_window(alike):
+        for node in RANGE_INDEX.arrange(alike, PlanContext(types)):
+            queries = list(node.queries)
             together = Together(queries, types, sharing=sharing, since=since)
             for piece in pieces(events, cuts or [], ties):
                 together.process(piece, ties)
@@ -89,7 +92,7 @@ def results(
                     together.restart()
             together.close(FOREVER)
             counted = queries[0].window.counted
-            assert counted or together.run.open_windows() == 0
+            assert counted or together.run.statistics().open_windows == 0
             assert counted or not together.run.live(together.keys.capacity).any()
             runs.append(together.run)
             for query in queries:

@@ -4,7 +4,8 @@ import pyarrow as pa
 import pytest
 
 from runtime.language.parser import parse
-from runtime.plan.operators.range_index.comparison_edges import takes
+from runtime.plan.operators.declaration import supports
+from runtime.plan.operators.range_index.declaration import RANGE_INDEX
 
 TYPES = {
     "x": pa.int64(),
@@ -20,7 +21,7 @@ def taken(pattern: str, where: str, returns: str = "COUNT(*)", semantics: str = 
     chosen = f"SEMANTICS {semantics}" if semantics else ""
     text = f"RETURN {returns} PATTERN {pattern} {chosen} WHERE {where} WITHIN 10 s"
     (query,) = parse(text)
-    return takes(query, TYPES)
+    return supports(RANGE_INDEX, query, TYPES)
 
 
 @pytest.mark.parametrize(

@@ -54,11 +54,10 @@ def test_a_group_with_too_many_conditions_is_cut(count: int, parts: int):
         )
     )
     said = explain(queries)
-    assert len(said.sharing) == 1
-    assert [len(part) for part in said.sharing[0].parts] == [count // parts] * (parts - 1) + [
+    assert [len(each.queries) for each in said.operators] == [count // parts] * (parts - 1) + [
         count - count // parts * (parts - 1)
     ]
-    line = f"cut into {parts} parts that share each for itself: more conditions on B than a kernel"
+    line = f"cut from a share group of {count} queries: they have more conditions on B than one"
     assert (line in said.text()) == (parts > 1)
 
 
@@ -103,7 +102,7 @@ EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*/workload.sase
 def test_every_example_by_every_planner(path: Path, planner: str):
     said = explain(parse(path.read_text()), planner=planner)
     assert planner in (said.plan.planner, "auto")
-    if said.plan.runs:
+    if any(each.operator == "graphlet" for each in said.operators):
         assert f"planner        {said.plan.planner}, since" in said.text()
     assert json.loads(said.json())["plan"]["planner"] == said.plan.planner
 
@@ -111,18 +110,18 @@ def test_every_example_by_every_planner(path: Path, planner: str):
 def test_under_none_the_planner_is_the_reason():
     said = explain(parse(TWO), planner="none")
     assert all("the planner `none`" in (query.alone or "") for query in said.queries)
-    assert "  alone          q1, q2; each in a run of its own\n" in said.text()
+    assert "  graphlet       q1, q2; one operator each\n" in said.text()
 
 
 def test_a_run_of_one_query_is_told_of_as_one():
     sliding = "WITHIN 1 min SLIDE 10 s"
-    (alone,) = explain(workload("A+", clauses=sliding)).plan.runs
-    assert alone.why == "how its windows are kept is decided pane by pane"
-    (both,) = explain(workload("SEQ(A, B+)", "SEQ(C, B+)", clauses=sliding)).plan.runs
-    assert both.why == "how their windows are kept is decided pane by pane"
-    (apart,) = explain(workload("A+")).plan.runs
-    assert apart.why == "its windows do not overlap"
-    assert "  alone          q1; in a run of its own\n" in explain(workload("A+")).text()
+    (alone,) = explain(workload("A+", clauses=sliding)).operators
+    assert alone.why_windows == "how its windows are kept is decided pane by pane"
+    (both,) = explain(workload("SEQ(A, B+)", "SEQ(C, B+)", clauses=sliding)).operators
+    assert both.why_windows == "how their windows are kept is decided pane by pane"
+    (apart,) = explain(workload("A+")).operators
+    assert apart.why_windows == "its windows do not overlap"
+    assert "  graphlet       q1\n" in explain(workload("A+")).text()
 
 
 def test_reasons_name_types_and_not_what_planners_call_them():
@@ -140,23 +139,27 @@ def test_queries_without_a_kleene_part_share_the_pass():
     assert "the pass over the events with q2, q3" in explain(queries).text()
 
 
-WAYS = [
-    ("A+", "", "bursts", ()),
-    ("A+", "SEMANTICS contiguous", "events", ("contiguous",)),
-    ("SEQ(A, NOT B, C)", "", "events", ("NOT",)),
-    ("A+ & SEQ(A, B)", "", "events", ("pairs of trends (&)",)),
-    ("A+", "WHERE LENGTH >= 3", "events", ("LENGTH",)),
-    ("A a+", "WHERE a.x < NEXT(a).x", "ordered", ("a condition on neighbours",)),
-    ("A a+", "WHERE a.x + NEXT(a).x > 1", "events", ("a condition on neighbours",)),
-    ("A a+", "WHERE a.x < NEXT(a).x AND a.y < NEXT(a).y", "events", ("a condition on neighbours",)),
+NEIGHBOURS = "a condition on neighbours"
+OPERATORS = [
+    ("A+", "", "graphlet", ()),
+    ("A+", "SEMANTICS contiguous", "next_match", ("contiguous",)),
+    ("SEQ(A, NOT B, C)", "", "general", ("NOT",)),
+    ("A+ & SEQ(A, B)", "", "general", ("pairs of trends (&)",)),
+    ("A+", "WHERE LENGTH >= 3", "general", ("LENGTH",)),
+    ("A a+", "WHERE a.x < NEXT(a).x", "range_index", ("a condition on neighbours",)),
+    ("A a+", "WHERE a.x + NEXT(a).x > 1", "general", ("a condition on neighbours",)),
+    ("A a+", "WHERE a.x < NEXT(a).x AND a.y < NEXT(a).y", "general", (NEIGHBOURS,)),
 ]
 
 
-@pytest.mark.parametrize(("pattern", "clause", "way", "obstacles"), WAYS)
-def test_how_a_query_is_evaluated(pattern: str, clause: str, way: str, obstacles: tuple[str, ...]):
+@pytest.mark.parametrize(("pattern", "clause", "operator", "obstacles"), OPERATORS)
+def test_which_operator_and_why(
+    pattern: str, clause: str, operator: str, obstacles: tuple[str, ...]
+):
     (plan,) = explain(workload(pattern, clauses=f"{clause} WITHIN 1 min")).queries
-    assert (plan.way, plan.obstacles) == (way, obstacles)
-    answered = {"bursts": None, "ordered": "O(log n)", "events": "scan"}[way]
+    assert plan.operator == operator
+    assert (plan.rejected[0].obstacles if plan.rejected else ()) == obstacles
+    answered = {"range_index": "O(log n)", "general": "scan"}.get(operator, "")
     assert all(answered in line for line in plan.neighbours)
 
 
@@ -164,15 +167,15 @@ def test_windows_of_events_share_among_themselves():
     counted = [f"QUERY c{n} RETURN COUNT(*) PATTERN A+ WITHIN {n} events" for n in (3, 5)]
     timed = "QUERY t RETURN COUNT(*) PATTERN A+ WITHIN 5 s"
     explained = explain(parse("\n".join([*counted, timed])))
-    assert [plan.way for plan in explained.queries] == ["bursts"] * 3
-    assert [group.queries for group in explained.sharing] == [("c3", "c5"), ("t",)]
+    assert [plan.operator for plan in explained.queries] == ["graphlet"] * 3
+    assert [each.queries for each in explained.operators] == [("c3", "c5"), ("t",)]
 
 
 def test_only_queries_that_are_evaluated_alike_share():
     """A NOT sets the second query apart, although it has B+ too."""
     found = explain(workload("SEQ(A, B+)", "SEQ(C, B+, NOT D, E)", "SEQ(C, B+)"))
-    assert [group.queries for group in found.sharing] == [("q1", "q3"), ("q2",)]
-    assert found.queries[1].alone == "only bursts and what ordered indexes hold are shared"
+    assert [each.queries for each in found.operators] == [("q1", "q3"), ("q2",)]
+    assert found.queries[1].alone == "the general operator evaluates one query at a time"
     assert "under NOT" in (
         explain(workload("SEQ(A, B+)", "SEQ(B+, NOT D, E)")).queries[0].alone or ""
     )
@@ -219,19 +222,25 @@ def test_negations_say_where_they_hold():
 
 def test_json_has_stable_keys():
     found = json.loads(explain(parse(TWO)).json())
-    assert list(found) == ["ties", "queries", "routing", "sharing", "plan", "template"]
-    assert found["sharing"] == [
+    assert list(found) == ["ties", "queries", "routing", "operators", "plan", "template"]
+    assert found["operators"] == [
         {
+            "operator": "graphlet",
             "queries": ["q1", "q2"],
-            "way": "bursts",
-            "attributes": [],
+            "summary": "burst by burst, shared where that pays",
+            "cost": ["O(1) per event, O(open windows) per burst"],
+            "partition_by": [],
             "semantics": "skip-till-any-match",
             "pane": 60_000_000,
             "pane_text": "1 minute",
             "counted": False,
+            "windows": "auto",
+            "why_windows": "their windows do not overlap",
+            "aggregates": ["COUNT(*)"],
+            "predicates": [],
             "kleene": [{"pattern": "B+", "queries": ["q1", "q2"]}],
-            "parts": [["q1", "q2"]],
-            "crowded": [],
+            "shared_parts": [],
+            "reason": "",
         }
     ]
     assert found["queries"][0]["predecessors"] == [{"type": "B", "before": ["A", "B"]}]
@@ -251,7 +260,8 @@ def test_dot_has_every_type_and_step():
     dot = explain(parse(TWO)).dot()
     assert dot.startswith("digraph template {")
     assert dot.rstrip().endswith("}")
-    assert dot.count("{") == dot.count("}") == 1
+    assert dot.count("{") == dot.count("}") == 2
+    assert '[shape=note, label="graphlet: q1, q2"]' in dot
     assert '"B" [peripheries=2];' in dot
     assert '"A" -> "B" [label="q1"];' in dot
     assert re.search(r'"B" -> "B" \[label="q1, q2", color=.*penwidth', dot)
@@ -285,6 +295,12 @@ def test_picture_shortens_long_lists():
     svg = explain(workload(*["SEQ(A, B+)"] * 50)).svg()
     assert texts(svg, "label") == ["q1, q2 +48", "q1, q2 +48"]
     assert "B: q1, q2, q3, q4" in svg  # the whole list is shown under the mouse
+
+
+def test_picture_lists_the_operators():
+    queries = workload("SEQ(A, B+)", "SEQ(C, B+)", "SEQ(A, NOT C, B)")
+    drawn = texts(explain(queries).svg(), "key")
+    assert drawn[-2:] == ["graphlet: q1, q2", "general: q3"]
 
 
 def test_picture_escapes_text():

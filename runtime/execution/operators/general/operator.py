@@ -1,4 +1,4 @@
-"""The general run: one query over all partitions, whatever the language allows.
+"""The general operator: one query over all partitions, whatever the language allows.
 
 Lives in one process. `process` takes whole instants in order; windows that a later event of the
 same partition has passed are settled there and wait in the output until `close` asks.
@@ -7,7 +7,6 @@ same partition has passed are settled there and wait in the output until `close`
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +14,9 @@ import pyarrow as pa
 from numba import njit
 
 from runtime.execution.batch import Batch
+from runtime.execution.context import OperatorContext
 from runtime.execution.kernel_args import handle_of
+from runtime.execution.operator import ALL_QUERIES, Arrays, Operator, OperatorStatistics
 from runtime.execution.operators.general.arena import (
     LATEST,
     LINK,
@@ -43,11 +44,10 @@ from runtime.execution.type_dictionary import TypeCodes
 from runtime.execution.wide_float_column import Numbers
 from runtime.execution.window_partials import Closed, Extremes, LaneColumn
 from runtime.language.query import Query
+from runtime.plan.physical_plan import OperatorNode
 
-Arrays = dict[str, npt.NDArray[Any]]
 
-
-class GeneralRun:
+class GeneralOperator(Operator):
     def __init__(
         self,
         query: Query,
@@ -77,7 +77,7 @@ class GeneralRun:
         while (need := take_events(self._handle, handle_of(self._pools), events, cursor)) != OK:
             self._pools = grown(self._pools, need)
 
-    def close(self, watermark: int) -> list[Closed]:
+    def close_windows(self, watermark: int) -> list[Closed]:
         """The windows that end at or before the watermark, and those of events that are full."""
         watermark = min(watermark, LATEST)
         if not self._plan.counted:
@@ -103,19 +103,20 @@ class GeneralRun:
     def state_bytes(self) -> int:
         return sum(array.nbytes for array in self._pools)
 
-    def open_windows(self) -> int:
+    def statistics(self) -> OperatorStatistics:
+        return OperatorStatistics(self._count_open_windows())
+
+    def _count_open_windows(self) -> int:
         found = [_numbers(self._pools.slots, self._pools.windows)]
         if not self._plan.counted:
             found.append(self._pools.out[: self._pools.counters[OUT], OUT_WINDOW])
         return len(np.unique(np.concatenate(found)))
 
-    def save(self) -> Arrays:
-        """All state. Texts are in it as their ids."""
-        return {name: array.copy() for name, array in self._pools._asdict().items()}
+    def save(self) -> dict[str, Arrays]:
+        """Texts are in the state as their ids."""
+        return {ALL_QUERIES: {name: array.copy() for name, array in self._pools._asdict().items()}}
 
-    def load(self, arrays: Arrays, slots: npt.NDArray[np.int64]) -> None:
-        """Takes up what was saved; `slots[old]` is a slot's new number, below zero if it has
-        none because it was not live."""
+    def load(self, owner: str, arrays: Arrays, slots: Ints) -> None:
         fresh = new_pools(self._plan)._asdict()
         given = {name: own(arrays[name], array.dtype) for name, array in fresh.items()}
         saved = Pools(**{**given, "slots": fresh["slots"]})
@@ -165,6 +166,12 @@ class GeneralRun:
             count=_as_numbers(numbers[:, 0], out[:, OUT_EXPONENT]),
             lanes=[column(j) for j in range(self._plan.lanes)],
         )
+
+
+def start_general(node: OperatorNode, context: OperatorContext) -> GeneralOperator:
+    (query,), (since,) = node.queries, node.since
+    shared = context.executor
+    return GeneralOperator(query, shared.types, shared.codes, shared.texts, since)
 
 
 def _as_numbers(mantissa: npt.NDArray[np.float64], exponent: Ints) -> Numbers:

@@ -1,4 +1,4 @@
-"""The run of one query whose partial trends move: nothing is kept of an event.
+"""The next-match operator: one query whose partial trends move on, so no event is kept.
 
 Lives in one process. `process` takes whole instants in order; windows that a later event of the
 same partition has passed wait until `close` asks.
@@ -12,7 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from runtime.execution.batch import Batch
+from runtime.execution.context import OperatorContext
 from runtime.execution.kernel_args import handle_of
+from runtime.execution.operator import ALL_QUERIES, Arrays, Operator, OperatorStatistics
 from runtime.execution.operators.next_match.kernel import (
     Events,
     end_windows,
@@ -35,22 +37,18 @@ from runtime.execution.operators.next_match.window_state import (
     new_vectors,
     with_slots,
 )
-from runtime.execution.simultaneous import Groups
 from runtime.execution.type_dictionary import TypeCodes
 from runtime.execution.wide_float_column import Numbers
 from runtime.execution.window_partials import Closed, Extremes, LaneColumn
 from runtime.language.query import Fold, Lane, Query
-from runtime.plan.operators.next_match import extremes, sums, takes
-
-__all__ = ["MovingRun", "takes"]
-
-Arrays = dict[str, npt.NDArray[Any]]
+from runtime.plan.operators.next_match import extremes, sums
+from runtime.plan.physical_plan import OperatorNode
 
 # What outlives a call of the kernel.
 _SAVED = ("slots", "rows", "numbers", "exponents", "least", "counters")
 
 
-class MovingRun:
+class NextMatchOperator(Operator):
     def __init__(self, query: Query, codes: TypeCodes, since: int | None = None) -> None:
         """A query that joins late reports only windows that start at `since` or after."""
         self.query = query
@@ -59,17 +57,17 @@ class MovingRun:
         self._handle = handle_of(self._plan)
         self._vectors = new_vectors(self._plan)
 
-    def process(self, batch: Batch, groups: Groups) -> None:
+    def process(self, batch: Batch) -> None:
         """Takes events in order; all events of one instant come in one call."""
         if batch.size == 0:
             return
-        events = handle_of(self._events(batch, groups))
+        events = handle_of(self._events(batch))
         self._vectors = with_slots(self._vectors, int(batch.slots.max()) + 1)
         cursor = np.zeros(1, np.int64)
         while not take_events(self._handle, handle_of(self._vectors), events, cursor):
             self._vectors = grown(self._vectors)
 
-    def close(self, watermark: int) -> list[Closed]:
+    def close_windows(self, watermark: int) -> list[Closed]:
         """The windows that end at or before the watermark."""
         watermark = min(watermark, LATEST)
         vectors = handle_of(self._vectors)
@@ -95,15 +93,13 @@ class MovingRun:
     def state_bytes(self) -> int:
         return sum(array.nbytes for array in self._vectors)
 
-    def open_windows(self) -> int:
-        return len(np.unique(self._used[:, NUMBER]))
+    def statistics(self) -> OperatorStatistics:
+        return OperatorStatistics(len(np.unique(self._used[:, NUMBER])))
 
-    def save(self) -> Arrays:
-        return {name: getattr(self._vectors, name).copy() for name in _SAVED}
+    def save(self) -> dict[str, Arrays]:
+        return {ALL_QUERIES: {name: getattr(self._vectors, name).copy() for name in _SAVED}}
 
-    def load(self, arrays: Arrays, slots: Ints) -> None:
-        """Takes up what was saved; `slots[old]` is a slot's new number, below zero if it has
-        none because it was not live."""
+    def load(self, owner: str, arrays: Arrays, slots: Ints) -> None:
         given = {name: np.require(arrays[name], requirements=["C", "W"]) for name in _SAVED}
         old = given.pop("slots")
         vectors: Vectors = self._vectors._replace(**given, slots=self._vectors.slots[:0])
@@ -121,7 +117,8 @@ class MovingRun:
         used: Ints = rows[rows[:, STATUS] != FREE]
         return used
 
-    def _events(self, batch: Batch, groups: Groups) -> Events:
+    def _events(self, batch: Batch) -> Events:
+        groups = batch.groups
         values = [_values(batch, lane) for lane in sums(self.query)]
         orders = [_order(batch, lane) for lane in extremes(self.query)]
         return Events(
@@ -163,6 +160,11 @@ class MovingRun:
                 lanes.append(Extremes(order, found != NOTHING))
         slots = vectors.rows[rows, SLOT].astype(np.int32)
         return Closed(self.query.name, vectors.rows[rows, NUMBER], slots, numbers[0], lanes)
+
+
+def start_next_match(node: OperatorNode, context: OperatorContext) -> NextMatchOperator:
+    (query,), (since,) = node.queries, node.since
+    return NextMatchOperator(query, context.executor.codes, since)
 
 
 def _values(batch: Batch, lane: Lane) -> Doubles:

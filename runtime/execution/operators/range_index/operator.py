@@ -1,8 +1,8 @@
-"""Runs queries under adjacent comparisons: those of a share group that have the same windows."""
+"""The range-index operator: queries under adjacent comparisons that have the same windows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,15 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from runtime.execution.batch import Batch
+from runtime.execution.context import OperatorContext
 from runtime.execution.kernel_args import handle_of
+from runtime.execution.operator import (
+    ALL_QUERIES,
+    EXAMPLES,
+    Arrays,
+    Operator,
+    OperatorStatistics,
+)
 from runtime.execution.operators.range_index.kernel import (
     ALL_TAKEN,
     ASKED,
@@ -71,6 +79,7 @@ from runtime.execution.wide_float_column import Numbers
 from runtime.execution.window_partials import Closed, Extremes, LaneColumn
 from runtime.language.query import Fold, Query
 from runtime.plan.decisions import Decisions, TypeDecisions
+from runtime.plan.physical_plan import OperatorNode
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -79,16 +88,8 @@ SHARING = ("dynamic", "always", "never")
 _LAST = np.iinfo(np.int64).max
 
 
-def by_window(queries: Iterable[Query]) -> list[list[Query]]:
-    """The queries that can be in one run: those that have the same windows."""
-    alike: dict[Any, list[Query]] = {}
-    for query in queries:
-        alike.setdefault(query.window, []).append(query)
-    return list(alike.values())
-
-
-class OrderedRun:
-    """All queries have the same partition attributes and windows, and `takes` said yes.
+class RangeIndexOperator(Operator):
+    """All queries have the same partition attributes and windows.
 
     State is a few flat arrays: `State` by window and partition, and the trees' `Pool`."""
 
@@ -186,7 +187,7 @@ class OrderedRun:
 
     # ---- results out -----------------------------------------------------------------------
 
-    def close(self, watermark: int) -> list[Closed]:
+    def close_windows(self, watermark: int) -> list[Closed]:
         """The windows that end at or before the watermark, and those of events that are full."""
         watermark = min(watermark, _LAST)
         if not self._window.counted:
@@ -223,26 +224,16 @@ class OrderedRun:
         windows, slots = state.rows[rows, WINDOW_OF], state.rows[rows, SLOT_OF]
         return Closed(query.name, windows, slots.astype(np.int32), sums[0], lanes)
 
-    def remove(self, name: str) -> bool:
-        """Stops reporting a query. True if none is left, and the run can go."""
-        self._removed.add(name)
-        return all(query.name in self._removed for query in self._queries)
+    def update(self, node: OperatorNode) -> None:
+        """Stops reporting the queries that have left."""
+        self._removed = set(node.retired)
 
     # ---- about the run ---------------------------------------------------------------------
 
     @property
-    def began_with(self) -> list[Query]:
-        """The queries it is laid out for, also those that were removed."""
-        return self._queries
-
-    @property
-    def names(self) -> set[str]:
+    def names(self) -> tuple[str, ...]:
         """The queries that it reports."""
-        return {query.name for query in self._queries} - self._removed
-
-    @property
-    def since(self) -> int | None:
-        return None if self._since == ALWAYS else self._since
+        return tuple(q.name for q in self._queries if q.name not in self._removed)
 
     def live(self, capacity: int) -> Mask:
         """The slots that have state, or results that nobody has asked for."""
@@ -257,13 +248,16 @@ class OrderedRun:
     def state_bytes(self) -> int:
         return sum(array.nbytes for array in self._state) + self._pool.words.nbytes
 
-    def open_windows(self) -> int:
+    def statistics(self) -> OperatorStatistics:
+        return OperatorStatistics(self._count_open_windows())
+
+    def _count_open_windows(self) -> int:
         rows = self._state.rows[: self._state.counters[ROWS_USED]]
         return len(np.unique(rows[rows[:, STATUS] == OPEN, WINDOW_OF])) * (
             len(self._queries) - len(self._removed)
         )
 
-    def decisions(self, last: int = 0) -> Decisions:
+    def decisions(self, last: int = EXAMPLES) -> Decisions:
         """Of shared Kleene states, event by event: a snapshot was made and the state stayed shared,
         it split, a new window merged it again, or an event needed no snapshot."""
         types = [
@@ -281,26 +275,24 @@ class OrderedRun:
                 self._layout.kleenes, self._state.decisions.tolist(), strict=True
             )
         ]
-        return Decisions(tuple(sorted(self.names)), tuple(types), (), over="events")
+        return Decisions(self.names, tuple(types), (), over="events")
 
     # ---- checkpoints -----------------------------------------------------------------------
 
-    def save(self) -> dict[str, npt.NDArray[Any]]:
-        """Arrays by name. Nothing of them is shared with the run."""
+    def save(self) -> dict[str, Arrays]:
         state, pool = self._state, self._pool
         rows, snapshots = state.counters[ROWS_USED], state.counters[SNAPSHOTS_USED]
-        saved: dict[str, npt.NDArray[Any]] = {}
+        saved: Arrays = {}
         for name, array in state._asdict().items():
             length = rows if name in _BY_ROW else snapshots if name in _BY_SNAPSHOT else len(array)
             saved[name] = array[:length].copy()
         saved["words"] = pool.words[: pool.used[0]].copy()
         saved["trees"] = pool.trees[: rows * self._layout.trees].copy()
         saved["free"] = pool.free.copy()
-        return saved
+        return {ALL_QUERIES: saved}
 
-    def load(self, saved: Mapping[str, npt.NDArray[Any]], slots: Ints) -> None:
-        """Takes up what was saved by a run of the same queries; `slots[old]` is the new number of
-        a slot (-1: gone)."""
+    def load(self, owner: str, arrays: Arrays, slots: Ints) -> None:
+        saved = arrays
         state = State(**{name: saved[name].copy() for name in State._fields})
         rows = state.rows[state.rows[:, STATUS] != FREE]
         rows[:, SLOT_OF] = slots[rows[:, SLOT_OF]]
@@ -318,6 +310,19 @@ class OrderedRun:
             free=saved["free"].copy(),
             trees=saved["trees"].copy(),
         )
+
+
+def start_range_index(node: OperatorNode, context: OperatorContext) -> RangeIndexOperator:
+    shared = context.executor
+    operator = RangeIndexOperator(
+        node.queries,
+        shared.types,
+        shared.codes,
+        sharing=shared.options.sharing,
+        since=node.since[0],
+    )
+    operator.update(node)
+    return operator
 
 
 _BY_ROW = ("rows", "mantissas", "exponents", "leasts", "kleenes", "pending", "pending_powers")

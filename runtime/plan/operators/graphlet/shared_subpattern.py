@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from runtime.errors import HamletError
 from runtime.language.query import Lane, Query
-from runtime.plan.operators.graphlet.eligibility import condition_of, takes
+from runtime.plan.operators.graphlet.eligibility import condition_of, supports
 from runtime.plan.operators.graphlet.row_width import mins_of, sums_of
 from runtime.plan.sharing_plan import Plan, SharedPart, Transition
 
@@ -76,7 +76,7 @@ def check_plan(plan: Plan, queries: Sequence[Query]) -> None:
     """Refuses a plan that these queries cannot follow, with the reason."""
     plan.check(queries)
     for query in queries:
-        if plan.granularity.get(query.name) == "type" and not takes(query):
+        if plan.granularity.get(query.name) == "type" and not supports(query):
             raise HamletError(
                 f"`{query.name}` cannot be evaluated by whole bursts, as the plan says",
                 "`hamlet explain` says what it has that keeps it from that",
@@ -112,7 +112,7 @@ def parts_of(plan: Plan, queries: Iterable[Query]) -> tuple[Part, ...]:
 
 
 def _check(shared: SharedPart, query: Query) -> None:
-    if not takes(query):
+    if not supports(query):
         raise HamletError(
             f"`{query.name}` cannot share {shared}, since its bursts are no operators",
             "`hamlet explain` says what it has that keeps it from sharing",
