@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from runtime.execution.column import Ints, Mask
+from runtime.execution.jit import cached_njit
 
 Slots = npt.NDArray[np.int32]
 
@@ -51,7 +51,7 @@ class Ordinals:
         return known
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached_njit
 def _count(first: int, slots: Slots, counts: Ints, ordinals: Ints) -> None:
     for i in range(first, len(slots)):
         slot = np.uintp(slots[i])

@@ -7,9 +7,9 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from runtime.execution.column import Ints
+from runtime.execution.jit import cached_njit
 
 Small = npt.NDArray[np.int32]
 
@@ -55,7 +55,7 @@ class Ties:
         return groups
 
 
-@njit(cache=True, nogil=True)
+@cached_njit
 def _any_equal(instants: Ints) -> bool:
     """Looks at all of them, since a loop without a way out becomes vector code."""
     equal = 0
@@ -64,7 +64,7 @@ def _any_equal(instants: Ints) -> bool:
     return equal > 0
 
 
-@njit(cache=True, nogil=True)
+@cached_njit
 def _link(
     instants: Ints,
     slots: Small,
@@ -91,7 +91,7 @@ def _link(
     return run
 
 
-@njit(cache=True, nogil=True)
+@cached_njit
 def _longest(group: npt.NDArray[np.int8], follower: Small) -> int:
     longest = 1
     for first in range(len(follower)):

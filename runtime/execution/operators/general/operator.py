@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from numba import njit
 
 from runtime.execution.batch import Batch
+from runtime.execution.jit import cached_njit
 from runtime.execution.kernel_args import handle_of
 from runtime.execution.operators.general.arena import (
     LATEST,
@@ -200,7 +200,7 @@ class _Masks:
         return masks
 
 
-@njit(cache=True, nogil=True)
+@cached_njit
 def _numbers(slots: Ints, windows: Ints) -> Ints:
     """The numbers of the open windows of all slots."""
     size = 0

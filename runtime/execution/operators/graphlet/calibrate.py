@@ -17,11 +17,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from runtime.execution.jit import sources
 from runtime.execution.kernel_template import cache_folder
 from runtime.execution.operators.graphlet.kernel import record as k
 from runtime.execution.operators.graphlet.kernel import timing as m
 from runtime.execution.operators.graphlet.operator import GraphletRun, Options
+from runtime.execution.source_digest import source_digest
 from runtime.execution.type_dictionary import TypeCodes
 from runtime.language.parser import parse
 from runtime.language.query import Query
@@ -102,7 +102,7 @@ def _queries() -> tuple[Query, ...]:
 
 def _machine() -> str:
     """This machine, and these kernels: others may take other times."""
-    kernels = sources(Path(m.__file__))[:16]
+    kernels = source_digest(m.__name__)[:16]
     return f"{platform.machine()} {platform.processor()} {os.cpu_count()} {kernels}"
 
 

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from runtime.execution.batch import Batch, Small
 from runtime.execution.column import Doubles, Ints, Mask
+from runtime.execution.jit import cached_njit
 from runtime.execution.operators.graphlet.kernel_layout import KernelLayout
 from runtime.language import ast as s
 from runtime.plan.operators.graphlet.eligibility import Condition
@@ -94,14 +94,14 @@ def _bounds(symbol: str, limit: float) -> tuple[float, float]:
             return limit, limit
 
 
-@njit(cache=True, nogil=True)
+@cached_njit
 def _set_where(masks: Ints, types: Small, local: Ints, place: int, bit: int, truth: Mask) -> None:
     for i in range(len(masks)):
         if truth[i] and local[types[i]] == place:
             masks[i] |= np.int64(1) << bit
 
 
-@njit(cache=True, nogil=True)
+@cached_njit
 def _set_within(
     masks: Ints,
     types: Small,
