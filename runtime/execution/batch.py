@@ -1,4 +1,4 @@
-"""A batch of events as the runs read it: columns of numbers, each made when it is first asked for.
+"""A batch of events as operators read it: columns of numbers, each computed on first use.
 
 Events are in order of (time, arrival). Lives as long as one call of `process`.
 """
@@ -16,8 +16,8 @@ import pyarrow as pa
 from runtime.execution.column import Cells, Doubles, Ints, Mask, whole_order
 from runtime.execution.partition_index import Keys
 from runtime.execution.predicate import truth
-from runtime.execution.text_dictionary import Texts
-from runtime.execution.type_dictionary import TypeCodes
+from runtime.execution.text_dictionary import TextDictionary
+from runtime.execution.type_dictionary import TypeDictionary
 from runtime.language import ast as s
 from runtime.language.canonical import canonical
 from runtime.types.columns import TYPE, times_of
@@ -37,7 +37,7 @@ class Batch:
     type_places: Small
     type_codes: Small
     _columns: Mapping[str, pa.Array]
-    _texts: Texts
+    _texts: TextDictionary
     _cells: dict[str, Cells] = field(default_factory=dict)
     _numbers: dict[str, Doubles] = field(default_factory=dict)
     _orders: dict[str, tuple[Ints, Mask]] = field(default_factory=dict)
@@ -48,8 +48,8 @@ class Batch:
         cls,
         events: pa.RecordBatch,
         keys: Keys,
-        codes: TypeCodes,
-        texts: Texts,
+        codes: TypeDictionary,
+        texts: TextDictionary,
         types: Mapping[str, pa.DataType],
         instants: Ints | None = None,
     ) -> Batch:
@@ -81,7 +81,7 @@ class Batch:
 
     def order(self, name: str) -> tuple[Ints, Mask]:
         """The attribute as whole numbers of the same order, and where it is not null. Text is
-        given by its ids in `Texts`, which order by `Texts.ranks`."""
+        given by its ids in `TextDictionary`, which order by `TextDictionary.ranks`."""
         if name not in self._orders:
             cells = self.cells(name)
             whole = self._texts.ids(cells.values) if cells.is_arrow else whole_order(cells.values)

@@ -1,7 +1,7 @@
-"""The process that `background_compile.py` starts: takes one event by kernels made for a workload.
+"""The process that `background_compile.py` starts: runs one event through specialized kernels.
 
-Nobody waits for it, so it yields to everybody. Processes of one machine take turns: those that want
-the same kernels find them in the cache.
+Nothing waits for it, so it runs at the lowest priority. Processes of one machine take turns: if two
+need the same kernels, the second finds them in the cache.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ import pickle
 import sys
 
 from runtime.cache_dir import cache_of
-from runtime.execution.background_compile import Wanted
+from runtime.execution.background_compile import CompileRequest
 from runtime.execution.executor import Common, CompiledExecutor
 from runtime.execution.operators.graphlet.operator import FOREVER, Options
 
 
-def compile_for(wanted: Wanted) -> None:
-    options = Options(sharing=wanted.sharing, kernels="exact")
-    common = Common(options, plan=wanted.plan, types=wanted.types)
-    executor = CompiledExecutor(wanted.attributes, common)
-    executor.add(*(query for group in wanted.groups for query in group))
-    executor.process(wanted.event, None)
+def compile_for(request: CompileRequest) -> None:
+    options = Options(sharing=request.sharing, kernels="exact")
+    common = Common(options, plan=request.plan, types=request.types)
+    executor = CompiledExecutor(request.attributes, common)
+    executor.add(*(query for group in request.groups for query in group))
+    executor.process(request.event, None)
     for _ in executor.save():
         pass
     executor.close(FOREVER)
@@ -30,10 +30,10 @@ def compile_for(wanted: Wanted) -> None:
 
 def main() -> None:
     os.nice(19)
-    wanted = pickle.load(sys.stdin.buffer)
+    request = pickle.load(sys.stdin.buffer)
     with (cache_of("kernels") / "compiling.lock").open("w") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
-        compile_for(wanted)
+        compile_for(request)
 
 
 if __name__ == "__main__":

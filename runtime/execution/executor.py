@@ -19,10 +19,10 @@ import numpy as np
 import pyarrow as pa
 
 from runtime.execution.array_codec import from_bytes, to_bytes
-from runtime.execution.background_compile import Ahead, Wanted
+from runtime.execution.background_compile import BackgroundCompile, CompileRequest
 from runtime.execution.batch import Batch
 from runtime.execution.column import Ints
-from runtime.execution.event_counter import Numbered, Ordinals
+from runtime.execution.event_counter import EventCounter, EventOrdinals
 from runtime.execution.operators.general.operator import GeneralRun
 from runtime.execution.operators.graphlet.calibrate import calibrated
 from runtime.execution.operators.graphlet.operator import GraphletRun, Options
@@ -31,10 +31,10 @@ from runtime.execution.operators.next_match import takes as takes_moving
 from runtime.execution.operators.range_index.operator import OrderedRun, by_window
 from runtime.execution.partition_index import Keys
 from runtime.execution.run_stats import Watch
-from runtime.execution.simultaneous import Ties
+from runtime.execution.simultaneous import GroupFinder
 from runtime.execution.state_file import Part
-from runtime.execution.text_dictionary import Texts
-from runtime.execution.type_dictionary import TypeCodes
+from runtime.execution.text_dictionary import TextDictionary
+from runtime.execution.type_dictionary import TypeDictionary
 from runtime.execution.window_partials import Block, Closed
 from runtime.language.parser import parse
 from runtime.language.query import Fold, Query, Window
@@ -68,8 +68,8 @@ class Common:
     options: Options
     policy: Policy | None = None  #: None: what was measured on this machine
     plan: Plan = field(default_factory=Plan)
-    codes: TypeCodes = field(default_factory=TypeCodes)
-    texts: Texts = field(default_factory=Texts)
+    codes: TypeDictionary = field(default_factory=TypeDictionary)
+    texts: TextDictionary = field(default_factory=TextDictionary)
     types: Mapping[str, pa.DataType] = field(default_factory=dict)
 
 
@@ -78,7 +78,7 @@ class CompiledExecutor:
         self._attributes = attributes
         self._common = common
         self._keys = Keys({name: common.types.get(name, pa.null()) for name in attributes})
-        self._ties = Ties()
+        self._ties = GroupFinder()
         self._queries: dict[str, Query] = {}
         self._since: dict[str, int | None] = {}
         self._runs: list[Run] = []
@@ -92,8 +92,8 @@ class CompiledExecutor:
         self._plan = common.plan
         self._coming: Plan | None = None
         self._watch = Watch()
-        self._ordinals: dict[int, Ordinals] = {}
-        self._ahead: Ahead | None = None
+        self._ordinals: dict[int, EventCounter] = {}
+        self._ahead: BackgroundCompile | None = None
 
     # ---- queries come and go ---------------------------------------------------------------
 
@@ -177,7 +177,7 @@ class CompiledExecutor:
         self._runs = kept + arranged
         counting = {run.counts_from for run in self.graphlets()} - {None}
         self._ordinals = {
-            since: self._ordinals.get(since) or Ordinals(since)
+            since: self._ordinals.get(since) or EventCounter(since)
             for since in counting
             if since is not None
         }
@@ -302,8 +302,8 @@ class CompiledExecutor:
         batch = Batch.of(events, self._keys, common.codes, common.texts, common.types, instants)
         capacity = self._keys.top
         groups = self._ties.groups(batch.instants, batch.slots, capacity)
-        numbered: dict[int | None, Numbered] = {
-            since: ordinals.take(batch.times, batch.slots, capacity)
+        numbered: dict[int | None, EventOrdinals] = {
+            since: ordinals.count(batch.times, batch.slots, capacity)
             for since, ordinals in self._ordinals.items()
         }
         for run in self._runs:
@@ -366,8 +366,8 @@ class CompiledExecutor:
             return
         if self._ahead is None or self._ahead.groups != groups:
             common = self._common
-            self._ahead = Ahead(
-                Wanted(
+            self._ahead = BackgroundCompile(
+                CompileRequest(
                     self._attributes,
                     common.types,
                     common.options.sharing,

@@ -1,8 +1,8 @@
-"""Dense slots for keys, by open addressing with linear probing.
+"""Hash tables that give keys dense slots: open addressing with linear probing.
 
-A slot is a small number that stands for a key as long as the key lives. Freed slots are given
-out again, the last freed first. Kernels stop where a new key has no room; the table grows and
-they go on from there.
+A slot is a small number that identifies a key while the key is in use. Freed slots are reused, the
+last freed first. A kernel stops when a new key has no room; the table grows and the kernel
+continues from there.
 """
 
 from __future__ import annotations

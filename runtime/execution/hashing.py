@@ -1,4 +1,4 @@
-"""Hashes for tables with open addressing, whose sizes are powers of two."""
+"""Hash functions for the hash tables, whose sizes are powers of two."""
 
 from __future__ import annotations
 

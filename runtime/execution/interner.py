@@ -1,7 +1,7 @@
-"""Texts and bytes as dense whole numbers: the same number for the same bytes.
+"""Maps texts and bytes to dense whole numbers: equal bytes have equal numbers.
 
-The bytes lie one after the other in an arena. A word of the table is half of a text's hash over
-its number plus one, so that almost every comparison of bytes is one that succeeds.
+The bytes are stored one after the other in an arena. A word of the table is half of a text's hash
+and its number plus one, so almost every comparison of bytes succeeds.
 """
 
 from __future__ import annotations

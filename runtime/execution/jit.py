@@ -127,12 +127,12 @@ def _stamp_of(function: Callable[..., Any]) -> str:
     return stamp
 
 
-def cached_njit(function: Function) -> Function:
+def cached_njit(function: Callable[..., Any]) -> Any:
     """A function that is compiled by itself, as numba does. It may allocate."""
     return _cached(function)
 
 
-def inlined_njit(function: Function) -> Function:
+def inlined_njit(function: Callable[..., Any]) -> Any:
     """A small function that becomes part of its compiled callers, of any kind."""
     return _cached(function, inline="always")
 

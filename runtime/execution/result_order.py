@@ -1,8 +1,8 @@
 """The order of result rows: by window, then by the values of GROUP-BY, null first.
 
-Whatever a column holds becomes columns of int64 of the same order: a number one, a text one for
-every eight of its bytes. Those are sorted digit by digit from the last to the first, so that equal
-rows stay as they were, over no more bits than differ.
+Every column becomes int64 columns of the same order: one for a number, one for every eight bytes of
+a text. A stable radix sort orders these from the last digit to the first, over no more bits than
+differ.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def taken(column: pa.Array, order: Order | None) -> pa.Array:
         found = words.copy()
     else:
         found = np.empty(size, np.int64)
-        _take(words, order, found)
+        _gather(words, order, found)
     return pa.Array.from_buffers(data_type, size, [None, pa.py_buffer(found)])
 
 
@@ -207,6 +207,6 @@ def _pass(unit, counts, away, order, to_away, to_order):  # type: ignore[no-unty
 
 
 @cached_njit
-def _take(words: Ints, order: Order, found: Ints) -> None:
+def _gather(words: Ints, order: Order, found: Ints) -> None:
     for place in range(len(order)):
         found[place] = words[np.uint64(order[place])]

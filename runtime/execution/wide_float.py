@@ -1,4 +1,4 @@
-"""Doubles with an exponent of their own: 53 bits of precision at any magnitude.
+"""Floats with a wide exponent: 53 bits of precision at any magnitude.
 
 A number is `m * 2**(512 * e)` with a double `m` and a whole `e >= 0`. Normal form: with `e == 0`
 any `|m| < 2**512`, so what fits a double is kept as it is and whole numbers below 2**53 are exact;

@@ -1,4 +1,4 @@
-"""Columns of numbers with an exponent of their own; see `extended.py` for one such number."""
+"""Columns of wide floats; see `wide_float.py` for one such number."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ def test_what_extends_numba_is_in_every_digest():
 
 def test_editing_the_parser_leaves_the_large_kernels():
     """They take long to compile, so they import no more than they need."""
-    for name in ("graphlet.kernel.loop",):
+    for name in ("graphlet.kernel.loop", "range_index.kernel", "next_match.kernel"):
         sources = sources_of([(f"runtime.execution.operators.{name}", ())])
         assert not [each for each in sources if each.startswith("runtime.language.")]
 

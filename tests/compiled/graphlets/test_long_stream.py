@@ -73,7 +73,7 @@ def test_moving_changes_no_result(fresh, monkeypatch):
     general, wanted = results()
     assert kinds(general) == {False}
     monkeypatch.setattr(executor, "LONG_STREAM", 300)
-    monkeypatch.setattr(executor, "Ahead", Waited)
+    monkeypatch.setattr(executor, "BackgroundCompile", Waited)
     moved, found = results()
     assert kinds(moved) == {True}
     assert found == wanted
@@ -82,7 +82,7 @@ def test_moving_changes_no_result(fresh, monkeypatch):
     assert len(found["a"]) > 50
 
 
-class Waited(executor.Ahead):
+class Waited(executor.BackgroundCompile):
     """What it compiles is there when the next events come."""
 
     def has_finished(self) -> bool:

@@ -1,4 +1,4 @@
-"""The order in which a run takes the events of a batch.
+"""The order in which the graphlet operator processes the events of a batch.
 
 Partitions do not depend on each other, so the events of one can be taken together: then its row is
 read into the cache once for all of them. That is worth it where the rows of all partitions do not

@@ -22,7 +22,7 @@ from runtime.execution.operators.graphlet.kernel import record as k
 from runtime.execution.operators.graphlet.kernel import timing as m
 from runtime.execution.operators.graphlet.operator import GraphletRun, Options
 from runtime.execution.source_digest import source_digest
-from runtime.execution.type_dictionary import TypeCodes
+from runtime.execution.type_dictionary import TypeDictionary
 from runtime.language.parser import parse
 from runtime.language.query import Query
 from runtime.plan.policy import Policy
@@ -77,7 +77,7 @@ def _times() -> npt.NDArray[np.float64]:
     """The shortest time of one call of each part."""
     queries = _queries()
     run = GraphletRun(
-        queries, (k.UNBORN,) * len(queries), TypeCodes(), Options(kernels="general"), Policy()
+        queries, (k.UNBORN,) * len(queries), TypeDictionary(), Options(kernels="general"), Policy()
     )
     # What conditions picked of the events that wait: each another half of them.
     picked = np.random.default_rng(1).integers(0, 2**QUERIES, k.BURST)

@@ -1,4 +1,4 @@
-"""Where everything of a share group lies in its rows, and the kernel of that shape."""
+"""The layout of a share group's rows, and the kernel of that shape."""
 
 from __future__ import annotations
 

@@ -10,16 +10,16 @@ import numpy.typing as npt
 
 from runtime.execution.batch import Batch
 from runtime.execution.column import Ints, Mask
-from runtime.execution.event_counter import Numbered
+from runtime.execution.event_counter import EventOrdinals
 from runtime.execution.operators.graphlet.batch_order import AS_THEY_COME, order_of
 from runtime.execution.operators.graphlet.decision_log import by_type, examples, samples
 from runtime.execution.operators.graphlet.kernel import record as k
 from runtime.execution.operators.graphlet.kernel_layout import KernelLayout
 from runtime.execution.operators.graphlet.masks import masks_of
-from runtime.execution.operators.graphlet.memory import Memory
-from runtime.execution.operators.graphlet.results import closed
-from runtime.execution.simultaneous import Groups
-from runtime.execution.type_dictionary import TypeCodes
+from runtime.execution.operators.graphlet.memory import GraphletMemory
+from runtime.execution.operators.graphlet.result_columns import closed
+from runtime.execution.simultaneous import SimultaneousGroups
+from runtime.execution.type_dictionary import TypeDictionary
 from runtime.execution.window_partials import Closed
 from runtime.language.query import Fold, Query
 from runtime.plan.cost_model import Samples
@@ -49,7 +49,7 @@ class GraphletRun:
         self,
         queries: tuple[Query, ...],
         since: tuple[int, ...],
-        codes: TypeCodes,
+        codes: TypeDictionary,
         options: Options,
         policy: Policy,
         parts: tuple[Part, ...] = (),
@@ -58,7 +58,7 @@ class GraphletRun:
         self._codes = codes
         self._kernel = self._layout.kernel
         self._places = self._layout.places
-        self._memory = Memory(self._layout)
+        self._memory = GraphletMemory(self._layout)
         self._swept: int | None = None
         self.adopt(policy)
 
@@ -117,7 +117,11 @@ class GraphletRun:
     # ---- events ----------------------------------------------------------------------------
 
     def process(
-        self, batch: Batch, groups: Groups, capacity: int, numbered: Numbered | None
+        self,
+        batch: Batch,
+        groups: SimultaneousGroups,
+        capacity: int,
+        numbered: EventOrdinals | None,
     ) -> None:
         """`numbered` are the batch's events where windows count events."""
         self._memory.reserve(capacity)

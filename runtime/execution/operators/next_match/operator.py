@@ -13,13 +13,14 @@ import numpy.typing as npt
 
 from runtime.execution.batch import Batch
 from runtime.execution.kernel_args import handle_of
+from runtime.execution.operators.next_match.build_tables import build_tables
 from runtime.execution.operators.next_match.kernel import (
-    Events,
+    NextMatchEvents,
     end_windows,
     free_rows,
-    take_events,
+    process_events,
 )
-from runtime.execution.operators.next_match.plan import Ints, make_plan
+from runtime.execution.operators.next_match.tables import Ints
 from runtime.execution.operators.next_match.window_state import (
     DONE,
     FREE,
@@ -30,13 +31,13 @@ from runtime.execution.operators.next_match.window_state import (
     STATUS,
     WAITING,
     Doubles,
-    Vectors,
+    WindowState,
     grown,
-    new_vectors,
+    new_state,
     with_slots,
 )
-from runtime.execution.simultaneous import Groups
-from runtime.execution.type_dictionary import TypeCodes
+from runtime.execution.simultaneous import SimultaneousGroups
+from runtime.execution.type_dictionary import TypeDictionary
 from runtime.execution.wide_float_column import Numbers
 from runtime.execution.window_partials import Closed, Extremes, LaneColumn
 from runtime.language.query import Fold, Lane, Query
@@ -51,22 +52,22 @@ _SAVED = ("slots", "rows", "numbers", "exponents", "least", "counters")
 
 
 class MovingRun:
-    def __init__(self, query: Query, codes: TypeCodes, since: int | None = None) -> None:
+    def __init__(self, query: Query, codes: TypeDictionary, since: int | None = None) -> None:
         """A query that joins late reports only windows that start at `since` or after."""
         self.query = query
         self._codes = {p.index: codes.code(p.type) for p in query.template.positions}
-        self._plan = make_plan(query, since)
+        self._plan = build_tables(query, since)
         self._handle = handle_of(self._plan)
-        self._vectors = new_vectors(self._plan)
+        self._vectors = new_state(self._plan)
 
-    def process(self, batch: Batch, groups: Groups) -> None:
+    def process(self, batch: Batch, groups: SimultaneousGroups) -> None:
         """Takes events in order; all events of one instant come in one call."""
         if batch.size == 0:
             return
         events = handle_of(self._events(batch, groups))
         self._vectors = with_slots(self._vectors, int(batch.slots.max()) + 1)
         cursor = np.zeros(1, np.int64)
-        while not take_events(self._handle, handle_of(self._vectors), events, cursor):
+        while not process_events(self._handle, handle_of(self._vectors), events, cursor):
             self._vectors = grown(self._vectors)
 
     def close(self, watermark: int) -> list[Closed]:
@@ -106,7 +107,7 @@ class MovingRun:
         none because it was not live."""
         given = {name: np.require(arrays[name], requirements=["C", "W"]) for name in _SAVED}
         old = given.pop("slots")
-        vectors: Vectors = self._vectors._replace(**given, slots=self._vectors.slots[:0])
+        vectors: WindowState = self._vectors._replace(**given, slots=self._vectors.slots[:0])
         kept = np.flatnonzero(slots[: len(old)] >= 0)
         self._vectors = with_slots(vectors, int(slots.max(initial=-1)) + 1)
         self._vectors.slots[slots[kept]] = old[kept]
@@ -121,10 +122,10 @@ class MovingRun:
         used: Ints = rows[rows[:, STATUS] != FREE]
         return used
 
-    def _events(self, batch: Batch, groups: Groups) -> Events:
+    def _events(self, batch: Batch, groups: SimultaneousGroups) -> NextMatchEvents:
         values = [_values(batch, lane) for lane in sums(self.query)]
         orders = [_order(batch, lane) for lane in extremes(self.query)]
-        return Events(
+        return NextMatchEvents(
             times=_own(batch.times),
             slots=_own(batch.slots),
             states=self._states(batch),

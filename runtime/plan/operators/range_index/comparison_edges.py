@@ -17,9 +17,7 @@ from runtime.language import ast as s
 from runtime.language.ambiguity import needs_subsets
 from runtime.language.ast import MIRRORED
 from runtime.language.query import AdjacentCondition, Fold, Query, Semantics
-
-#: The parts of an index around a value, as bits.
-BELOW, AT, ABOVE = 1, 2, 4
+from runtime.plan.operators.range_index.key_range import ABOVE, AT, BELOW
 
 # Which keys fit, seen from the value of the next event: `key < value` are those below it.
 PARTS = {
