@@ -16,8 +16,8 @@ import pyarrow as pa
 from benchmarks.baselines.system import Unsupported
 from runtime.execution.batch import Batch
 from runtime.execution.partition_index import Keys
-from runtime.execution.text_dictionary import Texts
-from runtime.execution.type_dictionary import TypeCodes
+from runtime.execution.text_dictionary import TextDictionary
+from runtime.execution.type_dictionary import TypeDictionary
 from runtime.language import ast as s
 from runtime.language.query import Fold, Query, Workload
 from runtime.pipeline.normalize import Preparer
@@ -94,8 +94,8 @@ def decoded(workload: Workload, table: pa.Table) -> list[Decoded]:
     types = {name: events.schema.field(name).type for name in workload.uses}
     batches: dict[tuple[str, ...], tuple[Batch, Keys]] = {}
     found = []
-    codes = TypeCodes()
-    texts = Texts()
+    codes = TypeDictionary()
+    texts = TextDictionary()
     names = events.column(TYPE).cast(pa.string()).to_numpy(zero_copy_only=False)
     for query in workload:
         _check(query)

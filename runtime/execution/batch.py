@@ -14,12 +14,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from runtime.execution.column import Cells, Doubles, Ints, Mask, whole_order
-from runtime.execution.event_counter import Numbered, Ordinals
+from runtime.execution.event_counter import EventCounter, EventOrdinals
 from runtime.execution.partition_index import Keys
 from runtime.execution.predicate import truth
-from runtime.execution.simultaneous import Groups, Ties
-from runtime.execution.text_dictionary import Texts
-from runtime.execution.type_dictionary import TypeCodes
+from runtime.execution.simultaneous import GroupFinder, SimultaneousGroups
+from runtime.execution.text_dictionary import TextDictionary
+from runtime.execution.type_dictionary import TypeDictionary
 from runtime.language import ast as s
 from runtime.language.canonical import canonical
 from runtime.types.columns import TYPE, times_of
@@ -40,24 +40,24 @@ class Batch:
     type_codes: Small
     capacity: int  #: slots are below it
     _columns: Mapping[str, pa.Array]
-    _texts: Texts
-    _ties: Ties
+    _texts: TextDictionary
+    _ties: GroupFinder
     _cells: dict[str, Cells] = field(default_factory=dict)
     _numbers: dict[str, Doubles] = field(default_factory=dict)
     _orders: dict[str, tuple[Ints, Mask]] = field(default_factory=dict)
     _truths: dict[s.Expression, Mask] = field(default_factory=dict)
-    _numbered: dict[int, Numbered] = field(default_factory=dict)
+    _numbered: dict[int, EventOrdinals] = field(default_factory=dict)
 
     @classmethod
     def of(
         cls,
         events: pa.RecordBatch,
         keys: Keys,
-        codes: TypeCodes,
-        texts: Texts,
+        codes: TypeDictionary,
+        texts: TextDictionary,
         types: Mapping[str, pa.DataType],
         instants: Ints | None = None,
-        ties: Ties | None = None,
+        ties: GroupFinder | None = None,
     ) -> Batch:
         """`types` are those of the attributes; one that the events lack is null throughout.
         Without `instants`, equal times are one instant."""
@@ -74,7 +74,7 @@ class Batch:
             capacity=keys.top,
             _columns=_Columns(events, types),
             _texts=texts,
-            _ties=ties or Ties(),
+            _ties=ties or GroupFinder(),
         )
 
     @cached_property
@@ -83,14 +83,14 @@ class Batch:
         return self.type_codes[self.type_places]
 
     @cached_property
-    def groups(self) -> Groups:
+    def groups(self) -> SimultaneousGroups:
         """The events of one partition and instant, which are never neighbours."""
         return self._ties.groups(self.instants, self.slots, self.capacity)
 
-    def numbered(self, counter: Ordinals) -> Numbered:
+    def numbered(self, counter: EventCounter) -> EventOrdinals:
         """The ordinals of the events in their partitions. Every batch is counted once."""
         if counter.since not in self._numbered:
-            self._numbered[counter.since] = counter.take(self.times, self.slots, self.capacity)
+            self._numbered[counter.since] = counter.count(self.times, self.slots, self.capacity)
         return self._numbered[counter.since]
 
     def number(self, name: str) -> Doubles:
@@ -101,7 +101,7 @@ class Batch:
 
     def order(self, name: str) -> tuple[Ints, Mask]:
         """The attribute as whole numbers of the same order, and where it is not null. Text is
-        given by its ids in `Texts`, which order by `Texts.ranks`."""
+        given by its ids in `TextDictionary`, which order by `TextDictionary.ranks`."""
         if name not in self._orders:
             cells = self.cells(name)
             whole = self._texts.ids(cells.values) if cells.is_arrow else whole_order(cells.values)

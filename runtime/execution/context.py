@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from runtime.execution.event_counter import Ordinals
+from runtime.execution.event_counter import EventCounter
 from runtime.execution.partition_index import Keys
-from runtime.execution.text_dictionary import Texts
-from runtime.execution.type_dictionary import TypeCodes
+from runtime.execution.text_dictionary import TextDictionary
+from runtime.execution.type_dictionary import TypeDictionary
 from runtime.plan.policy import Policy
 from runtime.plan.sharing_plan import Plan
 
@@ -31,8 +31,8 @@ class ExecutorContext:
     options: ExecutionOptions
     policy: Policy | None = None  #: None: what was measured on this machine
     plan: Plan = field(default_factory=Plan)
-    codes: TypeCodes = field(default_factory=TypeCodes)
-    texts: Texts = field(default_factory=Texts)
+    codes: TypeDictionary = field(default_factory=TypeDictionary)
+    texts: TextDictionary = field(default_factory=TextDictionary)
     types: Mapping[str, pa.DataType] = field(default_factory=dict)
 
 
@@ -42,16 +42,16 @@ class OperatorContext:
 
     executor: ExecutorContext
     keys: Keys
-    _counters: dict[int, Ordinals] = field(default_factory=dict)
+    _counters: dict[int, EventCounter] = field(default_factory=dict)
 
-    def counter(self, since: int) -> Ordinals:
+    def counter(self, since: int) -> EventCounter:
         """Counts the events of each partition from a time on."""
         if since not in self._counters:
-            self._counters[since] = Ordinals(since)
+            self._counters[since] = EventCounter(since)
         return self._counters[since]
 
     @property
-    def counters(self) -> Mapping[int, Ordinals]:
+    def counters(self) -> Mapping[int, EventCounter]:
         return self._counters
 
     def keep_counters(self, used: set[int]) -> None:

@@ -24,7 +24,7 @@ from runtime.execution.operators.implementations import start_operator
 from runtime.execution.partition_index import Keys
 from runtime.execution.plan_switch import PlanSwitch
 from runtime.execution.run_stats import RunStats
-from runtime.execution.simultaneous import Ties
+from runtime.execution.simultaneous import GroupFinder
 from runtime.execution.state_file import Part
 from runtime.execution.window_partials import Block, Closed
 from runtime.language.query import Query, Window
@@ -46,7 +46,7 @@ class Executor:
         self._shared = shared
         self._keys = Keys({name: shared.types.get(name, pa.null()) for name in attributes})
         self._context = OperatorContext(shared, self._keys)
-        self._ties = Ties()
+        self._ties = GroupFinder()
         self._queries: dict[str, Query] = {}
         self._since: dict[str, int | None] = {}
         self._plan = PhysicalPlan()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from runtime.execution.background_compile import Ahead, Wanted
+from runtime.execution.background_compile import BackgroundCompile, CompileRequest
 from runtime.execution.context import ExecutorContext
 from runtime.execution.operator import Operator
 from runtime.plan.physical_plan import NodeKey, PhysicalPlan
@@ -24,7 +24,7 @@ class KernelUpgrade:
         self._attributes = attributes
         self._shared = shared
         self._events = 0
-        self._compiling: Ahead | None = None
+        self._compiling: BackgroundCompile | None = None
 
     def is_ready(
         self,
@@ -42,8 +42,8 @@ class KernelUpgrade:
             return False
         if self._compiling is None or self._compiling.groups != groups:
             shared = self._shared
-            self._compiling = Ahead(
-                Wanted(
+            self._compiling = BackgroundCompile(
+                CompileRequest(
                     self._attributes,
                     shared.types,
                     shared.options.sharing,

@@ -1,7 +1,7 @@
-"""What the windows of some partitions have come to, on its way to the rows of all.
+"""Merges the partial results of closed windows into result rows.
 
-A GROUP-BY value may lie in partitions of several engines, so an engine's totals are partial until
-they are merged. Only then is an average divided, a row held against HAVING, a number rounded.
+A GROUP-BY value may be in partitions of several engines, so an engine's totals are partial until
+they are merged. Only then are averages divided, HAVING applied and numbers rounded.
 """
 
 from __future__ import annotations

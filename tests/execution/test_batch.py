@@ -10,8 +10,8 @@ from execution.columns import column, values_of
 from runtime.execution.batch import Batch
 from runtime.execution.column import from_whole_order
 from runtime.execution.partition_index import Keys
-from runtime.execution.text_dictionary import Texts
-from runtime.execution.type_dictionary import TypeCodes
+from runtime.execution.text_dictionary import TextDictionary
+from runtime.execution.type_dictionary import TypeDictionary
 from runtime.language.parser import parse
 
 TYPES = {
@@ -25,13 +25,15 @@ TYPES = {
 }
 
 
-def batch_of(columns: dict[str, pa.Array], texts: Texts | None = None, **more) -> Batch:
+def batch_of(columns: dict[str, pa.Array], texts: TextDictionary | None = None, **more) -> Batch:
     size = len(next(iter(columns.values())))
     kinds = pa.array(["A", "B", "nobody"] * size)[:size]
     events = pa.record_batch({"__time__": pa.array(np.arange(size)), "__type__": kinds, **columns})
-    codes = TypeCodes()
+    codes = TypeDictionary()
     codes.code("A"), codes.code("B")
-    return Batch.of(events, Keys({"i": pa.int64()}), codes, texts or Texts(), TYPES, **more)
+    return Batch.of(
+        events, Keys({"i": pa.int64()}), codes, texts or TextDictionary(), TYPES, **more
+    )
 
 
 def random_columns(seed: int, size: int = 40) -> dict[str, pa.Array]:
@@ -41,7 +43,7 @@ def random_columns(seed: int, size: int = 40) -> dict[str, pa.Array]:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_order_is_that_of_thevalues_of(seed):
-    columns, texts = random_columns(seed), Texts()
+    columns, texts = random_columns(seed), TextDictionary()
     batch = batch_of(columns, texts)
     for name, array in columns.items():
         order, valid = batch.order(name)
@@ -110,7 +112,7 @@ def test_conditions_of_one_event_are_worked_out_once():
 
 
 def test_texts_keep_their_numbers_as_more_come():
-    texts = Texts()
+    texts = TextDictionary()
     first = texts.ids(pa.array(["b", "a", None, "b"]))
     assert first.tolist() == [0, 1, 0, 0]
     assert texts.ranks.tolist() == [1, 0]

@@ -13,8 +13,8 @@ from runtime.execution.operator import ALL_QUERIES
 from runtime.execution.operators.general.operator import GeneralOperator
 from runtime.execution.partition_index import Keys
 from runtime.execution.result_writer import FloatWriter
-from runtime.execution.text_dictionary import Texts
-from runtime.execution.type_dictionary import TypeCodes
+from runtime.execution.text_dictionary import TextDictionary
+from runtime.execution.type_dictionary import TypeDictionary
 from runtime.execution.window_partials import Block, merge
 from runtime.language.query import Query
 from runtime.pipeline.engine import Engine
@@ -27,7 +27,7 @@ class Alone:
     def __init__(self, query: Query, types: dict[str, pa.DataType], ties: str) -> None:
         self.query, self.types, self.ties = query, types, ties
         self.keys = Keys({name: types[name] for name in query.partition_by})
-        self.codes, self.texts = TypeCodes(), Texts()
+        self.codes, self.texts = TypeDictionary(), TextDictionary()
         self.run = self.new_run()
         self.places = [query.partition_by.index(name) for name in query.group_by]
         self.arrivals = 0

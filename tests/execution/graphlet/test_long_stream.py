@@ -73,7 +73,7 @@ def test_moving_changes_no_result(fresh, monkeypatch):
     general, wanted = results()
     assert kinds(general) == {False}
     monkeypatch.setattr(kernel_upgrade, "LONG_STREAM", 300)
-    monkeypatch.setattr(kernel_upgrade, "Ahead", Waited)
+    monkeypatch.setattr(kernel_upgrade, "BackgroundCompile", Waited)
     moved, found = results()
     assert kinds(moved) == {True}
     assert found == wanted
@@ -82,7 +82,7 @@ def test_moving_changes_no_result(fresh, monkeypatch):
     assert len(found["a"]) > 50
 
 
-class Waited(kernel_upgrade.Ahead):
+class Waited(kernel_upgrade.BackgroundCompile):
     """What it compiles is there when the next events come."""
 
     def has_finished(self) -> bool:

@@ -12,8 +12,8 @@ from runtime.execution.operator import ALL_QUERIES
 from runtime.execution.operators.range_index.operator import RangeIndexOperator
 from runtime.execution.partition_index import Keys
 from runtime.execution.result_writer import FloatWriter
-from runtime.execution.text_dictionary import Texts
-from runtime.execution.type_dictionary import TypeCodes
+from runtime.execution.text_dictionary import TextDictionary
+from runtime.execution.type_dictionary import TypeDictionary
 from runtime.execution.window_partials import Block, merge
 from runtime.language.query import Query
 from runtime.pipeline.engine import Engine, aggregate
@@ -29,7 +29,7 @@ class Together:
         self.queries, self.types, self.options = queries, types, options
         attributes = queries[0].partition_by
         self.keys = Keys({name: types[name] for name in attributes})
-        self.codes, self.texts = TypeCodes(), Texts()
+        self.codes, self.texts = TypeDictionary(), TextDictionary()
         self.run = RangeIndexOperator(queries, types, self.codes, **options)
         self.blocks: dict[str, list[Block]] = {query.name: [] for query in queries}
         self.arrivals = 0

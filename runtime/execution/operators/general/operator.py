@@ -11,10 +11,10 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from numba import njit
 
 from runtime.execution.batch import Batch
 from runtime.execution.context import OperatorContext
+from runtime.execution.jit import cached_njit
 from runtime.execution.kernel_args import handle_of
 from runtime.execution.operator import ALL_QUERIES, Arrays, Operator, OperatorStatistics
 from runtime.execution.operators.general.arena import (
@@ -30,17 +30,18 @@ from runtime.execution.operators.general.arena import (
     OUT_SLOT,
     OUT_WINDOW,
     SEEN,
-    Pools,
+    TrendArena,
     grown,
-    new_pools,
+    new_arena,
     with_slots,
 )
+from runtime.execution.operators.general.build_tables import build_tables
 from runtime.execution.operators.general.events import events_of, own
-from runtime.execution.operators.general.kernel import close_windows, take_events
-from runtime.execution.operators.general.plan import AS_TEXT, FOLD, SUM, Ints, make_plan
+from runtime.execution.operators.general.kernel import close_windows, process_events
 from runtime.execution.operators.general.state_table import number_positions
-from runtime.execution.text_dictionary import Texts
-from runtime.execution.type_dictionary import TypeCodes
+from runtime.execution.operators.general.tables import AS_TEXT, FOLD, SUM, Ints
+from runtime.execution.text_dictionary import TextDictionary
+from runtime.execution.type_dictionary import TypeDictionary
 from runtime.execution.wide_float_column import Numbers
 from runtime.execution.window_partials import Closed, Extremes, LaneColumn
 from runtime.language.query import Query
@@ -52,17 +53,17 @@ class GeneralOperator(Operator):
         self,
         query: Query,
         types: Mapping[str, pa.DataType],
-        codes: TypeCodes,
-        texts: Texts,
+        codes: TypeDictionary,
+        texts: TextDictionary,
         since: int | None = None,
     ) -> None:
         """`types` are those of the attributes. A query that joins late reports only windows that
         start at `since` or after."""
         self.query = query
         self._texts = texts
-        self._plan, self._columns = make_plan(query, types, since)
+        self._plan, self._columns = build_tables(query, types, since)
         self._handle = handle_of(self._plan)
-        self._pools = new_pools(self._plan)
+        self._pools = new_arena(self._plan)
         number_positions(self._handle, handle_of(self._pools))
         self._masks = _Masks(query, codes)
 
@@ -74,7 +75,7 @@ class GeneralOperator(Operator):
         events = handle_of(events_of(batch, masks, self._plan, self._columns, self._texts))
         self._pools = with_slots(self._plan, self._pools, int(batch.slots.max()) + 1)
         cursor = np.zeros(1, np.int64)
-        while (need := take_events(self._handle, handle_of(self._pools), events, cursor)) != OK:
+        while (need := process_events(self._handle, handle_of(self._pools), events, cursor)) != OK:
             self._pools = grown(self._pools, need)
 
     def close_windows(self, watermark: int) -> list[Closed]:
@@ -113,13 +114,13 @@ class GeneralOperator(Operator):
         return len(np.unique(np.concatenate(found)))
 
     def save(self) -> dict[str, Arrays]:
-        """Texts are in the state as their ids."""
+        """TextDictionary are in the state as their ids."""
         return {ALL_QUERIES: {name: array.copy() for name, array in self._pools._asdict().items()}}
 
     def load(self, owner: str, arrays: Arrays, slots: Ints) -> None:
-        fresh = new_pools(self._plan)._asdict()
+        fresh = new_arena(self._plan)._asdict()
         given = {name: own(arrays[name], array.dtype) for name, array in fresh.items()}
-        saved = Pools(**{**given, "slots": fresh["slots"]})
+        saved = TrendArena(**{**given, "slots": fresh["slots"]})
         old = arrays["slots"]
         kept = np.flatnonzero(slots[: len(old)] >= 0)
         pools = with_slots(self._plan, saved, int(slots.max(initial=-1)) + 1)
@@ -181,7 +182,7 @@ def _as_numbers(mantissa: npt.NDArray[np.float64], exponent: Ints) -> Numbers:
 class _Masks:
     """For each event the positions, as bits, whose type and local conditions it meets."""
 
-    def __init__(self, query: Query, codes: TypeCodes) -> None:
+    def __init__(self, query: Query, codes: TypeDictionary) -> None:
         self._always: dict[int, int] = {}
         self._tested = []
         for position in query.template.positions:
@@ -207,7 +208,7 @@ class _Masks:
         return masks
 
 
-@njit(cache=True, nogil=True)
+@cached_njit
 def _numbers(slots: Ints, windows: Ints) -> Ints:
     """The numbers of the open windows of all slots."""
     size = 0

@@ -10,16 +10,16 @@ import numpy.typing as npt
 from runtime.execution.batch import Batch
 from runtime.execution.column import Ints, Mask
 from runtime.execution.context import ExecutionOptions
-from runtime.execution.event_counter import Ordinals
+from runtime.execution.event_counter import EventCounter
 from runtime.execution.operator import EXAMPLES, Arrays, Operator, OperatorStatistics
 from runtime.execution.operators.graphlet.batch_order import AS_THEY_COME, order_of
 from runtime.execution.operators.graphlet.decision_log import by_type, examples, samples
 from runtime.execution.operators.graphlet.kernel import record as k
 from runtime.execution.operators.graphlet.kernel_layout import KernelLayout
 from runtime.execution.operators.graphlet.masks import masks_of
-from runtime.execution.operators.graphlet.memory import Memory
-from runtime.execution.operators.graphlet.results import closed
-from runtime.execution.type_dictionary import TypeCodes
+from runtime.execution.operators.graphlet.memory import GraphletMemory
+from runtime.execution.operators.graphlet.result_columns import closed
+from runtime.execution.type_dictionary import TypeDictionary
 from runtime.execution.window_partials import Closed
 from runtime.language.query import Fold, Query
 from runtime.plan.cost_model import Samples
@@ -40,11 +40,11 @@ class GraphletOperator(Operator):
         self,
         queries: tuple[Query, ...],
         since: tuple[int, ...],
-        codes: TypeCodes,
+        codes: TypeDictionary,
         options: ExecutionOptions,
         policy: Policy,
         parts: tuple[Part, ...] = (),
-        counter: Ordinals | None = None,
+        counter: EventCounter | None = None,
     ) -> None:
         """`counter` counts the events of partitions, where windows count events."""
         self._layout = _layout(queries, since, options, parts)
@@ -52,7 +52,7 @@ class GraphletOperator(Operator):
         self._codes = codes
         self._kernel = self._layout.kernel
         self._places = self._layout.places
-        self._memory = Memory(self._layout)
+        self._memory = GraphletMemory(self._layout)
         self._swept: int | None = None
         self.set_policy(policy)
 

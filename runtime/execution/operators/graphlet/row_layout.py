@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from runtime.execution.operators.graphlet.batch_order import SMALL_ROW
 from runtime.execution.operators.graphlet.kernel import record as k
-from runtime.execution.type_dictionary import TypeCodes
+from runtime.execution.type_dictionary import TypeDictionary
 from runtime.language.query import Lane
 from runtime.plan.operators.graphlet.layout import Layout
 from runtime.plan.operators.graphlet.row_width import mins_of, sums_of
@@ -59,7 +59,7 @@ class RowLayout(Layout):
         """Where the vectors of each form's windows begin, from the first word after the head."""
         return [int(n) for n in np.cumsum([0, *(form.vectors * form.block for form in self.forms)])]
 
-    def local(self, codes: TypeCodes) -> npt.NDArray[np.int64]:
+    def local(self, codes: TypeDictionary) -> npt.NDArray[np.int64]:
         """The place of each type's code among this group's types, -1 for other types; the last
         one is for types that nobody asked for."""
         places = {codes.code(type_): place for place, type_ in enumerate(self.types)}

@@ -15,13 +15,14 @@ from runtime.execution.batch import Batch
 from runtime.execution.context import OperatorContext
 from runtime.execution.kernel_args import handle_of
 from runtime.execution.operator import ALL_QUERIES, Arrays, Operator, OperatorStatistics
+from runtime.execution.operators.next_match.build_tables import build_tables
 from runtime.execution.operators.next_match.kernel import (
-    Events,
+    NextMatchEvents,
     end_windows,
     free_rows,
-    take_events,
+    process_events,
 )
-from runtime.execution.operators.next_match.plan import Ints, make_plan
+from runtime.execution.operators.next_match.tables import Ints
 from runtime.execution.operators.next_match.window_state import (
     DONE,
     FREE,
@@ -32,12 +33,12 @@ from runtime.execution.operators.next_match.window_state import (
     STATUS,
     WAITING,
     Doubles,
-    Vectors,
+    WindowState,
     grown,
-    new_vectors,
+    new_state,
     with_slots,
 )
-from runtime.execution.type_dictionary import TypeCodes
+from runtime.execution.type_dictionary import TypeDictionary
 from runtime.execution.wide_float_column import Numbers
 from runtime.execution.window_partials import Closed, Extremes, LaneColumn
 from runtime.language.query import Fold, Lane, Query
@@ -49,13 +50,13 @@ _SAVED = ("slots", "rows", "numbers", "exponents", "least", "counters")
 
 
 class NextMatchOperator(Operator):
-    def __init__(self, query: Query, codes: TypeCodes, since: int | None = None) -> None:
+    def __init__(self, query: Query, codes: TypeDictionary, since: int | None = None) -> None:
         """A query that joins late reports only windows that start at `since` or after."""
         self.query = query
         self._codes = {p.index: codes.code(p.type) for p in query.template.positions}
-        self._plan = make_plan(query, since)
+        self._plan = build_tables(query, since)
         self._handle = handle_of(self._plan)
-        self._vectors = new_vectors(self._plan)
+        self._vectors = new_state(self._plan)
 
     def process(self, batch: Batch) -> None:
         """Takes events in order; all events of one instant come in one call."""
@@ -64,7 +65,7 @@ class NextMatchOperator(Operator):
         events = handle_of(self._events(batch))
         self._vectors = with_slots(self._vectors, int(batch.slots.max()) + 1)
         cursor = np.zeros(1, np.int64)
-        while not take_events(self._handle, handle_of(self._vectors), events, cursor):
+        while not process_events(self._handle, handle_of(self._vectors), events, cursor):
             self._vectors = grown(self._vectors)
 
     def close_windows(self, watermark: int) -> list[Closed]:
@@ -102,7 +103,7 @@ class NextMatchOperator(Operator):
     def load(self, owner: str, arrays: Arrays, slots: Ints) -> None:
         given = {name: np.require(arrays[name], requirements=["C", "W"]) for name in _SAVED}
         old = given.pop("slots")
-        vectors: Vectors = self._vectors._replace(**given, slots=self._vectors.slots[:0])
+        vectors: WindowState = self._vectors._replace(**given, slots=self._vectors.slots[:0])
         kept = np.flatnonzero(slots[: len(old)] >= 0)
         self._vectors = with_slots(vectors, int(slots.max(initial=-1)) + 1)
         self._vectors.slots[slots[kept]] = old[kept]
@@ -117,11 +118,11 @@ class NextMatchOperator(Operator):
         used: Ints = rows[rows[:, STATUS] != FREE]
         return used
 
-    def _events(self, batch: Batch) -> Events:
+    def _events(self, batch: Batch) -> NextMatchEvents:
         groups = batch.groups
         values = [_values(batch, lane) for lane in sums(self.query)]
         orders = [_order(batch, lane) for lane in extremes(self.query)]
-        return Events(
+        return NextMatchEvents(
             times=_own(batch.times),
             slots=_own(batch.slots),
             states=self._states(batch),

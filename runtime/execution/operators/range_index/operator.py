@@ -19,38 +19,31 @@ from runtime.execution.operator import (
     Operator,
     OperatorStatistics,
 )
-from runtime.execution.operators.range_index.kernel import (
-    ALL_TAKEN,
-    ASKED,
+from runtime.execution.operators.range_index.group_layout import RangeIndexLayout, lay_out
+from runtime.execution.operators.range_index.items import (
+    ALL_PROCESSED,
     CURSOR,
     ITEM_COLUMNS,
+    ITEMS_NEEDED,
     MORE_ITEMS,
     MORE_NODES,
     MORE_ROWS,
-    WORDS,
-    Events,
-    Space,
-    count_on,
-    end_until,
-    take,
+    WORDS_NEEDED,
+    RangeIndexEvents,
+    WorkSpace,
 )
+from runtime.execution.operators.range_index.kernel import close_until, count_events, process_events
 from runtime.execution.operators.range_index.node_arena import (
     MOST_NODES,
-    Pool,
-    empty_pool,
+    NodeArena,
+    empty_arena,
     grown,
     widest_node,
     with_trees,
 )
-from runtime.execution.operators.range_index.plan import (
-    ALWAYS,
-    K_LIMIT,
-    K_WIDTH,
-    Costs,
-    Layout,
-    lay_out,
-)
-from runtime.execution.operators.range_index.states import (
+from runtime.execution.operators.range_index.node_scan import NOTHING
+from runtime.execution.operators.range_index.tables import ALWAYS, K_LIMIT, K_WIDTH
+from runtime.execution.operators.range_index.window_rows import (
     CONTINUED,
     DONE,
     DONE_ROWS,
@@ -66,19 +59,19 @@ from runtime.execution.operators.range_index.states import (
     STATUS,
     TAKEN,
     WINDOW_OF,
-    State,
-    empty_state,
+    WindowRows,
+    empty_rows,
     free_rows,
     with_rows,
     with_slots,
     with_snapshots,
 )
-from runtime.execution.operators.range_index.wide_tree import NOTHING
-from runtime.execution.type_dictionary import TypeCodes
+from runtime.execution.type_dictionary import TypeDictionary
 from runtime.execution.wide_float_column import Numbers
 from runtime.execution.window_partials import Closed, Extremes, LaneColumn
 from runtime.language.query import Fold, Query
 from runtime.plan.decisions import Decisions, TypeDecisions
+from runtime.plan.operators.range_index.kleene_sharing import KleeneCoefficients
 from runtime.plan.physical_plan import OperatorNode
 
 Ints = npt.NDArray[np.int64]
@@ -91,17 +84,17 @@ _LAST = np.iinfo(np.int64).max
 class RangeIndexOperator(Operator):
     """All queries have the same partition attributes and windows.
 
-    State is a few flat arrays: `State` by window and partition, and the trees' `Pool`."""
+    State is a few flat arrays: `WindowRows` by window and partition, and the trees' `NodeArena`."""
 
     def __init__(
         self,
         queries: Sequence[Query],
         types: Mapping[str, pa.DataType],
-        codes: TypeCodes,
+        codes: TypeDictionary,
         *,
         sharing: str = "dynamic",
         since: int | None = None,
-        costs: Costs = Costs(),  # noqa: B008 (it is frozen)
+        costs: KleeneCoefficients = KleeneCoefficients(),  # noqa: B008 (it is frozen)
     ) -> None:
         """A run of queries that join late reports only windows that start at `since` or after."""
         assert sharing in SHARING
@@ -112,15 +105,15 @@ class RangeIndexOperator(Operator):
         self._window = queries[0].window
         self._since = ALWAYS if since is None else since
         self._layout = layout = lay_out(queries, types, code, sharing, since, costs)
-        self._plan = layout.plan.packed()
-        self._pool = empty_pool(layout.lanes, layout.folds)
-        self._state = empty_state(
+        self._plan = layout.tables.packed()
+        self._pool = empty_arena(layout.lanes, layout.folds)
+        self._state = empty_rows(
             layout.totals,
             layout.total_folds,
             layout.kleene_ints,
             layout.kleene_pending,
             layout.snapshot_width,
-            len(layout.plan.kleenes.rows),
+            len(layout.tables.kleenes.rows),
         )
         self._space = _space(layout, self._pool)
 
@@ -137,15 +130,15 @@ class RangeIndexOperator(Operator):
         cursor = np.zeros(CURSOR, np.int64)
         while True:
             state, pool, space = self._handles()
-            short = take(self._plan, state, pool, events, space, cursor)
-            if short == ALL_TAKEN:
+            short = process_events(self._plan, state, pool, events, space, cursor)
+            if short == ALL_PROCESSED:
                 return
             self._enlarge(short, cursor)
 
-    def _handles(self) -> tuple[State, Pool, Space]:
+    def _handles(self) -> tuple[WindowRows, NodeArena, WorkSpace]:
         return handle_of(self._state), handle_of(self._pool), handle_of(self._space)
 
-    def _events(self, batch: Batch) -> Events:
+    def _events(self, batch: Batch) -> RangeIndexEvents:
         layout, size = self._layout, batch.size
         matches = np.ones((len(layout.classes), size), np.bool_)
         for row, (_, conditions) in zip(matches, layout.classes, strict=True):
@@ -153,7 +146,7 @@ class RangeIndexOperator(Operator):
                 row &= batch.truth(condition)
         orders = [batch.order(name) for name in layout.orders]
         values = [batch.number(name) for name in layout.values]
-        return Events(
+        return RangeIndexEvents(
             instants=_flat(batch.instants, np.int64),
             points=self._points(batch),
             slots=_flat(batch.slots, np.int32),
@@ -169,7 +162,7 @@ class RangeIndexOperator(Operator):
             return _flat(batch.times, np.int64)
         ordinals = np.empty(batch.size, np.int64)
         slots, times = _flat(batch.slots, np.int32), _flat(batch.times, np.int64)
-        count_on(slots, times, self._since, self._state.slots, ordinals)
+        count_events(slots, times, self._since, self._state.slots, ordinals)
         return ordinals
 
     def _enlarge(self, short: int, cursor: Ints) -> None:
@@ -179,9 +172,11 @@ class RangeIndexOperator(Operator):
             self._state = with_rows(state, rows)
             self._pool = with_trees(self._pool, rows * self._layout.trees)
         elif short == MORE_NODES:
-            self._pool = grown(self._pool, max(int(self._space.rooms.max()), int(cursor[WORDS])))
+            self._pool = grown(
+                self._pool, max(int(self._space.rooms.max()), int(cursor[WORDS_NEEDED]))
+            )
         elif short == MORE_ITEMS:
-            self._space = _with_items(self._space, 2 * int(cursor[ASKED]))
+            self._space = _with_items(self._space, 2 * int(cursor[ITEMS_NEEDED]))
         else:
             self._state = with_snapshots(state, 2 * len(state.snapshots) + 64)
 
@@ -192,7 +187,7 @@ class RangeIndexOperator(Operator):
         watermark = min(watermark, _LAST)
         if not self._window.counted:
             state, pool, space = self._handles()
-            end_until(self._plan, state, pool, space, watermark)
+            close_until(self._plan, state, pool, space, watermark)
         if not self._state.counters[DONE_ROWS]:
             return []
         used = self._state.rows[: self._state.counters[ROWS_USED]]
@@ -293,7 +288,7 @@ class RangeIndexOperator(Operator):
 
     def load(self, owner: str, arrays: Arrays, slots: Ints) -> None:
         saved = arrays
-        state = State(**{name: saved[name].copy() for name in State._fields})
+        state = WindowRows(**{name: saved[name].copy() for name in WindowRows._fields})
         rows = state.rows[state.rows[:, STATUS] != FREE]
         rows[:, SLOT_OF] = slots[rows[:, SLOT_OF]]
         state.rows[state.rows[:, STATUS] != FREE] = rows
@@ -335,8 +330,8 @@ def _flat(array: npt.NDArray[Any], dtype: Any) -> npt.NDArray[Any]:
     return made if made.flags.writeable else made.copy()
 
 
-def _space(layout: Layout, pool: Pool) -> Space:
-    plan = layout.plan
+def _space(layout: RangeIndexLayout, pool: NodeArena) -> WorkSpace:
+    plan = layout.tables
     sizes, rooms = [], []
     for b, (_, numbers, _, kleene) in enumerate(plan.blocks.rows.tolist()):
         first, last = plan.stores.first[b], plan.stores.first[b + 1]
@@ -350,7 +345,7 @@ def _space(layout: Layout, pool: Pool) -> Space:
     # Four ranges of factors are worked out side by side.
     most = 4 * max([*sizes, *layout.lanes])
     folds = max([1, *plan.blocks.rows[:, 2].tolist()])
-    space = Space(
+    space = WorkSpace(
         items=np.zeros((0, ITEM_COLUMNS), np.int64),
         mantissas=np.zeros(0),
         exponents=np.zeros(0, np.int64),
@@ -367,7 +362,7 @@ def _space(layout: Layout, pool: Pool) -> Space:
     return _with_items(space, 64)
 
 
-def _with_items(space: Space, items: int) -> Space:
+def _with_items(space: WorkSpace, items: int) -> WorkSpace:
     """Only ever asked for before the first item of an instant, so nothing is kept."""
     numbers = items * int(space.sizes[-1])
     return space._replace(

@@ -16,9 +16,7 @@ import pyarrow.types as pt
 from runtime.language import ast as s
 from runtime.language.ast import MIRRORED
 from runtime.language.query import AdjacentCondition, Query
-
-#: The parts of an index around a value, as bits.
-BELOW, AT, ABOVE = 1, 2, 4
+from runtime.plan.operators.range_index.key_range import ABOVE, AT, BELOW
 
 # Which keys fit, seen from the value of the next event: `key < value` are those below it.
 PARTS = {

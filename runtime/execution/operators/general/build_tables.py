@@ -1,16 +1,10 @@
-"""A query as tables of numbers for the kernel. Immutable; `pools.py` has the run state.
-
-A position is a bit: `follow[p]` are the positions that may come after p, and so on. A guard is a
-number (OPEN: none), with a row of alternatives, each the bits of the NOTs that must hold.
-"""
+"""Turns a query into the tables of the general kernel."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from runtime.execution.operators.general.predicate_compiler import (
@@ -20,131 +14,61 @@ from runtime.execution.operators.general.predicate_compiler import (
     Programs,
     kind_of,
 )
+from runtime.execution.operators.general.tables import (
+    ANY,
+    BEFORE,
+    CONTIGUOUS,
+    FIRST_GUARD,
+    FOLLOW,
+    GREATEST,
+    GUARD,
+    LAST_GUARD,
+    LEAST,
+    NEVER,
+    NEXT,
+    NONE,
+    NOT_OF,
+    NOTS_AFTER,
+    NOTS_AHEAD,
+    OPEN,
+    PAIRED_WITH,
+    PAIRS,
+    PLACE,
+    PROGRAM,
+    ROW_OF,
+    SIMPLE,
+    SUM,
+    GeneralTables,
+    InputColumns,
+    Ints,
+)
 from runtime.language import ast as s
 from runtime.language import automaton
 from runtime.language.ambiguity import needs_subsets
 from runtime.language.query import Fold, Lane, Query, Semantics
 
-Ints = npt.NDArray[np.int64]
-Doubles = npt.NDArray[np.float64]
-
-ANY, NEXT, CONTIGUOUS = range(3)
-SUM, LEAST, GREATEST = range(3)
-NONE = OPEN = -1
 _UNMET = -1
-SIMPLE, PROGRAM = range(2)
-NEVER = -(2**63)
-
 _SEMANTICS = {Semantics.ANY: ANY, Semantics.NEXT: NEXT, Semantics.CONTIGUOUS: CONTIGUOUS}
 _FOLDS = {Fold.SUM: SUM, Fold.MIN: LEAST, Fold.MAX: GREATEST}
 
 
-# Columns of `at`, by position.
-(
-    FOLLOW,
-    BEFORE,
-    FIRST_GUARD,
-    LAST_GUARD,
-    NOTS_AHEAD,
-    NOTS_AFTER,
-    NOT_OF,
-    PLACE,
-    PAIRED_WITH,
-    ROW_OF,
-) = range(10)
-# Columns of `steps`, by two positions.
-GUARD, PAIRS, PAIRS_END = range(3)
-# Columns of `lane`.
-FOLD, TOUCH, AS_TEXT = range(3)
-
-
-class Plan(NamedTuple):
-    """`subsets`: whether bindings are followed together, or each by itself. `waking`: what can make
-    a window worth keeping, a first event or one that a leading NOT forbids. `listed`: positions
-    under NOT whose partial matches cannot be told by their start alone. `grained`: positions
-    that need values of their event when it is gone. `kept`: how many values that are.
-    `awaiting`: whether a trend can end with a NOT."""
-
-    semantics: int
-    subsets: int
-    conjunctive: int
-    least: int
-    within: int
-    slide: int
-    counted: int
-    since: int
-    positive: int
-    negated: int
-    waking: int
-    first: int
-    last: int
-    one_side: int
-    other_side: int
-    nots: int
-    not_first: int
-    not_last: int
-    listed: int
-    places: int
-    grained: int
-    registers: int
-    kept: int
-    lanes: int
-    rows: int
-    awaiting: int
-    at: Ints
-    steps: Ints
-    guards: Ints
-    conditions: Ints
-    code: Ints
-    lane: Ints
-
-
-class Columns(NamedTuple):
-    """What the kernel needs of the events, by name."""
-
-    values: tuple[tuple[str, int], ...]
-    lanes: tuple[tuple[str | None, bool, int], ...]
-    texts: tuple[tuple[int, str], ...]
-
-
-def make_plan(
+def build_tables(
     query: Query, types: Mapping[str, pa.DataType], since: int | None
-) -> tuple[Plan, Columns]:
-    template = query.template
-    size = len(template.positions)
-    main = template.automaton
-    negative = _bits(p.index for p in template.positions if p.negation is not None)
+) -> tuple[GeneralTables, InputColumns]:
+    """`types` are those of attributes; windows that start before `since` are not reported."""
+    size = len(query.template.positions)
     guards = _Guards()
     at = np.zeros((size, 10), np.int64)
-    at[:, (FIRST_GUARD, LAST_GUARD, NOT_OF, PLACE)] = NONE
     steps = np.zeros((size, size, 3), np.int64)
-    for one in template.automata:
-        for p, after in one.follow.items():
-            at[p, FOLLOW] = _bits(after)
-            for q, guard in after.items():
-                at[q, BEFORE] |= _signed(1 << p)
-                at[p, NOTS_AHEAD] |= _named(guard)
-                steps[p, q, GUARD] = guards.number(guard)
-    for p, guard in main.first.items():
-        at[p, FIRST_GUARD] = guards.number(guard)
-    for p, guard in main.last.items():
-        at[p, LAST_GUARD] = guards.number(guard)
-        at[p, NOTS_AFTER] = _named(guard)
+    _fill_steps(query, at, steps, guards)
     pairs = _Pairs(query, types, at, steps)
-    under_not = [p for p in template.positions if p.negation is not None]
-    for position in under_not:
-        assert position.negation is not None
-        at[position.index, NOT_OF] = position.negation
-    stored = [p.index for p in under_not if at[p.index, FOLLOW]]
-    at[stored, PLACE] = np.arange(len(stored))
-    listed = [p for p in stored if at[p, NOTS_AHEAD] or pairs.grained >> p & 1]
-    opening = any(_named(guard) for guard in main.first.values())
+    stored, listed = _place_negated(query, at, pairs.grained)
     subsets = needs_subsets(query)
+    positive = [p.index for p in query.template.positive]
     by_binding = subsets and not _by_type(query)
-    positive = [p.index for p in template.positive]
     if by_binding:
         at[positive, ROW_OF] = np.arange(len(positive))
-    plan = Plan(
+    tables = GeneralTables(
         semantics=_SEMANTICS[query.semantics],
         subsets=int(subsets),
         conjunctive=int(query.conjunctive),
@@ -153,16 +77,8 @@ def make_plan(
         slide=query.window.slide,
         counted=int(query.window.counted),
         since=NEVER if since is None else since,
-        positive=_bits(positive),
-        negated=negative,
-        waking=_bits(main.first) | (negative if opening else 0),
-        first=_bits(main.first),
-        last=_bits(main.last),
-        one_side=_bits(p.index for p in template.positive if p.side == 0),
-        other_side=_bits(p.index for p in template.positive if p.side == 1),
-        nots=len(template.negations),
-        not_first=_bits(p for one in template.negations for p in one.first),
-        not_last=_bits(p for one in template.negations for p in one.last),
+        **_position_sets(query),
+        nots=len(query.template.negations),
         listed=_bits(listed),
         places=len(stored),
         grained=_signed(pairs.grained),
@@ -178,12 +94,64 @@ def make_plan(
         code=pairs.programs.table(),
         lane=np.array([_lane(lane, types) for lane in query.lanes], np.int64).reshape(-1, 3),
     )
-    columns = Columns(
-        values=tuple((name, pairs.programs.kinds[name]) for name in pairs.programs.places),
+    return tables, _input_columns(query, pairs.programs)
+
+
+def _fill_steps(query: Query, at: Ints, steps: Ints, guards: _Guards) -> None:
+    """The steps of the automata, their guards, and the NOTs that they name."""
+    main = query.template.automaton
+    at[:, (FIRST_GUARD, LAST_GUARD, NOT_OF, PLACE)] = NONE
+    for one in query.template.automata:
+        for p, after in one.follow.items():
+            at[p, FOLLOW] = _bits(after)
+            for q, guard in after.items():
+                at[q, BEFORE] |= _signed(1 << p)
+                at[p, NOTS_AHEAD] |= _named(guard)
+                steps[p, q, GUARD] = guards.number(guard)
+    for p, guard in main.first.items():
+        at[p, FIRST_GUARD] = guards.number(guard)
+    for p, guard in main.last.items():
+        at[p, LAST_GUARD] = guards.number(guard)
+        at[p, NOTS_AFTER] = _named(guard)
+
+
+def _place_negated(query: Query, at: Ints, grained: int) -> tuple[list[int], list[int]]:
+    """Gives positions under NOT their places. Returns those whose partial matches are stored, and
+    those whose partial matches are listed one by one."""
+    under_not = [p for p in query.template.positions if p.negation is not None]
+    for position in under_not:
+        assert position.negation is not None
+        at[position.index, NOT_OF] = position.negation
+    stored = [p.index for p in under_not if at[p.index, FOLLOW]]
+    at[stored, PLACE] = np.arange(len(stored))
+    return stored, [p for p in stored if at[p, NOTS_AHEAD] or grained >> p & 1]
+
+
+def _position_sets(query: Query) -> dict[str, int]:
+    """Sets of positions, as bits."""
+    template = query.template
+    first = template.automaton.first
+    negated = _bits(p.index for p in template.positions if p.negation is not None)
+    opening = any(_named(guard) for guard in first.values())
+    return {
+        "positive": _bits(p.index for p in template.positive),
+        "negated": negated,
+        "waking": _bits(first) | (negated if opening else 0),
+        "first": _bits(first),
+        "last": _bits(template.automaton.last),
+        "one_side": _bits(p.index for p in template.positive if p.side == 0),
+        "other_side": _bits(p.index for p in template.positive if p.side == 1),
+        "not_first": _bits(p for one in template.negations for p in one.first),
+        "not_last": _bits(p for one in template.negations for p in one.last),
+    }
+
+
+def _input_columns(query: Query, programs: Programs) -> InputColumns:
+    return InputColumns(
+        values=tuple((name, programs.kinds[name]) for name in programs.places),
         lanes=tuple((lane.attribute, lane.ones, _FOLDS[lane.fold]) for lane in query.lanes),
-        texts=tuple(pairs.programs.texts),
+        texts=tuple(programs.texts),
     )
-    return plan, columns
 
 
 class _Guards:
@@ -240,7 +208,7 @@ class _Pairs:
                 if other.next and not one.next:
                     return self._simple(symbol, one, other)
                 if one.next and not other.next:
-                    return self._simple(_MIRRORED[symbol], other, one)
+                    return self._simple(s.MIRRORED[symbol], other, one)
         start, stop = self.programs.add(expression)
         return (PROGRAM, start, stop, 0, 0, 0)
 
@@ -253,9 +221,6 @@ class _Pairs:
             *(places[name] for name in names),
             *(kinds[name] for name in names),
         )
-
-
-_MIRRORED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def _attributes(expression: s.Expression) -> list[s.Attribute]:

@@ -1,54 +1,25 @@
-"""A query as tables of numbers for the kernel. Immutable; `vectors.py` has the run state.
-
-A state is a position of the pattern. As each type has one position, so has each event.
-"""
+"""Turns a query into the tables of the next-match kernel."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from runtime.execution.operators.next_match.tables import ALWAYS, Ints, NextMatchTables
 from runtime.language.query import Lane, Query, Semantics
 from runtime.plan.operators.next_match import extremes, sums
 
-Ints = npt.NDArray[np.int64]
 
-ALWAYS = -(2**63)
-
-
-class Plan(NamedTuple):
-    """`before[t]`: the states from which an event enters t, as bits. `befores`: the same as lists,
-    that of t from `befores[t]` to `befores[t + 1]`. `begins`, `ends`, `goes_on`: whether a trend
-    can begin there, end there, be extended from there. `touches`: by lane and state, whether the
-    events of the state have a value for it."""
-
-    is_contiguous: int
-    within: int
-    slide: int
-    since: int
-    states: int
-    sums: int
-    extremes: int
-    before: Ints
-    befores: Ints
-    begins: Ints
-    ends: Ints
-    goes_on: Ints
-    sum_touches: Ints
-    extreme_touches: Ints
-
-
-def make_plan(query: Query, since: int | None) -> Plan:
+def build_tables(query: Query, since: int | None) -> NextMatchTables:
+    """Windows that start before `since` are not reported."""
     automaton, states = query.template.automaton, len(query.template.positions)
     before = np.zeros(states, np.int64)
     goes_on = np.zeros(states, np.int64)
     for p, t in automaton.edges:
         before[t] |= 1 << p
         goes_on[p] = 1
-    return Plan(
+    return NextMatchTables(
         is_contiguous=int(query.semantics is Semantics.CONTIGUOUS),
         within=query.window.within,
         slide=query.window.slide,

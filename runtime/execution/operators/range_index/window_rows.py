@@ -1,8 +1,8 @@
-"""The windows of partitions that are open, and those that have ended but were not asked for.
+"""The open windows of all partitions, and closed ones whose results were not read yet.
 
 A *row* is one window of one partition: its totals, its trees and its shared Kleene states. The
-open rows of a partition form a list by ascending window; rows that have ended leave the list and
-lose their trees, and wait as done.
+open rows of a partition form a list by ascending window. A row that is closed leaves the list and
+frees its trees.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from runtime.execution.jit import compiled, inlined
 from runtime.execution.operators.range_index.node_arena import NONE
-from runtime.execution.operators.range_index.wide_tree import NOTHING
+from runtime.execution.operators.range_index.node_scan import NOTHING
 
 Ints = npt.NDArray[np.int64]
 
@@ -28,7 +28,7 @@ ROWS_USED, FREE_ROW, OPEN_ROWS, DONE_ROWS, SNAPSHOTS_USED, FREE_SNAPSHOT = range
 SHARED, SPLIT, MERGED, CONTINUED, LAST_ALONE, TAKEN, HELD, COUNTED = range(8)
 
 
-class State(NamedTuple):
+class WindowRows(NamedTuple):
     counters: Ints
     slots: Ints  # by slot: first row, row that was found last, next ordinal
     rows: Ints
@@ -44,12 +44,12 @@ class State(NamedTuple):
     decisions: Ints
 
 
-def empty_state(
+def empty_rows(
     totals: int, folds: int, kleene_ints: int, pending: int, width: int, kleenes: int
-) -> State:
+) -> WindowRows:
     counters = np.zeros(6, np.int64)
     counters[[FREE_ROW, FREE_SNAPSHOT]] = NONE
-    return State(
+    return WindowRows(
         counters=counters,
         slots=np.zeros((0, 3), np.int64),
         rows=np.zeros((0, 4), np.int64),
@@ -66,18 +66,18 @@ def empty_state(
     )
 
 
-def with_rows(state: State, rows: int) -> State:
+def with_rows(state: WindowRows, rows: int) -> WindowRows:
     names = ("rows", "mantissas", "exponents", "leasts", "kleenes", "pending", "pending_powers")
     return state._replace(**{name: _longer(getattr(state, name), rows, 0) for name in names})
 
 
-def with_slots(state: State, slots: int) -> State:
+def with_slots(state: WindowRows, slots: int) -> WindowRows:
     longer = _longer(state.slots, slots, NONE)
     longer[len(state.slots) :, 2] = 0
     return state._replace(slots=longer)
 
 
-def with_snapshots(state: State, snapshots: int) -> State:
+def with_snapshots(state: WindowRows, snapshots: int) -> WindowRows:
     names = ("snapshots", "snapshot_powers", "after")
     return state._replace(**{name: _longer(getattr(state, name), snapshots, 0) for name in names})
 
@@ -88,8 +88,8 @@ def _longer(array: npt.NDArray[Any], length: int, fill: int) -> npt.NDArray[Any]
     return longer
 
 
-def free_rows(state: State, rows: Ints) -> None:
-    """Rows that are done can be used again."""
+def free_rows(state: WindowRows, rows: Ints) -> None:
+    """Frees closed rows."""
     chain = np.append(state.counters[FREE_ROW], rows)
     state.rows[rows, STATUS] = FREE
     state.rows[rows, AFTER] = chain[:-1]
@@ -145,7 +145,7 @@ def open_row(state, slot, window):
 
 @compiled
 def unlink_first(state, slot):
-    """Takes the oldest row out of a partition's list; it is done."""
+    """Removes the oldest row from a partition's list and marks it as done."""
     row = state.slots[slot, 0]
     state.slots[slot, 0] = state.rows[row, AFTER]
     state.slots[slot, 1] = NONE

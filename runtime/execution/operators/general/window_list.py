@@ -1,5 +1,8 @@
-"""Windows of one partition: they open when an event wakes them, close when a later event or the
-watermark has passed them, and leave a row of output if they have come to anything."""
+"""Opens and closes the windows of one partition.
+
+A window opens with the first event that matters to it, and closes when a later event or the
+watermark has passed it. It leaves an output row if it has any trend.
+"""
 
 from __future__ import annotations
 
@@ -30,22 +33,28 @@ from runtime.execution.operators.general.arena import (
     TOTALS,
     TURN,
     WINDOW,
-    Pools,
+    TrendArena,
+    allocate,
     free_nodes,
-    give_back,
-    take,
+    release,
 )
 from runtime.execution.operators.general.bits import lowest
 from runtime.execution.operators.general.commit import add_total
 from runtime.execution.operators.general.negation import alive_until, forget_threads, passes
-from runtime.execution.operators.general.plan import LAST_GUARD, OPEN, Doubles, Ints, Plan
+from runtime.execution.operators.general.tables import (
+    LAST_GUARD,
+    OPEN,
+    Doubles,
+    GeneralTables,
+    Ints,
+)
 from runtime.execution.wide_float import add, mul
 
 
 @compiled
-def open_window(plan: Plan, s: Pools, slot: Int, number: Int, begin: Int) -> Int:
+def open_window(tables: GeneralTables, s: TrendArena, slot: Int, number: Int, begin: Int) -> Int:
     """Adds a window behind the newest one of the slot."""
-    window = take(s.windows, s.counters, WINDOW)
+    window = allocate(s.windows, s.counters, WINDOW)
     if window == NOBODY:
         return WINDOW
     record = s.windows[window]
@@ -63,75 +72,75 @@ def open_window(plan: Plan, s: Pools, slot: Int, number: Int, begin: Int) -> Int
     else:
         s.windows[newest, LINK] = window
     s.slots[slot, NEWEST] = window
-    s.counters[EARLIEST] = min(s.counters[EARLIEST], end_of(plan, number))
+    s.counters[EARLIEST] = min(s.counters[EARLIEST], end_of(tables, number))
     return OK
 
 
 @compiled
-def end_of(plan: Plan, number: Int) -> Int:
-    return number * plan.slide + plan.within
+def end_of(tables: GeneralTables, number: Int) -> Int:
+    return number * tables.slide + tables.within
 
 
 @compiled
-def close_until(plan: Plan, s: Pools, ranks: Ints, slot: Int, point: Int) -> Int:
+def close_until(tables: GeneralTables, s: TrendArena, ranks: Ints, slot: Int, point: Int) -> Int:
     """Closes the windows of a slot that end at or before a time (or an ordinal)."""
     window = s.slots[slot, OLDEST]
-    if window == NOBODY or end_of(plan, s.windows[window, NUMBER]) > point:
+    if window == NOBODY or end_of(tables, s.windows[window, NUMBER]) > point:
         return OK
-    while window != NOBODY and end_of(plan, s.windows[window, NUMBER]) <= point:
+    while window != NOBODY and end_of(tables, s.windows[window, NUMBER]) <= point:
         if s.counters[OUT] == len(s.out):
             s.counters[FAULT] = OUT_OF_OUTPUT
             return OUT_OF_OUTPUT
-        _settle(plan, s, ranks, slot, window)
-        _write(plan, s, slot, window)
+        _settle(tables, s, ranks, slot, window)
+        _write(tables, s, slot, window)
         after = s.windows[window, LINK]
         free_nodes(s, s.windows[window, NODES])
         free_nodes(s, s.windows[window, AWAITED])
-        give_back(s.windows, s.counters, WINDOW, window)
+        release(s.windows, s.counters, WINDOW, window)
         s.slots[slot, OLDEST] = after
         if after == NOBODY:
             s.slots[slot, NEWEST] = NOBODY
         window = after
-    if plan.listed != 0:
-        forget_threads(plan, s, slot)
+    if tables.listed != 0:
+        forget_threads(tables, s, slot)
     return OK
 
 
 @compiled
-def _settle(plan: Plan, s: Pools, ranks: Ints, slot: Int, window: Int) -> None:
+def _settle(tables: GeneralTables, s: TrendArena, ranks: Ints, slot: Int, window: Int) -> None:
     """Decides the trends that await a last NOT: the gap reaches to the end of the window."""
-    end = end_of(plan, s.windows[window, NUMBER]) if plan.counted else LATEST
+    end = end_of(tables, s.windows[window, NUMBER]) if tables.counted else LATEST
     node = s.windows[window, AWAITED]
     while node != NOBODY:
         state = s.nodes[node, STATE]
         item = s.nodes[node, HEAD]
         while item != NOBODY:
-            alive = alive_until(plan, s, slot, s.items[item, AT], end)
-            ends = _ends(plan, s.states[state, MASK], alive)
+            alive = alive_until(tables, s, slot, s.items[item, AT], end)
+            ends = _ends(tables, s.states[state, MASK], alive)
             if ends != 0:
-                add_total(plan, s, ranks, window, state, item, ends)
+                add_total(tables, s, ranks, window, state, item, ends)
             item = s.items[item, LINK]
         node = s.nodes[node, LINK]
 
 
 @compiled
-def _ends(plan: Plan, mask: Int, alive: Int) -> Int:
+def _ends(tables: GeneralTables, mask: Int, alive: Int) -> Int:
     """The sides on which trends that end in these positions are accepted."""
     ends = 0
-    rest = mask & plan.last
+    rest = mask & tables.last
     while rest != 0:
         p = lowest(rest)
         rest &= rest - 1
-        guard = plan.at[p, LAST_GUARD]
-        if guard == OPEN or passes(plan, guard, alive):
-            ends |= 1 if plan.one_side >> p & 1 else 2
+        guard = tables.at[p, LAST_GUARD]
+        if guard == OPEN or passes(tables, guard, alive):
+            ends |= 1 if tables.one_side >> p & 1 else 2
     return ends
 
 
 @compiled
-def _write(plan: Plan, s: Pools, slot: Int, window: Int) -> None:
+def _write(tables: GeneralTables, s: TrendArena, slot: Int, window: Int) -> None:
     numbers, keys = s.window_numbers[window], s.windows[window]
-    if plan.conjunctive:
+    if tables.conjunctive:
         count, exponent = _pairs(numbers, keys)
     else:
         count, exponent = numbers[0], keys[TOTALS]
@@ -143,7 +152,7 @@ def _write(plan: Plan, s: Pools, slot: Int, window: Int) -> None:
     s.out[row, OUT_SLOT] = slot
     s.out[row, OUT_EXPONENT] = exponent
     s.out_numbers[row, 0] = count
-    for j in range(plan.lanes):
+    for j in range(tables.lanes):
         s.out[row, OUT_LANES + j] = keys[TOTALS + 3 + j]
         s.out_numbers[row, 1 + j] = numbers[3 + j]
 

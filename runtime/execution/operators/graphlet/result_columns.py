@@ -1,4 +1,4 @@
-"""The rows that a kernel reports, as columns of each query."""
+"""Turns the rows that a kernel reports into columns of each query."""
 
 from __future__ import annotations
 
