@@ -72,7 +72,7 @@ class FloatWriter:
             return {column.name: block.groups[self._query.group_by.index(column.group)]}
         assert column.measure is not None
         measure = self._query.measures[column.measure]
-        if measure.function in ("MIN", "MAX"):
+        if measure.returns_attribute:
             attribute = self._query.lanes[measure.lanes[0]].attribute
             return {column.name: extreme_of(block, measure, self._type(attribute))}
         return _doubles(column.name, *numbers_of(block, measure))

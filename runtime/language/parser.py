@@ -11,6 +11,7 @@ from lark.exceptions import UnexpectedInput, UnexpectedToken
 
 from runtime.errors import QueryError, WorkloadError
 from runtime.language import ast as s
+from runtime.language.aggregates import AGGREGATES
 from runtime.language.ast_builder import Builder
 from runtime.language.binder import resolve
 from runtime.language.expected import expected
@@ -33,8 +34,8 @@ START = {
 
 # What can be called in a clause. PATTERN has SEQ only, and there a comma may be missing as well.
 FUNCTIONS = {
-    "RETURN": ("COUNT", "SUM", "MIN", "MAX", "AVG"),
-    "HAVING": ("COUNT", "SUM", "MIN", "MAX", "AVG"),
+    "RETURN": tuple(AGGREGATES),
+    "HAVING": tuple(AGGREGATES),
     "WHERE": ("NEXT",),
 }
 MOST_NESTING = 100
@@ -108,7 +109,7 @@ def _missing(source: Source, query: QueryClauses, keywords: list[str]) -> QueryE
 def _grammar() -> Lark:
     text = files("runtime.language").joinpath("grammar.lark").read_text(encoding="utf-8")
     return Lark(
-        text,
+        text.replace("__FUNCTIONS__", "|".join(AGGREGATES)),
         parser="lalr",
         start=sorted(set(START.values())),
         propagate_positions=True,

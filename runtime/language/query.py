@@ -10,6 +10,8 @@ from functools import cached_property
 
 from runtime.errors import HamletError, did_you_mean
 from runtime.language import ast as s
+from runtime.language.aggregates import AggregateFunction, LaneInput, ResultKind
+from runtime.language.aggregates import Fold as Fold  # noqa: PLC0414 (for importers of Query)
 from runtime.language.automaton import Template
 from runtime.language.splitter import Source
 from runtime.types.attribute_kinds import Kind
@@ -68,35 +70,32 @@ class AdjacentCondition:
         return frozenset(a.name for a in found if isinstance(a, s.Attribute) and not a.next)
 
 
-class Fold(Enum):
-    """How a lane combines: sums are linear in the count, MIN and MAX are not."""
-
-    SUM = "sum"
-    MIN = "min"
-    MAX = "max"
-
-
 @dataclass(frozen=True)
 class Lane:
-    """A number that rides along with the count of trends.
-
-    SUM adds, over the events bound to `positions`, the attribute's value, or one for each event
-    that has a value (`ones` with an attribute: the divisor of AVG), or one for each event
-    (`ones` without an attribute: COUNT(E))."""
+    """A number that is kept beside the count of trends: the fold of `input` over the events bound
+    to `positions`, in all trends."""
 
     fold: Fold
     positions: frozenset[int]
-    attribute: str | None = None
-    ones: bool = False
+    input: LaneInput
+
+    @property
+    def attribute(self) -> str | None:
+        return self.input.attribute
 
 
 @dataclass(frozen=True)
 class Measure:
     """An aggregate of a result row and the lanes it is made of (none: COUNT(*))."""
 
-    function: str
+    function: AggregateFunction
     text: str
     lanes: tuple[int, ...] = ()
+
+    @property
+    def returns_attribute(self) -> bool:
+        """Whether the result is a value of the attribute, in the attribute's own type."""
+        return self.function.result is ResultKind.ATTRIBUTE
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ A machine belongs to a query and holds no run state; `trends.py` does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
@@ -28,6 +28,8 @@ from runtime.language.query import Fold, Lane, Query
 from runtime.language.row_eval import Function, compile_expression
 
 Row: TypeAlias = tuple[Any, ...]
+#: The number of a lane, its fold, the place of its attribute, and what a value adds to a sum.
+Touch: TypeAlias = tuple[int, Fold, int | None, Callable[[Any], int]]
 
 
 class Event(NamedTuple):
@@ -110,18 +112,16 @@ class Machine:
 
     def touch(self, position: int, count: int, lanes: Lanes, row: Row) -> None:
         """Adds an event to the lanes of `count` trends that it extends at a position."""
-        for j, fold, index, double in self._touches[position]:
+        for j, fold, index, amount in self._touches[position]:
             value = row[index] if index is not None else 1
             if value is None:
                 continue
             if fold is Fold.SUM:
-                lanes[j] += count * (whole(value) if double else value)
+                lanes[j] += count * amount(value)
             elif fold is Fold.MIN:
                 lanes[j] = least(lanes[j], value)
-            elif fold is Fold.MAX:
-                lanes[j] = greatest(lanes[j], value)
             else:
-                lanes[j] += count
+                lanes[j] = greatest(lanes[j], value)
 
     # ---- steps -----------------------------------------------------------------------------
 
@@ -279,17 +279,23 @@ def _kept(query: Query, layout: Mapping[str, int]) -> dict[int, tuple[int, ...]]
     return {p: tuple(sorted(indexes)) for p, indexes in kept.items()}
 
 
-def _touches(
-    query: Query, layout: Mapping[str, int], doubles: Set[str]
-) -> list[list[tuple[int, Fold | None, int | None, bool]]]:
-    """For each position the lanes an event adds to: lane, fold (None: counts ones), place of the
-    attribute, and whether it is a double."""
+def _touches(query: Query, layout: Mapping[str, int], doubles: Set[str]) -> list[list[Touch]]:
+    """For each position the lanes that an event there adds to."""
 
-    def touch(j: int, lane: Lane) -> tuple[int, Fold | None, int | None, bool]:
+    def touch(j: int, lane: Lane) -> Touch:
         index = layout[lane.attribute] if lane.attribute is not None else None
-        return (j, None if lane.ones else lane.fold, index, lane.attribute in doubles)
+        return j, lane.fold, index, _amount(lane.input.power, lane.attribute in doubles)
 
     return [
         [touch(j, lane) for j, lane in enumerate(query.lanes) if position.index in lane.positions]
         for position in query.template.positions
     ]
+
+
+def _amount(power: int, double: bool) -> Callable[[Any], int]:
+    """What a value adds to a sum: a whole number, of 2^-1074 to this power if it is a double."""
+    if power == 0:
+        return lambda value: 1
+    if power == 1:
+        return whole if double else lambda value: value
+    return lambda value: (whole(value) if double else value) ** power

@@ -17,8 +17,9 @@ def whole(value: float) -> int:
     return numerator << (FRACTION_BITS + 1 - denominator.bit_length())
 
 
-def rational(total: int, *, fractional: bool) -> Fraction:
-    return Fraction(total, 1 << FRACTION_BITS) if fractional else Fraction(total)
+def rational(total: int, power: int) -> Fraction:
+    """What a sum of such whole numbers to the power of `power` stands for."""
+    return Fraction(total, 1 << power * FRACTION_BITS)
 
 
 def as_double(value: int | Fraction) -> float:

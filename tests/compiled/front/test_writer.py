@@ -104,7 +104,7 @@ class Outcome:
     def _lane(self, rng: random.Random, lane, rows: int, most: int) -> list:
         if lane.fold is not Fold.SUM:
             return column(rng, TYPES[lane.attribute], rows).to_pylist()
-        if lane.attribute is None or lane.ones:
+        if lane.input.is_count:
             return [rng.choice([0, rng.randint(1, most)]) for _ in range(rows)]
         if pa.types.is_floating(TYPES[lane.attribute]):
             return [rng.randint(-1000, 1000) / 8 for _ in range(rows)]
@@ -153,7 +153,9 @@ class Outcome:
             lanes = []
             for lane, column_ in zip(self.query.lanes, self.lanes, strict=True):
                 value = column_[row]
-                doubles = lane.fold is Fold.SUM and not lane.ones and lane.attribute == "d"
+                doubles = (
+                    lane.fold is Fold.SUM and not lane.input.is_count and lane.attribute == "d"
+                )
                 lanes.append(whole(value) if doubles else value)
             found.append(
                 plain.Closed(self.query.name, window, group, Totals(self.counts[row], lanes))

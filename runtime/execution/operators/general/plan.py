@@ -22,6 +22,7 @@ from runtime.execution.operators.general.predicate_compiler import (
 )
 from runtime.language import ast as s
 from runtime.language import automaton
+from runtime.language.aggregates import LaneInput
 from runtime.language.ambiguity import needs_subsets
 from runtime.language.query import Fold, Lane, Query, Semantics
 
@@ -103,7 +104,7 @@ class Columns(NamedTuple):
     """What the kernel needs of the events, by name."""
 
     values: tuple[tuple[str, int], ...]
-    lanes: tuple[tuple[str | None, bool, int], ...]
+    lanes: tuple[tuple[LaneInput, int], ...]
     texts: tuple[tuple[int, str], ...]
 
 
@@ -180,7 +181,7 @@ def make_plan(
     )
     columns = Columns(
         values=tuple((name, pairs.programs.kinds[name]) for name in pairs.programs.places),
-        lanes=tuple((lane.attribute, lane.ones, _FOLDS[lane.fold]) for lane in query.lanes),
+        lanes=tuple((lane.input, _FOLDS[lane.fold]) for lane in query.lanes),
         texts=tuple(pairs.programs.texts),
     )
     return plan, columns

@@ -68,9 +68,10 @@ class RowLayout(Layout):
     def sum_part(self, type_: str, position: int, lane: Lane) -> int:
         if position not in lane.positions:
             return k.NOTHING
-        if lane.attribute is None:
+        column = lane.input.column
+        if column is None:
             return k.EVENTS_OF
-        return 2 + 2 * self.summed[type_].index(lane.attribute) + lane.ones
+        return 2 + 2 * self.summed[type_].index(column) + lane.input.is_count
 
     def min_part(self, type_: str, position: int, lane: Lane) -> int:
         if position not in lane.positions:

@@ -29,7 +29,6 @@ from runtime.execution.operators.next_match.window_state import (
     SLOT,
     STATUS,
     WAITING,
-    Doubles,
     Vectors,
     grown,
     new_vectors,
@@ -122,7 +121,7 @@ class MovingRun:
         return used
 
     def _events(self, batch: Batch, groups: Groups) -> Events:
-        values = [_values(batch, lane) for lane in sums(self.query)]
+        values = [batch.lane_values(lane.input) for lane in sums(self.query)]
         orders = [_order(batch, lane) for lane in extremes(self.query)]
         return Events(
             times=_own(batch.times),
@@ -163,14 +162,6 @@ class MovingRun:
                 lanes.append(Extremes(order, found != NOTHING))
         slots = vectors.rows[rows, SLOT].astype(np.int32)
         return Closed(self.query.name, vectors.rows[rows, NUMBER], slots, numbers[0], lanes)
-
-
-def _values(batch: Batch, lane: Lane) -> Doubles:
-    if lane.attribute is None:
-        return np.ones(batch.size)
-    if lane.ones:
-        return batch.order(lane.attribute)[1].astype(np.float64)
-    return batch.number(lane.attribute)
 
 
 def _order(batch: Batch, lane: Lane) -> Ints:

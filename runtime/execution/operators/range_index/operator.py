@@ -151,7 +151,7 @@ class OrderedRun:
             for condition in conditions:
                 row &= batch.truth(condition)
         orders = [batch.order(name) for name in layout.orders]
-        values = [batch.number(name) for name in layout.values]
+        values = [batch.lane_values(column) for column in layout.values]
         return Events(
             instants=_flat(batch.instants, np.int64),
             points=self._points(batch),

@@ -20,19 +20,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import NamedTuple, TypeAlias
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from runtime.language import ast as s
+from runtime.language.aggregates import LaneInput
 from runtime.language.canonical import canonical
 from runtime.language.query import Fold, Query
 from runtime.plan.operators.range_index.comparison_edges import Edge, edges_of
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 Class: TypeAlias = tuple[str, frozenset[s.Expression]]
+T = TypeVar("T")
 
 # Every snapshot is a lane of every later event, so even `always` has an end.
 MOST_SNAPSHOTS = 64
@@ -139,7 +141,7 @@ class Layout:
     plan: Plan
     classes: list[tuple[str, tuple[s.Expression, ...]]]  # by class that has conditions
     orders: list[str]
-    values: list[str]
+    values: list[LaneInput]
     lanes: list[int]  # by shape of tree
     folds: list[int]
     trees: int  # of one window and partition
@@ -175,13 +177,13 @@ def lay_out(
     return _Planner(queries, types, sharing, costs).layout(code, since)
 
 
-class _Names:
-    """Numbers for names, in the order in which they are first asked for."""
+class _Numbering(Generic[T]):
+    """Numbers for columns, in the order in which they are first asked for."""
 
     def __init__(self) -> None:
-        self.known: dict[str, int] = {}
+        self.known: dict[T, int] = {}
 
-    def __call__(self, name: str | None) -> int:
+    def __call__(self, name: T | None) -> int:
         return -1 if name is None else self.known.setdefault(name, len(self.known))
 
 
@@ -197,7 +199,7 @@ class _Planner:
         self.edges = [edges_of(query, types) for query in queries]
         self.sharing = sharing
         self.costs = costs
-        self.orders, self.values = _Names(), _Names()
+        self.orders, self.values = _Numbering[str](), _Numbering[LaneInput]()
         self.lanes: list[int] = []
         self.folds: list[int] = []
         self.totals: dict[tuple[Place, int], int] = {}
@@ -460,8 +462,8 @@ class _Planner:
                 lane = self.queries[place.query].lanes[j]
                 if place.position in lane.positions:
                     count = block.numbers[place, -1]
-                    column = self.values(lane.attribute)
-                    rows.append([block.numbers[place, j], count, column, int(lane.ones)])
+                    column = self.values(lane.input.column)
+                    rows.append([block.numbers[place, j], count, column, lane.input.is_count])
         return rows
 
     def _fold_touches(self, b: int) -> list[list[int]]:

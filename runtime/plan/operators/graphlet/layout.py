@@ -16,6 +16,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from runtime.language import ast as s
+from runtime.language.aggregates import LaneInput
 from runtime.language.query import Fold, Lane, Query
 from runtime.plan.operators.graphlet.eligibility import Condition, condition_of
 from runtime.plan.operators.graphlet.row_class import Form
@@ -76,14 +77,14 @@ class Layout:
         return {type_: sorted(conditions, key=_nested) for type_, conditions in found.items()}
 
     @cached_property
-    def summed(self) -> dict[str, list[str]]:
-        """For each type the attributes of which sums are needed."""
+    def summed(self) -> dict[str, list[LaneInput]]:
+        """For each type the columns of which sums are needed."""
         return {
             type_: sorted(
                 {
-                    lane.attribute
+                    lane.input.column
                     for lane in self._lanes_of(type_)
-                    if is_sum(lane) and lane.attribute is not None
+                    if is_sum(lane) and lane.input.column is not None
                 }
             )
             for type_ in self.types
@@ -110,8 +111,8 @@ class Layout:
         ]
 
     @cached_property
-    def attributes(self) -> list[str]:
-        return sorted({name for names in self.summed.values() for name in names})
+    def attributes(self) -> list[LaneInput]:
+        return sorted({column for columns in self.summed.values() for column in columns})
 
     @cached_property
     def ordered(self) -> list[Extreme]:

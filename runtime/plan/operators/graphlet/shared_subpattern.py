@@ -154,7 +154,7 @@ def _position(query: Query, type_: str) -> int:
 
 def _lane(query: Query, types: tuple[str, ...], lane: Lane) -> Lane:
     places = [n for n, type_ in enumerate(types) if _position(query, type_) in lane.positions]
-    return Lane(lane.fold, frozenset(places), lane.attribute, lane.ones)
+    return Lane(lane.fold, frozenset(places), lane.input)
 
 
 def _listed(types: Iterable[str]) -> str:
