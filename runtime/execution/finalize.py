@@ -11,14 +11,16 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from runtime.execution.column import Mask, from_whole_order
+from runtime.execution.column import Doubles, Mask, from_whole_order
+from runtime.execution.exact.rationals import square_root
+from runtime.execution.wide_float import STEP
 from runtime.execution.wide_float_column import Numbers
 from runtime.execution.window_partials import Block, Extremes
 from runtime.language.query import Measure
 
 #: Numbers, and where they are not null (None: everywhere).
 NumberColumn: TypeAlias = tuple[Numbers, Mask | None]
-Exact: TypeAlias = int | Fraction | float | None
+Exact: TypeAlias = int | Fraction | None
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,59 @@ def _average(lanes: Sequence[Numbers]) -> NumberColumn:
     return Numbers.of(np.nan_to_num(total.over(values), copy=False)), _any_value(values)
 
 
+def _variance(lanes: Sequence[Numbers]) -> NumberColumn:
+    difference, values = _squared_deviation(lanes)
+    with np.errstate(all="ignore"):
+        variance = difference / (values * values)
+    return Numbers.of(np.nan_to_num(variance, copy=False)), _any_value(lanes[1])
+
+
+def _deviation(lanes: Sequence[Numbers]) -> NumberColumn:
+    """The root of the variance. One step of Newton's method with products of twice the precision
+    rounds it once, not twice."""
+    difference, values = _squared_deviation(lanes)
+    with np.errstate(all="ignore"):
+        root = np.sqrt(difference / (values * values))
+        scaled, scaled_rest = _product(root, values)
+        square, square_rest = _product(scaled, scaled)
+        rest = ((difference - square) - square_rest) - 2 * scaled * scaled_rest
+        root += np.nan_to_num(rest / (2 * scaled * values), copy=False)
+    return Numbers.of(np.nan_to_num(root, copy=False)), _any_value(lanes[1])
+
+
+def _squared_deviation(lanes: Sequence[Numbers]) -> tuple[Doubles, Doubles]:
+    """`n * squares - total**2` and `n`: the variance is their quotient, divided by `n` once more.
+    All lanes are scaled by the same power of two, so that `n` is about one. The products have twice
+    the precision: what cancels is only what rounding left in the lanes themselves."""
+    total, values, squares = (_scaled(lane, lanes[1]) for lane in lanes)
+    with np.errstate(all="ignore"):
+        one, one_rest = _product(values, squares)
+        other, other_rest = _product(total, total)
+        difference = (one - other) + (one_rest - other_rest)
+    return np.maximum(difference, 0.0), values
+
+
+def _scaled(numbers: Numbers, divisor: Numbers) -> Doubles:
+    """Divided by the power of two next to the divisor; doubles, since these are about averages."""
+    apart = STEP * (numbers.exponent - divisor.exponent) - np.frexp(divisor.mantissa)[1]
+    scaled: Doubles = np.ldexp(numbers.mantissa, apart)
+    return scaled
+
+
+def _product(one: Doubles, other: Doubles) -> tuple[Doubles, Doubles]:
+    """The product as the sum of two doubles, without an error (Dekker)."""
+    product = one * other
+    (a, b), (c, d) = _halves(one), _halves(other)
+    return product, ((a * c - product) + a * d + b * c) + b * d
+
+
+def _halves(numbers: Doubles) -> tuple[Doubles, Doubles]:
+    """Two doubles of 26 bits each (Veltkamp)."""
+    moved = numbers * (2.0**27 + 1)
+    high = moved - (moved - numbers)
+    return high, numbers - high
+
+
 def _exact_sum(lanes: Sequence[int | Fraction]) -> Exact:
     total, values = lanes
     return total if values else None
@@ -55,11 +110,23 @@ def _exact_average(lanes: Sequence[int | Fraction]) -> Exact:
     return Fraction(total) / values if values else None
 
 
+def _exact_variance(lanes: Sequence[int | Fraction]) -> Fraction | None:
+    total, values, squares = lanes
+    return Fraction(squares) / values - (Fraction(total) / values) ** 2 if values else None
+
+
+def _exact_deviation(lanes: Sequence[int | Fraction]) -> Exact:
+    variance = _exact_variance(lanes)
+    return None if variance is None else Fraction(square_root(variance))
+
+
 #: By the name of the function. Those that return a value of the attribute need none.
 FINALIZERS: Mapping[str, Finalizer] = {
     "COUNT": Finalizer(_count, lambda lanes: lanes[0]),
     "SUM": Finalizer(_sum, _exact_sum),
     "AVG": Finalizer(_average, _exact_average),
+    "VARIANCE": Finalizer(_variance, _exact_variance),
+    "STDDEV": Finalizer(_deviation, _exact_deviation),
 }
 
 

@@ -68,7 +68,7 @@ class AggregateFunction:
     kind: Kind = Kind.NUMBER
 
 
-_VALUES, _TOTAL = (Fold.SUM, 0), (Fold.SUM, 1)
+_VALUES, _TOTAL, _SQUARES = (Fold.SUM, 0), (Fold.SUM, 1), (Fold.SUM, 2)
 
 _DECLARED = (
     AggregateFunction("COUNT", Argument.EVENTS, (_VALUES,), ResultKind.COUNT),
@@ -77,6 +77,8 @@ _DECLARED = (
     AggregateFunction("MIN", Argument.ATTRIBUTE, ((Fold.MIN, 1),), ResultKind.ATTRIBUTE),
     AggregateFunction("MAX", Argument.ATTRIBUTE, ((Fold.MAX, 1),), ResultKind.ATTRIBUTE),
     AggregateFunction("AVG", Argument.ATTRIBUTE, (_TOTAL, _VALUES), ResultKind.REAL),
+    AggregateFunction("VARIANCE", Argument.ATTRIBUTE, (_TOTAL, _VALUES, _SQUARES), ResultKind.REAL),
+    AggregateFunction("STDDEV", Argument.ATTRIBUTE, (_TOTAL, _VALUES, _SQUARES), ResultKind.REAL),
 )
 
 #: The functions by name.

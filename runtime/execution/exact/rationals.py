@@ -30,6 +30,17 @@ def as_double(value: int | Fraction) -> float:
         return math.inf if value > 0 else -math.inf
 
 
+def square_root(value: Fraction) -> float:
+    """Rounded once, to nearest."""
+    shift = max(0, 128 + value.denominator.bit_length() - value.numerator.bit_length())
+    shift += shift % 2
+    scaled = value.numerator << shift
+    root = math.isqrt(scaled // value.denominator)
+    # A last bit says whether the root goes on, so that rounding sees which side it is on.
+    goes_on = root * root * value.denominator != scaled
+    return as_double(Fraction(2 * root + goes_on, 2 << shift // 2))
+
+
 def log2(value: int | Fraction) -> float:
     """The base-2 logarithm of the absolute value, at any magnitude."""
     return math.log2(abs(value.numerator)) - math.log2(value.denominator)
