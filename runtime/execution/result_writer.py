@@ -55,17 +55,8 @@ class FloatWriter:
         return self._types.get(attribute, pa.null()) if attribute is not None else pa.int64()
 
     def _bounds(self, windows: Ints, clock: Clock | None) -> dict[str, pa.Array]:
-        window = self._query.window
-        starts = windows * window.slide
-        ends = starts + window.within
-        if window.counted:
-            return {"window_start": pa.array(starts), "window_end": pa.array(ends - 1)}
-        if clock is None:  # no input yet, so there are no rows and the type is not known
-            return {
-                "window_start": pa.array(starts.tolist()),
-                "window_end": pa.array(ends.tolist()),
-            }
-        return {"window_start": clock.to_arrow(starts), "window_end": clock.to_arrow(ends)}
+        start, end = self._query.window.bounds(windows, clock)
+        return {"window_start": start, "window_end": end}
 
     def _column(self, column: OutputColumn, block: Block) -> dict[str, pa.Array]:
         if column.group is not None:

@@ -16,10 +16,11 @@ from runtime.language.pattern_check import (
     check_size,
     check_states,
 )
-from runtime.language.query import Mention, Query, Semantics, Window
+from runtime.language.query import Mention, Query, Semantics
 from runtime.language.scope import Names
 from runtime.language.select_binder import resolve_outputs
 from runtime.language.splitter import Source
+from runtime.language.window import Window
 from runtime.language.window_binder import resolve_window
 from runtime.types.attribute_kinds import Kind
 

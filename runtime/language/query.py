@@ -14,6 +14,7 @@ from runtime.language.aggregates import AggregateFunction, LaneInput, ResultKind
 from runtime.language.aggregates import Fold as Fold  # noqa: PLC0414 (for importers of Query)
 from runtime.language.automaton import Template
 from runtime.language.splitter import Source
+from runtime.language.window import Window as Window  # noqa: PLC0414 (for importers of Query)
 from runtime.types.attribute_kinds import Kind
 
 
@@ -21,29 +22,6 @@ class Semantics(Enum):
     ANY = "skip-till-any-match"
     NEXT = "skip-till-next-match"
     CONTIGUOUS = "contiguous"
-
-
-@dataclass(frozen=True)
-class Window:
-    """`[k*slide, k*slide + within)` for whole k, in microseconds, or in events if `counted`."""
-
-    within: int
-    slide: int
-    counted: bool = False
-
-    def covering(self, point: int) -> range:
-        """The numbers k of the windows that hold a time (or an ordinal)."""
-        return range((point - self.within) // self.slide + 1, point // self.slide + 1)
-
-    def first_from(self, point: int) -> int:
-        """The number k of the first window that starts there or later."""
-        return -(-point // self.slide)
-
-    def start(self, k: int) -> int:
-        return k * self.slide
-
-    def end(self, k: int) -> int:
-        return k * self.slide + self.within
 
 
 @dataclass(frozen=True)

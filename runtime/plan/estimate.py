@@ -20,7 +20,7 @@ from runtime.plan.operators.graphlet.shared_subpattern import Part, adjoins, par
 from runtime.plan.share_groups import planned_groups
 from runtime.plan.sharing_plan import Plan
 from runtime.plan.statistics import Statistics
-from runtime.template.query_groups import routing_groups
+from runtime.template.query_groups import by_window_kind, routing_groups
 
 Run: TypeAlias = tuple[tuple[Query, ...], tuple[Part, ...]]
 
@@ -45,8 +45,7 @@ def runs_of(plan: Plan, queries: Iterable[Query]) -> list[Run]:
     cost the same under every plan."""
     found: list[Run] = []
     for routing in routing_groups(queries):
-        for counted in (False, True):
-            alike = [query for query in routing.queries if query.window.counted is counted]
+        for alike in by_window_kind(routing.queries):
             for group in planned_groups(alike, plan):
                 found += [(fit, parts_of(plan, fit)) for fit in fitting(group)]
     return found

@@ -17,6 +17,7 @@ from runtime.execution.exact.state_codec import load_trends, load_values, save_t
 from runtime.execution.exact.trends import Totals, Trends
 from runtime.execution.state_file import Part
 from runtime.language.query import Query, Semantics
+from runtime.language.window import EventWindow, TimeWindow, Window
 
 Key: TypeAlias = tuple[Any, ...]
 FOREVER = 2**63
@@ -58,8 +59,7 @@ class PlainExecutor:
         """A query that joins late reports only windows that start at `since` or after."""
         self._key = [self._layout[name] for name in query.partition_by]
         machine = Machine(query, self._layout, self._doubles)
-        run = CountRun if query.window.counted else TimeRun
-        self._runs[query.name] = run(machine, query.partition_by, since)
+        self._runs[query.name] = RUNS[type(query.window)](machine, query.partition_by, since)
 
     def remove(self, name: str) -> None:
         del self._runs[name]
@@ -170,7 +170,7 @@ class TimeRun(QueryRun):
                     self._feed(window, key, events)
 
     def close(self, watermark: int) -> list[Closed]:
-        ended = [k for k in sorted(self._open) if self._query.window.end(k) <= watermark]
+        ended = sorted(k for k in self._open if k <= self._query.window.last_until(watermark))
         closed: list[Closed] = []
         for window in ended:
             for key, trends in self._open.pop(window).items():
@@ -220,3 +220,7 @@ class CountRun(QueryRun):
     def _take_up(self, data: dict[str, Any]) -> None:
         super()._take_up(data)
         self._next = {load_values(key): ordinal for key, ordinal in data["next"]}
+
+
+#: How each kind of window opens and closes.
+RUNS: Mapping[type[Window], type[QueryRun]] = {TimeWindow: TimeRun, EventWindow: CountRun}

@@ -7,7 +7,7 @@ a row held against HAVING, a number rounded: once, at the end.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -106,16 +106,8 @@ class ResultWriter:
     # ---- columns ---------------------------------------------------------------------------
 
     def _bounds(self, windows: list[int], clock: Clock | None) -> dict[str, pa.Array]:
-        window = self._query.window
-        starts, ends = [window.start(k) for k in windows], [window.end(k) for k in windows]
-        if window.counted:
-            last = [end - 1 for end in ends]
-            return {
-                "window_start": pa.array(starts, pa.int64()),
-                "window_end": pa.array(last, pa.int64()),
-            }
-        write: Callable[[list[int]], pa.Array] = clock.to_arrow if clock else pa.array
-        return {"window_start": write(starts), "window_end": write(ends)}
+        start, end = self._query.window.bounds(windows, clock)
+        return {"window_start": start, "window_end": end}
 
     def _column(self, column: OutputColumn, rows: list[Row]) -> dict[str, pa.Array]:
         if column.group is not None:

@@ -41,4 +41,4 @@ def _run(names: tuple[str, ...], plan: Plan, workload: Workload) -> RunPlan:
 
 
 def _overlaps(query: Query) -> bool:
-    return query.window.slide < query.window.within
+    return query.window.overlaps

@@ -52,8 +52,8 @@ def _difference(query: Query, other: Query, chosen: Mapping[str, Chosen]) -> str
         return f"in partitions by {joined(other.partition_by)}"
     if query.semantics is not other.semantics:
         return f"with {other.semantics.value}"
-    if query.window.counted != other.window.counted:
-        return "in windows of " + ("events" if other.window.counted else "time")
+    if query.window.kind != other.window.kind:
+        return f"in windows of {other.window.kind}"
     mine, theirs = chosen[query.name].obstacles, chosen[other.name].obstacles
     if more := [each for each in theirs if each not in mine]:
         return f"under {joined(more)}"

@@ -42,7 +42,7 @@ class RowLayout(Layout):
             *(len(part.sums) for part in self.parts),
             0,
         )
-        sliding = any(q.window.within > q.window.slide for q in self.queries)
+        sliding = any(query.window.overlaps for query in self.queries)
         if self.exact:
             large = 8 * self.vectors_at[-1] >= SMALL_ROW
             flags = (self.buffers, sliding, bool(self.parts), large)

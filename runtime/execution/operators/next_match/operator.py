@@ -76,7 +76,7 @@ class MovingRun:
         if not self._vectors.counters[WAITING]:
             return []
         known = self._vectors.rows
-        last = (watermark - self._plan.within) // self._plan.slide
+        last = self.query.window.last_until(watermark)
         rows = np.flatnonzero((known[:, STATUS] == DONE) & (known[:, NUMBER] <= last))
         if not len(rows):
             return []

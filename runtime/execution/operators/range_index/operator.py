@@ -198,8 +198,7 @@ class OrderedRun:
         ended = used[:, STATUS] == DONE
         if not self._window.counted:
             # The ends of windows can lie beyond int64.
-            last = (watermark - self._window.within) // self._window.slide
-            ended &= used[:, WINDOW_OF] <= last
+            ended &= used[:, WINDOW_OF] <= self._window.last_until(watermark)
         rows = np.flatnonzero(ended)
         kept = [q for q, query in enumerate(self._queries) if query.name not in self._removed]
         closed = [self._closed(q, rows) for q in kept]

@@ -382,7 +382,7 @@ class _Planner:
 
     def _window(self, since: int | None) -> Lists:
         window = self.queries[0].window
-        at_once = -(-window.within // window.slide)
+        at_once = window.open_at_once
         begin = ALWAYS if since is None else since
         return _lists([[[window.within, window.slide, int(window.counted), at_once, begin]]], 5)
 

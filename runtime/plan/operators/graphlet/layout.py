@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
-from math import gcd
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -18,6 +17,7 @@ import numpy as np
 from runtime.language import ast as s
 from runtime.language.aggregates import LaneInput
 from runtime.language.query import Fold, Lane, Query
+from runtime.language.window import pane_of
 from runtime.plan.operators.graphlet.eligibility import Condition, condition_of
 from runtime.plan.operators.graphlet.row_class import Form
 from runtime.plan.operators.graphlet.row_width import is_sum
@@ -59,7 +59,7 @@ class Layout:
 
     @cached_property
     def pane(self) -> int:
-        return gcd(*(n for q in self.queries for n in (q.window.within, q.window.slide)))
+        return pane_of(query.window for query in self.queries)
 
     @property
     def counted(self) -> bool:

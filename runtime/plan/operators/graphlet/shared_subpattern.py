@@ -83,7 +83,7 @@ def check_plan(plan: Plan, queries: Sequence[Query]) -> None:
             )
     for group in (*plan.groups, *(part.queries for part in plan.shared)):
         members = [query for query in queries if query.name in group]
-        if len({(q.partition_by, q.window.counted) for q in members}) > 1:
+        if len({(q.partition_by, q.window.kind) for q in members}) > 1:
             raise HamletError(
                 f"the plan lets {_listed(group)} share, but their partitions or windows are of "
                 "different kinds"
