@@ -189,10 +189,6 @@ def _adjacent(query: Query, batch: Batch) -> list[Adjacent]:
                 symbol, s.Attribute(name=left, next=False), s.Attribute(name=right, next=True)
             ):
                 pass
-            case s.Compare(
-                symbol, s.Attribute(name=right, next=True), s.Attribute(name=left, next=False)
-            ):
-                symbol = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(symbol, symbol)
             case _:
                 raise Unsupported(
                     f"query `{query.name}`: of adjacent conditions, baselines know comparisons "

@@ -7,8 +7,9 @@ trees are equal when they say the same.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, TypeAlias, TypeVar
 
 Span: TypeAlias = tuple[int, int]
 
@@ -273,6 +274,21 @@ def operands(expression: Expression) -> tuple[Expression, ...]:
             return (body,)
         case _:
             return ()
+
+
+E = TypeVar("E", bound=Node)
+
+
+def with_operands(expression: E, change: Callable[[Any], Any]) -> E:
+    """The expression with each of its operands changed."""
+    changed: dict[str, Any] = {}
+    for each in fields(expression):
+        value = getattr(expression, each.name)
+        if isinstance(value, Node):
+            changed[each.name] = change(value)
+        elif isinstance(value, tuple) and value and isinstance(value[0], Node):
+            changed[each.name] = tuple(change(part) for part in value)
+    return replace(expression, **changed) if changed else expression
 
 
 def walk(expression: Expression) -> list[Expression]:

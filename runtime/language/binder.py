@@ -6,6 +6,7 @@ from runtime.errors import QueryError, did_you_mean
 from runtime.language import ast as s
 from runtime.language.ambiguity import Bindings
 from runtime.language.automaton import compile_pattern
+from runtime.language.condition_ir import lower
 from runtime.language.conditions import Conditions, classify
 from runtime.language.error_collector import Report
 from runtime.language.expressions import SPOKEN
@@ -100,7 +101,7 @@ def _query(name: str, text: s.QueryText, report: Report, mentions: list[Mention]
         lanes=tuple(outputs.lanes),
         measures=tuple(outputs.measures),
         columns=tuple(outputs.columns),
-        having=text.having,
+        having=None if text.having is None else lower(text.having),
         window=window,
         mentions=own,
         text=text,

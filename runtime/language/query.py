@@ -4,7 +4,7 @@ a lane. Immutable; what runs keeps its state elsewhere."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 
@@ -26,20 +26,24 @@ class Semantics(Enum):
 
 @dataclass(frozen=True)
 class LocalCondition:
-    """A condition on one event, for every position that its name stands for."""
+    """A condition on one event, for every position that its name stands for. `expression` is its
+    core form, `written` what the query says."""
 
     positions: frozenset[int]
     expression: s.Expression
+    written: s.Expression = field(compare=False)
 
 
 @dataclass(frozen=True)
 class AdjacentCondition:
     """A condition on two neighbours, where the first sits in `before` and the second in `after`.
-    In the expression, `NEXT(..)` attributes are those of the second."""
+    In the expression, `NEXT(..)` attributes are those of the second. `expression` is its core
+    form, `written` what the query says."""
 
     before: frozenset[int]
     after: frozenset[int]
     expression: s.Expression
+    written: s.Expression = field(compare=False)
 
     @cached_property
     def kept(self) -> frozenset[str]:
@@ -109,7 +113,7 @@ class Query:
     lanes: tuple[Lane, ...]
     measures: tuple[Measure, ...]
     columns: tuple[OutputColumn, ...]
-    having: s.Expression | None
+    having: s.Expression | None  # its core form
     window: Window
     mentions: tuple[Mention, ...]
     text: s.QueryText

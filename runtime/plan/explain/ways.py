@@ -112,12 +112,12 @@ def _repeated(query: Query) -> Iterable[str]:
 
 def _by_index(query: Query) -> Iterable[str]:
     for one in query.adjacent:
-        yield f"{condition(one.expression)}: an ordered index, O(log n) an event"
+        yield f"{condition(one.written)}: an ordered index, O(log n) an event"
 
 
 def _by_scan(query: Query, types: Mapping[str, pa.DataType]) -> Iterable[str]:
     for one in query.adjacent:
-        yield f"{condition(one.expression)}: a scan of earlier events, {_why_scan(query, types)}"
+        yield f"{condition(one.written)}: a scan of earlier events, {_why_scan(query, types)}"
 
 
 def _why_scan(query: Query, types: Mapping[str, pa.DataType]) -> str:

@@ -237,11 +237,8 @@ class _Pairs:
 
     def _row(self, expression: s.Expression) -> tuple[int, ...]:
         match expression:
-            case s.Compare(symbol, s.Attribute() as one, s.Attribute() as other):
-                if other.next and not one.next:
-                    return self._simple(symbol, one, other)
-                if one.next and not other.next:
-                    return self._simple(_MIRRORED[symbol], other, one)
+            case s.Compare(symbol, s.Attribute(next=False) as one, s.Attribute(next=True) as other):
+                return self._simple(symbol, one, other)
         start, stop = self.programs.add(expression)
         return (PROGRAM, start, stop, 0, 0, 0)
 
@@ -254,9 +251,6 @@ class _Pairs:
             *(places[name] for name in names),
             *(kinds[name] for name in names),
         )
-
-
-_MIRRORED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def _attributes(expression: s.Expression) -> list[s.Attribute]:
