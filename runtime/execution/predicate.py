@@ -1,4 +1,4 @@
-"""Conditions over whole columns, with the meaning that `language/evaluate.py` gives them row by
+"""Conditions over whole columns, with the meaning that `language/row_eval.py` gives them row by
 row: three values, comparisons of numbers exact whatever their types, arithmetic in doubles.
 """
 

@@ -1,4 +1,4 @@
-"""Writes merged blocks as the tables that `results.ResultWriter` writes for floats, by columns."""
+"""Writes merged blocks as result tables, by columns, in doubles."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from runtime.language import ast as s
 from runtime.language.aggregates import AggregateFunction, LaneInput, ResultKind
 from runtime.language.aggregates import Fold as Fold  # noqa: PLC0414 (for importers of Query)
 from runtime.language.automaton import Template
-from runtime.language.splitter import Source
+from runtime.language.splitter import SourceText
 from runtime.language.window import Window as Window  # noqa: PLC0414 (for importers of Query)
 from runtime.types.attribute_kinds import Kind
 
@@ -117,7 +117,7 @@ class Query:
     window: Window
     mentions: tuple[Mention, ...]
     text: s.QueryText
-    source: Source
+    source: SourceText
 
     @cached_property
     def partition_by(self) -> tuple[str, ...]:
@@ -139,7 +139,7 @@ class Workload:
     """Queries over one stream, and the text they came from."""
 
     queries: tuple[Query, ...]
-    source: Source
+    source: SourceText
 
     def __iter__(self) -> Iterator[Query]:
         return iter(self.queries)

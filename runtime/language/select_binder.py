@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from runtime.errors import did_you_mean
 from runtime.language import ast as s
 from runtime.language.aggregates import AGGREGATES, AggregateFunction, Argument, LaneInput
-from runtime.language.error_collector import Report
+from runtime.language.error_collector import ErrorCollector
 from runtime.language.expressions import SPOKEN, KindChecker
 from runtime.language.query import Lane, Measure, Mention, OutputColumn
-from runtime.language.scope import Names
+from runtime.language.scope import Scope
 from runtime.types.attribute_kinds import Kind
 
 RESERVED = ("window_start", "window_end")
@@ -27,8 +27,8 @@ class Outputs:
 
 def resolve_outputs(
     text: s.QueryText,
-    names: Names,
-    report: Report,
+    names: Scope,
+    report: ErrorCollector,
     unique: Callable[[frozenset[int]], str | None],
 ) -> Outputs:
     """`unique` tells why bindings of one trend can differ on some positions, or None."""
@@ -42,8 +42,8 @@ class _Outputs:
     def __init__(
         self,
         text: s.QueryText,
-        names: Names,
-        report: Report,
+        names: Scope,
+        report: ErrorCollector,
         unique: Callable[[frozenset[int]], str | None],
     ) -> None:
         self.found = Outputs()
@@ -212,6 +212,6 @@ class _Outputs:
         self.found.mentions.append(mention)
 
 
-def _column_name(output: s.Output) -> str:
+def _column_name(output: s.ReturnItem) -> str:
     value = output.value
     return output.name or (value.name if isinstance(value, s.Column) else str(value))

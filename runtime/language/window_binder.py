@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from runtime.errors import did_you_mean
 from runtime.language import ast as s
-from runtime.language.error_collector import Report
+from runtime.language.error_collector import ErrorCollector
 from runtime.language.window import WINDOW_KINDS, TimeWindow, Window
 
 KIND_OF_UNIT = {unit: kind for kind in WINDOW_KINDS for unit in kind.units}
@@ -14,7 +14,9 @@ LONGEST = 2**62
 MOST_OPEN = 100_000
 
 
-def resolve_window(within: s.Duration, slide: s.Duration | None, report: Report) -> Window | None:
+def resolve_window(
+    within: s.Duration, slide: s.Duration | None, report: ErrorCollector
+) -> Window | None:
     long = _length(within, report)
     step = _length(slide, report) if slide is not None else long
     if long is None or step is None:
@@ -45,7 +47,7 @@ def parse_duration(text: str) -> int | None:
     return int(length) if length.denominator == 1 and length >= 0 else None
 
 
-def _length(duration: s.Duration, report: Report) -> int | None:
+def _length(duration: s.Duration, report: ErrorCollector) -> int | None:
     kind = KIND_OF_UNIT.get(duration.unit)
     if kind is None:
         known = ("ms", "seconds", "minutes", "hours", "days", "events")

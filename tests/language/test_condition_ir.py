@@ -49,7 +49,7 @@ def name_of(leaf: s.Expression) -> str:
 
 
 @pytest.mark.parametrize("kind", CORE)
-def test_evaluators_by_row_and_by_column_agree(kind: type[s.Node]):
+def test_evaluators_by_row_and_by_column_agree(kind: type[s.SyntaxNode]):
     example = EXAMPLES[kind]
     holds = compile_expression(example, lambda leaf: lambda row, _: row[name_of(leaf)])
     by_row = [holds(row, row) is True for row in ROWS]
@@ -64,7 +64,7 @@ def test_evaluators_by_row_and_by_column_agree(kind: type[s.Node]):
 
 
 @pytest.mark.parametrize("kind", set(CORE) - {s.Column, s.Aggregate})
-def test_the_general_operator_compiles_every_kind(kind: type[s.Node]):
+def test_the_general_operator_compiles_every_kind(kind: type[s.SyntaxNode]):
     """Columns and aggregates stand in HAVING only."""
     programs = Programs({"x": 0, "y": 1}, {"x": WHOLE, "y": WHOLE})
     start, stop = programs.add(EXAMPLES[kind])

@@ -32,7 +32,7 @@ Row: TypeAlias = tuple[Any, ...]
 Touch: TypeAlias = tuple[int, Fold, int | None, Callable[[Any], int]]
 
 
-class Event(NamedTuple):
+class MatchedEvent(NamedTuple):
     """An event as one query sees it: the positions it can sit in, as bits, and its values."""
 
     mask: int
@@ -46,7 +46,7 @@ class Subset:
         automaton = machine.query.template.automaton
         follow = {p: automaton.follow[p] for p in positions}
         self.positions = positions
-        self.steps: dict[int, tuple[Step, ...]] = {}
+        self.steps: dict[int, tuple[SubsetStep, ...]] = {}
         self.sides = machine.sides_of(positions)
         self.goes_on = any(follow.values())
         self.ending = tuple(
@@ -61,14 +61,14 @@ class Subset:
         self.memoised = not paired and not self.crossed
 
 
-class Step(NamedTuple):
+class SubsetStep(NamedTuple):
     """Where an event leads: a subset, and for each of its positions one that it comes from."""
 
     target: Subset
     sources: tuple[int, ...]
 
 
-class State(NamedTuple):
+class TrendState(NamedTuple):
     """What partial trends must have in common to have the same future."""
 
     subset: Subset
@@ -125,7 +125,7 @@ class Machine:
 
     # ---- steps -----------------------------------------------------------------------------
 
-    def start(self, event: Event, waits: tuple[Progress, ...]) -> tuple[Subset, ...]:
+    def start(self, event: MatchedEvent, waits: tuple[Progress, ...]) -> tuple[Subset, ...]:
         """Where a trend that begins with this event stands: in one place, or in one for each
         binding."""
         if self.opening:
@@ -134,13 +134,13 @@ class Machine:
             self._starts[event.mask] = self._start(event, waits)
         return self._starts[event.mask]
 
-    def _start(self, event: Event, waits: tuple[Progress, ...]) -> tuple[Subset, ...]:
+    def _start(self, event: MatchedEvent, waits: tuple[Progress, ...]) -> tuple[Subset, ...]:
         alive = _alive(self.opening, waits)
         first = self.query.template.automaton.first.items()
         reached = [p for p, guard in first if event.mask >> p & 1 and passes(guard, alive)]
         return self._subsets_of(reached)
 
-    def step(self, state: State, event: Event) -> tuple[Step, ...]:
+    def step(self, state: TrendState, event: MatchedEvent) -> tuple[SubsetStep, ...]:
         """Where trends in a state go with this event, if it can extend them at all."""
         subset = state.subset
         if not subset.memoised:
@@ -150,7 +150,7 @@ class Machine:
             subset.steps[mask] = self._step(state, event)
         return subset.steps[mask]
 
-    def _step(self, state: State, event: Event) -> tuple[Step, ...]:
+    def _step(self, state: TrendState, event: MatchedEvent) -> tuple[SubsetStep, ...]:
         subset = state.subset
         alive = _alive(subset.crossed, state.waits)
         earlier = dict(zip(subset.kept, state.kept, strict=True))
@@ -165,20 +165,20 @@ class Machine:
                 ):
                     sources[q] = i
         return tuple(
-            Step(target, tuple(sources[q] for q in target.positions))
+            SubsetStep(target, tuple(sources[q] for q in target.positions))
             for target in self._subsets_of(sources)
         )
 
     def _neighbours(self, p: int, q: int, earlier: dict[int, Any], row: Row) -> bool:
         return all(test(earlier, row) for test in self.pairs.get((p, q), ()))
 
-    def enter(self, subset: Subset, length: int, row: Row) -> State:
+    def enter(self, subset: Subset, length: int, row: Row) -> TrendState:
         """The state of trends whose last event has just come: no gap has passed yet."""
         capped = min(length, self.query.least_length)
         waits = tuple(self.negations.fresh for _ in subset.crossed)
-        return State(subset, capped, tuple([row[i] for i in subset.kept]), waits)
+        return TrendState(subset, capped, tuple([row[i] for i in subset.kept]), waits)
 
-    def without_sides(self, state: State, gone: frozenset[int]) -> State | None:
+    def without_sides(self, state: TrendState, gone: frozenset[int]) -> TrendState | None:
         """The same trends as partial trends of the other side of `P & Q` alone."""
         left = [p for p in state.subset.positions if self.side[p] not in gone]
         if not left:
@@ -186,7 +186,7 @@ class Machine:
         subset = self.subset(left)
         kept = dict(zip(state.subset.kept, state.kept, strict=True))
         waits = dict(zip(state.subset.crossed, state.waits, strict=True))
-        return State(
+        return TrendState(
             subset,
             state.length,
             tuple(kept[i] for i in subset.kept),

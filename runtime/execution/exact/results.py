@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from runtime.execution.exact.executor import Closed
+from runtime.execution.exact.executor import WindowTotals
 from runtime.execution.exact.lanes import add_lanes
 from runtime.execution.exact.rationals import as_double, decimal_text, log2, rational
 from runtime.execution.exact.trends import Totals
@@ -35,7 +35,7 @@ class Merge:
         self._folds = {q.name: tuple(lane.fold for lane in q.lanes) for q in queries}
         self._totals: dict[str, dict[Group, Totals]] = {name: {} for name in self._folds}
 
-    def add(self, closed: Iterable[Closed]) -> None:
+    def add(self, closed: Iterable[WindowTotals]) -> None:
         for query, window, group, totals in closed:
             known = self._totals[query].get((window, group))
             if known is None:
@@ -50,7 +50,7 @@ class Merge:
         return taken
 
 
-class ResultWriter:
+class ExactWriter:
     """Result rows of one query as a table. `types` are those of the attributes."""
 
     def __init__(self, query: Query, types: Mapping[str, pa.DataType], numeric: str) -> None:

@@ -1,4 +1,4 @@
-"""Adjacent conditions as small programs for `interpret.py`: one kernel runs them all, so that no
+"""Adjacent conditions as small programs for `predicate_vm.py`: one kernel runs them all, so that no
 query has to be compiled.
 
 A program is a row of instructions `(op, to, a, b, c)` over numbered registers, each with a word
