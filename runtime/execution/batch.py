@@ -21,10 +21,14 @@ from runtime.execution.simultaneous import GroupFinder, SimultaneousGroups
 from runtime.execution.text_dictionary import TextDictionary
 from runtime.execution.type_dictionary import TypeDictionary
 from runtime.language import ast as s
+from runtime.language.aggregates import LaneInput
 from runtime.language.canonical import canonical
 from runtime.types.columns import TYPE, times_of
 
 Small = npt.NDArray[np.int32]
+
+# Kernels add up the values of some events as doubles: so many of these are still no infinity.
+LARGEST_POWER = 2.0**960
 
 
 @dataclass
@@ -44,6 +48,7 @@ class Batch:
     _ties: GroupFinder
     _cells: dict[str, Cells] = field(default_factory=dict)
     _numbers: dict[str, Doubles] = field(default_factory=dict)
+    _lane_values: dict[LaneInput, Doubles] = field(default_factory=dict)
     _orders: dict[str, tuple[Ints, Mask]] = field(default_factory=dict)
     _truths: dict[s.Expression, Mask] = field(default_factory=dict)
     _numbered: dict[int, EventOrdinals] = field(default_factory=dict)
@@ -98,6 +103,24 @@ class Batch:
         if name not in self._numbers:
             self._numbers[name] = self.cells(name).doubles()
         return self._numbers[name]
+
+    def lane_values(self, given: LaneInput) -> Doubles:
+        """What each event adds to a sum, NaN where its value is null."""
+        if given not in self._lane_values:
+            self._lane_values[given] = self._power(given)
+        return self._lane_values[given]
+
+    def _power(self, given: LaneInput) -> Doubles:
+        if given.attribute is None:
+            return np.ones(self.size)
+        values = self.number(given.attribute)
+        if given.power == 1:
+            return values
+        if given.is_count:
+            return np.where(np.isnan(values), np.nan, 1.0)
+        with np.errstate(over="ignore"):
+            powers: Doubles = np.clip(values**given.power, -LARGEST_POWER, LARGEST_POWER)
+        return powers
 
     def order(self, name: str) -> tuple[Ints, Mask]:
         """The attribute as whole numbers of the same order, and where it is not null. Text is

@@ -195,7 +195,7 @@ class Executor:
         if count < FEW_SLOTS:
             return
         windows = {query.window for query in self._queries.values()}
-        ended = {each: (watermark - each.within) // each.slide for each in windows}
+        ended = {each: each.last_until(watermark) for each in windows}
         counted = any(each.counted for each in windows)
         if ended == self._ended and count < 2 * self._kept and not counted:
             return

@@ -473,10 +473,9 @@ def _is_whole(value: object) -> bool:
 def check_windows(workload: Workload, clock: Clock) -> None:
     errors = []
     for query in workload:
-        if not query.window.counted:
-            reason = clock.check_window(query.window.within, query.window.slide)
-            if reason is not None:
-                errors.append(query.source.error(reason, query.text.within.span))
+        reason = query.window.why_not(clock)
+        if reason is not None:
+            errors.append(query.source.error(reason, query.text.within.span))
     if errors:
         raise WorkloadError(errors)
 

@@ -127,7 +127,7 @@ def _planned(queries: tuple[Query, ...], name: str, estimate: Estimate) -> Plann
     for family in families(queries):
         draft = PLANNERS[name](family, estimate.statistics, estimate.prices)
         here = tuple(q for q in queries if q.partition_by == family.partition_by)
-        here = tuple(q for q in here if q.window.counted is family.counted)
+        here = tuple(q for q in here if q.window.kind == family.window_kind)
         found, why = _settled(family, here, draft, estimate)
         plan = replace(
             plan,

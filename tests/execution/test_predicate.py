@@ -11,6 +11,7 @@ from runtime.execution.column import Cells
 from runtime.execution.predicate import truth
 from runtime.language import ast as s
 from runtime.language.canonical import canonical
+from runtime.language.condition_ir import lower
 from runtime.language.row_eval import compile_expression
 
 TYPES = {
@@ -116,7 +117,7 @@ def test_same_as_row_by_row(seed):
     cells = {name: Cells.of(array) for name, array in columns.items()}
     maker = Maker(rng)
     for _ in range(60):
-        expression = maker.condition(3)
+        expression = lower(maker.condition(3))
         try:
             expected = row_by_row(expression, columns, size)
         except OverflowError:  # the sign of a number beyond doubles: only constants have those

@@ -13,7 +13,7 @@ from execution.columns import column, values_of
 from runtime.execution.column import Cells, whole_order
 from runtime.execution.exact import executor as plain
 from runtime.execution.exact.rationals import whole
-from runtime.execution.exact.results import Merge, ResultWriter
+from runtime.execution.exact.results import ExactWriter, Merge
 from runtime.execution.exact.trends import Totals
 from runtime.execution.partition_index import Keys
 from runtime.execution.result_writer import FloatWriter
@@ -104,7 +104,7 @@ class Outcome:
     def _lane(self, rng: random.Random, lane, rows: int, most: int) -> list:
         if lane.fold is not Fold.SUM:
             return column(rng, TYPES[lane.attribute], rows).to_pylist()
-        if lane.attribute is None or lane.ones:
+        if lane.input.is_count:
             return [rng.choice([0, rng.randint(1, most)]) for _ in range(rows)]
         if pa.types.is_floating(TYPES[lane.attribute]):
             return [rng.randint(-1000, 1000) / 8 for _ in range(rows)]
@@ -145,7 +145,7 @@ class Outcome:
             lanes,
         )
 
-    def plain(self) -> list[plain.Closed]:
+    def plain(self) -> list[plain.WindowTotals]:
         values = dict(zip(self.query.partition_by, map(values_of, self.columns), strict=True))
         found = []
         for row, window in enumerate(self.windows):
@@ -153,10 +153,12 @@ class Outcome:
             lanes = []
             for lane, column_ in zip(self.query.lanes, self.lanes, strict=True):
                 value = column_[row]
-                doubles = lane.fold is Fold.SUM and not lane.ones and lane.attribute == "d"
+                doubles = (
+                    lane.fold is Fold.SUM and not lane.input.is_count and lane.attribute == "d"
+                )
                 lanes.append(whole(value) if doubles else value)
             found.append(
-                plain.Closed(self.query.name, window, group, Totals(self.counts[row], lanes))
+                plain.WindowTotals(self.query.name, window, group, Totals(self.counts[row], lanes))
             )
         return found
 
@@ -181,7 +183,7 @@ def test_same_tables(seed, most):
     clock = rng.choice([Clock(pa.timestamp("ms")), Clock(pa.int64(), "us")])
     together = Merge([query])
     together.add(outcome.plain())
-    expected = ResultWriter(query, TYPES, "float").table(together.take(query.name), clock)
+    expected = ExactWriter(query, TYPES, "float").table(together.take(query.name), clock)
     merged = merge(outcome.blocks(rng.randint(1, 3)), [lane.fold for lane in query.lanes])
     found = FloatWriter(query, TYPES).table(merged, clock)
     same(found, expected, exact=most <= 2**40)
@@ -193,7 +195,7 @@ def test_no_rows(known):
     for _ in range(20):
         query = random_query(rng)
         types, clock = (TYPES, Clock(pa.timestamp("ms"))) if known else ({}, None)
-        expected = ResultWriter(query, types, "float").table({}, clock)
+        expected = ExactWriter(query, types, "float").table({}, clock)
         assert FloatWriter(query, types).table(None, clock).equals(expected)
 
 

@@ -14,7 +14,7 @@ from language.golden import Goldens
 from language.mangle import RIGHT, mangled
 from runtime.errors import QueryError, WorkloadError
 from runtime.language.parser import parse
-from runtime.language.splitter import Source
+from runtime.language.splitter import SourceText
 
 WRONG = Goldens(*(Path(__file__).parent / "wrong").glob("*.txt")).pairs.values()
 CORPUS = (*RIGHT, *(pair.given for pair in WRONG))
@@ -27,7 +27,7 @@ def check(text: str) -> int:
     with counted() as steps:
         errors, rendered = errors_of(text)
     rendered.encode()
-    lines = Source.read(text, "").lines
+    lines = SourceText.read(text, "").lines
     for error in errors:
         _is_well_formed(error, lines)
     return steps[0]

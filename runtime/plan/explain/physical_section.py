@@ -51,7 +51,7 @@ def rejected_operators(plan: PhysicalPlan, query: str) -> tuple[RejectedOperator
 def neighbour_conditions(plan: PhysicalPlan, query: Query) -> tuple[str, ...]:
     """How each adjacent condition is answered."""
     operator = plan.node_of(query.name).operator
-    conditions = [phrases.condition(each.expression) for each in query.adjacent]
+    conditions = [phrases.condition(each.written) for each in query.adjacent]
     if operator == "range_index":
         return tuple(f"{each}: an ordered index, O(log n) an event" for each in conditions)
     rejected = {each.operator: each.obstacles for each in plan.rejections[query.name]}
@@ -65,15 +65,15 @@ def _pane(queries: Iterable[Query]) -> int:
 
 
 def _why_windows(strategy: str, queries: tuple[Query, ...]) -> str:
-    overlap = any(query.window.slide < query.window.within for query in queries)
+    overlap = any(query.window.overlaps for query in queries)
     whose = "its" if len(queries) == 1 else "their"
     return (WINDOWS[strategy] if overlap else APART).format(whose=whose)
 
 
 def _predicates(queries: Iterable[Query]) -> Iterable[str]:
     for query in queries:
-        yield from (phrases.condition(each.expression) for each in query.local)
-        yield from (phrases.condition(each.expression) for each in query.adjacent)
+        yield from (phrases.condition(each.written) for each in query.local)
+        yield from (phrases.condition(each.written) for each in query.adjacent)
 
 
 def _unique(texts: Iterable[str]) -> tuple[str, ...]:

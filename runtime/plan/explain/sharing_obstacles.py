@@ -53,8 +53,8 @@ def _difference(query: Query, other: Query, physical: PhysicalPlan) -> str:
         return f"in partitions by {joined(other.partition_by)}"
     if query.semantics is not other.semantics:
         return f"with {other.semantics.value}"
-    if query.window.counted != other.window.counted:
-        return "in windows of " + ("events" if other.window.counted else "time")
+    if query.window.kind != other.window.kind:
+        return f"in windows of {other.window.kind}"
     mine, theirs = _obstacles(query, physical), _obstacles(other, physical)
     if more := [each for each in theirs if each not in mine]:
         return f"under {joined(more)}"

@@ -54,8 +54,7 @@ class NextMatchDeclaration:
         return "O(open windows) per event"
 
     def state_words(self, query: Query) -> int:
-        windows = -(-query.window.within // query.window.slide)
-        return windows * len(query.template.positions) * (1 + len(query.lanes))
+        return query.window.open_at_once * len(query.template.positions) * (1 + len(query.lanes))
 
     def arrange(self, queries: Sequence[Query], context: PlanContext) -> Iterator[OperatorNode]:
         return one_each(self.name, queries, context)

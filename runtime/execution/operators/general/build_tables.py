@@ -149,7 +149,7 @@ def _position_sets(query: Query) -> dict[str, int]:
 def _input_columns(query: Query, programs: Programs) -> InputColumns:
     return InputColumns(
         values=tuple((name, programs.kinds[name]) for name in programs.places),
-        lanes=tuple((lane.attribute, lane.ones, _FOLDS[lane.fold]) for lane in query.lanes),
+        lanes=tuple((lane.input, _FOLDS[lane.fold]) for lane in query.lanes),
         texts=tuple(programs.texts),
     )
 
@@ -204,11 +204,8 @@ class _Pairs:
 
     def _row(self, expression: s.Expression) -> tuple[int, ...]:
         match expression:
-            case s.Compare(symbol, s.Attribute() as one, s.Attribute() as other):
-                if other.next and not one.next:
-                    return self._simple(symbol, one, other)
-                if one.next and not other.next:
-                    return self._simple(s.MIRRORED[symbol], other, one)
+            case s.Compare(symbol, s.Attribute(next=False) as one, s.Attribute(next=True) as other):
+                return self._simple(symbol, one, other)
         start, stop = self.programs.add(expression)
         return (PROGRAM, start, stop, 0, 0, 0)
 

@@ -88,16 +88,13 @@ def _lanes(batch: Batch, columns: InputColumns) -> tuple[Doubles, Ints]:
     size = batch.size if columns.lanes else 0
     lanes = np.zeros((size, len(columns.lanes)))
     keys = np.zeros((size, len(columns.lanes)), np.int64)
-    for j, (name, ones, fold) in enumerate(columns.lanes):
-        if name is None:
-            lanes[:, j] = 1.0
-        elif ones:
-            lanes[:, j] = batch.order(name)[1]
-        elif fold == SUM:
-            numbers = batch.number(name)
+    for j, (given, fold) in enumerate(columns.lanes):
+        if fold == SUM:
+            numbers = batch.lane_values(given)
             lanes[:, j] = np.where(np.isnan(numbers), 0.0, numbers)
         else:
-            keys[:, j], lanes[:, j] = batch.order(name)
+            assert given.attribute is not None
+            keys[:, j], lanes[:, j] = batch.order(given.attribute)
     return lanes, keys
 
 

@@ -137,14 +137,14 @@ class GeneralOperator(Operator):
 
     def _take(self, watermark: int) -> list[Closed]:
         """Output rows up to the watermark; the rest waits."""
-        pools, plan = self._pools, self._plan
+        pools = self._pools
         count = int(pools.counters[OUT])
         if count == 0:
             return []
         out, numbers = pools.out[:count], pools.out_numbers[:count]
         due = np.ones(count, np.bool_)
-        if not plan.counted:
-            due = out[:, OUT_WINDOW] <= (watermark - plan.within) // plan.slide
+        if not self._plan.counted:
+            due = out[:, OUT_WINDOW] <= self.query.window.last_until(watermark)
         if not due.any():
             return []
         closed = self._closed(out[due], numbers[due])

@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from runtime.language.aggregates import LaneInput
+
 Ints = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
 
@@ -84,5 +86,5 @@ class InputColumns(NamedTuple):
     """The columns of the events that the kernel reads, by name."""
 
     values: tuple[tuple[str, int], ...]
-    lanes: tuple[tuple[str | None, bool, int], ...]
+    lanes: tuple[tuple[LaneInput, int], ...]
     texts: tuple[tuple[int, str], ...]

@@ -110,7 +110,7 @@ class GraphletOperator(Operator):
         layout = self._layout
         local = layout.local(self._codes)[batch.type_codes]
         masks = masks_of(layout, batch, local) if self._places.BUFFERS else _NO_MASKS
-        values = _stacked([batch.number(name) for name in layout.attributes], np.float64)
+        values = _stacked([batch.lane_values(column) for column in layout.attributes], np.float64)
         keys = _stacked([_order(batch, *extreme) for extreme in layout.ordered], np.int64)
         done, times = 0, batch.times
         if self._counter is not None:

@@ -42,7 +42,7 @@ class RowLayout(Layout):
             *(len(part.sums) for part in self.parts),
             0,
         )
-        sliding = any(q.window.within > q.window.slide for q in self.queries)
+        sliding = any(query.window.overlaps for query in self.queries)
         if self.exact:
             large = 8 * self.vectors_at[-1] >= SMALL_ROW
             flags = (self.buffers, sliding, bool(self.parts), large)
@@ -68,9 +68,10 @@ class RowLayout(Layout):
     def sum_part(self, type_: str, position: int, lane: Lane) -> int:
         if position not in lane.positions:
             return k.NOTHING
-        if lane.attribute is None:
+        column = lane.input.column
+        if column is None:
             return k.EVENTS_OF
-        return 2 + 2 * self.summed[type_].index(lane.attribute) + lane.ones
+        return 2 + 2 * self.summed[type_].index(column) + lane.input.is_count
 
     def min_part(self, type_: str, position: int, lane: Lane) -> int:
         if position not in lane.positions:

@@ -32,7 +32,6 @@ from runtime.execution.operators.next_match.window_state import (
     SLOT,
     STATUS,
     WAITING,
-    Doubles,
     WindowState,
     grown,
     new_state,
@@ -76,7 +75,7 @@ class NextMatchOperator(Operator):
         if not self._vectors.counters[WAITING]:
             return []
         known = self._vectors.rows
-        last = (watermark - self._plan.within) // self._plan.slide
+        last = self.query.window.last_until(watermark)
         rows = np.flatnonzero((known[:, STATUS] == DONE) & (known[:, NUMBER] <= last))
         if not len(rows):
             return []
@@ -120,7 +119,7 @@ class NextMatchOperator(Operator):
 
     def _events(self, batch: Batch) -> NextMatchEvents:
         groups = batch.groups
-        values = [_values(batch, lane) for lane in sums(self.query)]
+        values = [batch.lane_values(lane.input) for lane in sums(self.query)]
         orders = [_order(batch, lane) for lane in extremes(self.query)]
         return NextMatchEvents(
             times=_own(batch.times),
@@ -166,14 +165,6 @@ class NextMatchOperator(Operator):
 def start_next_match(node: OperatorNode, context: OperatorContext) -> NextMatchOperator:
     (query,), (since,) = node.queries, node.since
     return NextMatchOperator(query, context.executor.codes, since)
-
-
-def _values(batch: Batch, lane: Lane) -> Doubles:
-    if lane.attribute is None:
-        return np.ones(batch.size)
-    if lane.ones:
-        return batch.order(lane.attribute)[1].astype(np.float64)
-    return batch.number(lane.attribute)
 
 
 def _order(batch: Batch, lane: Lane) -> Ints:

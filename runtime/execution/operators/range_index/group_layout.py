@@ -24,6 +24,7 @@ from runtime.execution.operators.range_index.tables import (
     lists_of,
 )
 from runtime.language import ast as s
+from runtime.language.aggregates import LaneInput
 from runtime.language.query import Query
 from runtime.plan.operators.range_index.kleene_sharing import KleeneCoefficients, KleeneStateCosts
 
@@ -35,7 +36,7 @@ class RangeIndexLayout:
     tables: RangeIndexTables
     classes: list[tuple[str, tuple[s.Expression, ...]]]  # by class that has conditions
     orders: list[str]
-    values: list[str]
+    values: list[LaneInput]
     lanes: list[int]  # by shape of tree
     folds: list[int]
     trees: int  # of one window and partition
@@ -124,7 +125,7 @@ def _tables(
 
 def _window(query: Query, since: int | None) -> Lists:
     window = query.window
-    at_once = -(-window.within // window.slide)
+    at_once = window.open_at_once
     begin = ALWAYS if since is None else since
     return lists_of([[[window.within, window.slide, int(window.counted), at_once, begin]]], 5)
 

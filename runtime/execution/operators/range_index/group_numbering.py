@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 
 import pyarrow as pa
 
 from runtime.language import ast as s
+from runtime.language.aggregates import LaneInput
 from runtime.language.canonical import canonical
 from runtime.language.query import Fold, Query
 from runtime.plan.operators.range_index.comparison_edges import Edge, edges_of
 from runtime.plan.operators.range_index.kleene_sharing import comparison_loop
 
 Class: TypeAlias = tuple[str, frozenset[s.Expression]]
+Column = TypeVar("Column")
 
 
 @dataclass(frozen=True)
@@ -37,13 +39,13 @@ class EventBlock:
     folds: dict[tuple[QueryPosition, int], int] = field(default_factory=dict)
 
 
-class ColumnNumbers:
+class ColumnNumbers(Generic[Column]):
     """Numbers columns in the order in which they are first asked for."""
 
     def __init__(self) -> None:
-        self.known: dict[str, int] = {}
+        self.known: dict[Column, int] = {}
 
-    def __call__(self, name: str | None) -> int:
+    def __call__(self, name: Column | None) -> int:
         return -1 if name is None else self.known.setdefault(name, len(self.known))
 
 
@@ -57,7 +59,7 @@ class GroupNumbering:
         self.queries = queries
         self.edges = [edges_of(query, types) for query in queries]
         self.sharing = sharing
-        self.orders, self.values = ColumnNumbers(), ColumnNumbers()
+        self.orders, self.values = ColumnNumbers[str](), ColumnNumbers[LaneInput]()
         self.totals: dict[tuple[QueryPosition, int], int] = {}
         self.total_folds: dict[tuple[QueryPosition, int], int] = {}
         self.results = self._results()

@@ -145,7 +145,7 @@ class RangeIndexOperator(Operator):
             for condition in conditions:
                 row &= batch.truth(condition)
         orders = [batch.order(name) for name in layout.orders]
-        values = [batch.number(name) for name in layout.values]
+        values = [batch.lane_values(column) for column in layout.values]
         return RangeIndexEvents(
             instants=_flat(batch.instants, np.int64),
             points=self._points(batch),
@@ -194,8 +194,7 @@ class RangeIndexOperator(Operator):
         ended = used[:, STATUS] == DONE
         if not self._window.counted:
             # The ends of windows can lie beyond int64.
-            last = (watermark - self._window.within) // self._window.slide
-            ended &= used[:, WINDOW_OF] <= last
+            ended &= used[:, WINDOW_OF] <= self._window.last_until(watermark)
         rows = np.flatnonzero(ended)
         kept = [q for q, query in enumerate(self._queries) if query.name not in self._removed]
         closed = [self._closed(q, rows) for q in kept]

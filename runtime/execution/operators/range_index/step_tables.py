@@ -89,8 +89,8 @@ def touches(group: GroupNumbering, b: int) -> list[list[int]]:
             lane = group.queries[place.query].lanes[j]
             if place.position in lane.positions:
                 count = block.numbers[place, -1]
-                column = group.values(lane.attribute)
-                rows.append([block.numbers[place, j], count, column, int(lane.ones)])
+                column = group.values(lane.input.column)
+                rows.append([block.numbers[place, j], count, column, lane.input.is_count])
     return rows
 
 

@@ -83,7 +83,7 @@ def check_plan(plan: Plan, queries: Sequence[Query]) -> None:
             )
     for group in (*plan.groups, *(part.queries for part in plan.shared)):
         members = [query for query in queries if query.name in group]
-        if len({(q.partition_by, q.window.counted) for q in members}) > 1:
+        if len({(q.partition_by, q.window.kind) for q in members}) > 1:
             raise HamletError(
                 f"the plan lets {_listed(group)} share, but their partitions or windows are of "
                 "different kinds"
@@ -154,7 +154,7 @@ def _position(query: Query, type_: str) -> int:
 
 def _lane(query: Query, types: tuple[str, ...], lane: Lane) -> Lane:
     places = [n for n, type_ in enumerate(types) if _position(query, type_) in lane.positions]
-    return Lane(lane.fold, frozenset(places), lane.attribute, lane.ones)
+    return Lane(lane.fold, frozenset(places), lane.input)
 
 
 def _listed(types: Iterable[str]) -> str:

@@ -14,7 +14,6 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from runtime.language import ast as s
-from runtime.language.ast import MIRRORED
 from runtime.language.query import AdjacentCondition, Query
 from runtime.plan.operators.range_index.key_range import ABOVE, AT, BELOW
 
@@ -62,11 +61,7 @@ def comparisons(
 
 def _edge(condition: AdjacentCondition, types: Mapping[str, pa.DataType]) -> Edge | None:
     match condition.expression:
-        case s.Compare(symbol, s.Attribute() as left, s.Attribute() as right):
-            if left.next == right.next:
-                return None
-            if left.next:
-                symbol, left, right = MIRRORED[symbol], right, left
+        case s.Compare(symbol, s.Attribute(next=False) as left, s.Attribute(next=True) as right):
             if _comparable(types.get(left.name), types.get(right.name)):
                 return Edge(left.name, right.name, PARTS[symbol])
     return None

@@ -1,11 +1,131 @@
-"""What may help with a clause that does not parse. The first rule that has an answer gives it."""
+"""What is said of a clause that does not parse: what stands there, what could, and a hint."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
 
-from runtime.language.ast import OPERATORS, quoted
-from runtime.language.mistakes import Mistake
+from runtime.errors import suggest
+from runtime.language.ast import CLAUSES, OPERATORS, Span, quoted
+from runtime.language.splitter import Clause, SourceText, shown_token
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """`span` is that of the first token that does not fit, empty at the end of the clause;
+    `accepts` are the terminals of the grammar that would."""
+
+    source: SourceText
+    clause: Clause
+    span: Span
+    accepts: frozenset[str]
+
+    @cached_property
+    def found(self) -> str:
+        return self.source.text[self.span[0] : self.span[1]]
+
+    @cached_property
+    def before(self) -> str:
+        """The clause up to the mistake."""
+        return self.source.text[self.clause.body[0] : self.span[0]].rstrip()
+
+    @property
+    def at_end(self) -> bool:
+        return self.span[0] == self.span[1]
+
+    @cached_property
+    def meant(self) -> str | None:
+        """The clause keyword that this is probably a misspelling of."""
+        word = self.found.upper()
+        if len(word) < 4 or not word[0].isalpha() or word in CLAUSES:
+            return None
+        return suggest(self.found, CLAUSES, cutoff=0.75)
+
+    @cached_property
+    def called(self) -> Span | None:
+        """The word before a bracket that cannot stand there: a function we do not have."""
+        start = end = len(self.before)
+        while start and (self.before[start - 1].isalnum() or self.before[start - 1] == "_"):
+            start -= 1
+        if self.found != "(" or start == end or self.before[start].isdigit():
+            return None
+        return (self.clause.body[0] + start, self.clause.body[0] + end)
+
+    def spoken(self) -> str:
+        return (
+            f"the end of the {self.clause.keyword} clause"
+            if self.at_end
+            else shown_token(self.found)
+        )
+
+
+# ---- what could stand there -----------------------------------------------------------------
+
+_LITERAL = frozenset(("NUMBER", "STRING", "TRUE", "FALSE", "PLUS", "MINUS"))
+_VALUE = _LITERAL | {"NEXT", "FUNCTION", "BARE", "QUOTED", "LPAR"}
+
+# What a whole set of terminals is called; a set comes before its subsets.
+PHRASES = (
+    (_VALUE | {"NOT", "LSQB", "LENGTH"}, "a condition"),
+    (_VALUE, "a value"),
+    (_LITERAL, "a number, 'text', TRUE or FALSE"),
+    (frozenset(("COMPARE", "IN", "NOT", "BETWEEN", "IS")), "a comparison"),
+    (frozenset(("BARE", "QUOTED", "SEQ", "LPAR", "NOT")), "a pattern"),
+    (frozenset(("BARE", "QUOTED", "SEQ", "LPAR")), "a pattern"),
+    (frozenset(("FUNCTION", "NAME", "QUOTED")), "an aggregate or a group attribute"),
+    (frozenset(("STAR", "BARE", "QUOTED")), "`*` or an event"),
+    (frozenset(("NAME", "QUOTED")), "a name"),
+    (frozenset(("BARE", "QUOTED")), "an alias"),
+)
+# What single terminals are called, in the order in which they are told.
+SPOKEN = {
+    "NUMBER": "a number",
+    "UNIT": "a unit such as seconds, minutes or events",
+    "WORD": "skip-till-any-match, skip-till-next-match or contiguous",
+    "COMPARE": "a comparison",
+    "DOT": "`.`",
+    "COMMA": "`,`",
+    "LPAR": "`(`",
+    "AS": "AS",
+    "AND": "AND",
+    "OR": "OR",
+    "IN": "IN",
+    "BETWEEN": "BETWEEN",
+    "NOT": "NOT",
+    "NULL": "NULL",
+    "RPAR": "`)`",
+    "RSQB": "`]`",
+}
+END = "$END"
+# What can go on but need not: it is hardly ever what is missing.
+_OPERATORS = {"PLUS", "MINUS", "STAR", "SLASH", "QMARK", "VBAR", "AMPERSAND"}
+
+
+def expected(accepts: Iterable[str], keyword: str) -> str:
+    """What could stand here, in a clause that starts with `keyword`."""
+    left = set(accepts)
+    if {"PLUS", "STAR"} <= left:  # something complete stands before
+        left -= _OPERATORS
+    words = []
+    for terminals, phrase in PHRASES:
+        if terminals <= left:
+            words.append(phrase)
+            left -= terminals
+    if "a comparison" in words:  # a value by itself is no condition yet
+        left -= {"AND", "OR", END}
+    words += [spoken for terminal, spoken in SPOKEN.items() if terminal in left]
+    if END in left:
+        words.append(f"the end of the {keyword} clause")
+    return _listed(words or sorted(left) or ["something else"])
+
+
+def _listed(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
+
+
+# ---- hints ------------------------------------------------------------------------------------
 
 _BRACKETS = re.compile(r"""--[^\n]*|'(?:[^'\n]|'')*'|"(?:[^"\n]|"")*"|([()\[\]])""")
 
@@ -42,6 +162,7 @@ ANYWHERE = {
 
 
 def hint(mistake: Mistake) -> str | None:
+    """The first rule that has an answer gives it."""
     return next((answer for rule in RULES if (answer := rule(mistake)) is not None), None)
 
 
