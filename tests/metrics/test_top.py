@@ -66,7 +66,9 @@ def test_a_job_that_is_starting(hub: Hub):
 def test_a_job_is_found_by_its_name(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HAMLET_CACHE", str(tmp_path))
     hub.tell(passed(ledger(QUERIES), 0, QUERIES))
-    with job_registry.listed(job_registry.Job("rides", os.getpid(), "127.0.0.1:6379", hub=hub.url)):
+    with job_registry.registered(
+        job_registry.Job("rides", os.getpid(), "127.0.0.1:6379", hub=hub.url)
+    ):
         assert "1,000" in top("--job", "rides").output
         assert "1,000" in top().output
         wrong = top("--job", "ride")
