@@ -6,7 +6,7 @@ import typer
 
 from hamlet.cli import options
 from hamlet.cli.help import examples, prose
-from hamlet.cli.text_table import Grid, show
+from hamlet.cli.text_table import TextTable, print_table
 
 EXAMPLES = examples(
     ("hamlet check queries.sase", "check syntax, names and windows"),
@@ -53,6 +53,6 @@ def command(
         )
         for query in queries
     ]
-    show(Grid.of(names, rows, right=set()))
+    print_table(TextTable.of(names, rows, right=set()))
     count = len(rows)
-    typer.echo(f"{count} {'query' if count == 1 else 'queries'}, no mistake")
+    typer.echo(f"{count} {'query' if count == 1 else 'queries'}, no mistakes")

@@ -12,7 +12,7 @@ import typer
 from hamlet.cli import options
 from hamlet.cli.help import examples, prose
 from hamlet.cli.stderr import Notices
-from hamlet.cli.text_table import Grid
+from hamlet.cli.text_table import TextTable
 from runtime.errors import InputError
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def list_queries(job: JobName = None, debug: options.Debug = False) -> None:
 
     with connect(find(job)) as client:
         rows = [(each["name"], each["pattern"]) for each in client.queries()]
-    for text in Grid.of(("query", "pattern"), rows, set()).texts(terminal=False):
+    for text in TextTable.of(("query", "pattern"), rows, set()).texts(terminal=False):
         typer.echo(text, nl=False)
 
 

@@ -17,7 +17,7 @@ from hamlet.cli.exit_codes import INTERRUPTED
 from hamlet.cli.job_screen import job_screen
 from hamlet.cli.local_sinks import open_dead, open_late, open_sink
 from hamlet.cli.sharing_summary import show_decisions
-from hamlet.cli.signals import Stop
+from hamlet.cli.signals import StopSignal
 from hamlet.cli.stderr import Notices
 from hamlet.cli.summary import tell
 from hamlet.job.input_resolver import InputOptions, resolve_input
@@ -63,7 +63,7 @@ def run_on_ray(
     whole = not input.follow and not output.kafka
     printed = output.to is None and not whole
     table = printed and output.format is OutputFormat.TABLE
-    with job_screen(notices, shows_results=table) as screen, closing(Stop()) as stop:
+    with job_screen(notices, shows_results=table) as screen, closing(StopSignal()) as stop:
         sinks = _Sinks(output, whole, notices)
         options = replace(options, log=output.folder)
         outcome = run(workload, options, opened, sinks.make, screen, stop, sinks.done, stop.listen)

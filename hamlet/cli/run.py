@@ -66,9 +66,9 @@ def command(
     events are kept in DIR/_late.
     """
     check_flags(input, output, sharing, runtime)
-    notices, shows = _open_notices(quiet, runtime)
+    notices, listeners = _open_notices(quiet, runtime)
     declared = _read_schema(input.schema)
-    request = RunRequest(workload, input, output, sharing, runtime, notices, shows, declared)
+    request = RunRequest(workload, input, output, sharing, runtime, notices, listeners, declared)
     # Read before anything slow is loaded or started, so that mistakes are reported at once.
     queries = None if runtime.watch_workload else _read_queries(request)
     settings = _settings(request)
@@ -91,7 +91,7 @@ class RunRequest:
     sharing: SharingFlags
     runtime: RuntimeFlags
     notices: Notices
-    shows: tuple[Logged, ...]
+    listeners: tuple[Logged, ...]
     declared: Schema | None
 
     @property
@@ -159,7 +159,7 @@ def _run_locally(request: RunRequest, queries: Workload, settings: Settings) -> 
         request.sharing.explain_sharing,
         request.name,
         None if port is None else Metrics(port, runtime.metrics_host),
-        request.shows,
+        request.listeners,
     )
 
 
@@ -207,7 +207,7 @@ def _job_options(request: RunRequest, settings: Settings) -> JobOptions:
         metrics_port=runtime.metrics_port,
         metrics_host=runtime.metrics_host,
         watch=request.path if runtime.watch_workload else None,
-        shows=request.shows,
+        listeners=request.listeners,
     )
 
 

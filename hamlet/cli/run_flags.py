@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from hamlet.cli import options
-from hamlet.cli.durations import duration
+from hamlet.cli.durations import parse_duration
 from hamlet.cli.enums import (
     DataFormat,
     EngineName,
@@ -100,7 +100,7 @@ class InputFlags:
 
     @property
     def lateness_micros(self) -> int:
-        return duration(self.lateness)
+        return parse_duration(self.lateness)
 
 
 @dataclass(frozen=True)

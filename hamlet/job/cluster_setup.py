@@ -41,5 +41,5 @@ def _check_shared(options: JobOptions, cluster: clusters.Cluster) -> None:
 def _needed_room(options: JobOptions) -> Wanted:
     """Everything that asks for cores. What asks for none fits where these fit."""
     actors, size = options.actors, options.size
-    told = f"{actors} for --actors, {size.cores} with {size.memory} for each executor of Spark"
-    return Wanted([A_CORE] * actors + [size.of_an_executor()] * size.executors, told)
+    purpose = f"{actors} for --actors, {size.cores} with {size.memory} for each executor of Spark"
+    return Wanted([A_CORE] * actors + [size.of_an_executor()] * size.executors, purpose)

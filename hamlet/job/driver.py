@@ -83,7 +83,7 @@ class Driver:
 
     @property
     def finished(self) -> bool:
-        """Whether the input has ended; if not, the job can go on from its checkpoint."""
+        """Whether the input has ended; if not, the job can resume from its checkpoint."""
         return self._committed is not None and self._committed.finished
 
     @property
@@ -297,8 +297,8 @@ class Driver:
         backlog = source.backlog(self._position)
         recorder.published(epoch, finished, source, self._in_flight() - 1, backlog)
         self._reported = time.monotonic()
-        told = told_of(epoch, finished, source, backlog, recorder.decisions)
-        self._context.watcher.committed(told)
+        report = told_of(epoch, finished, source, backlog, recorder.decisions)
+        self._context.watcher.committed(report)
 
     def _report_idle(self) -> None:
         self.recorder.stands(self._in_flight(), self._source.backlog(self._position))

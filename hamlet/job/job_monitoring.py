@@ -35,16 +35,16 @@ def open_monitoring(
     resumed: bool,
     warn: Callable[[str], None],
 ) -> JobMonitoring:
-    """`follow`: the input has no end; `resumed`: the job goes on from a checkpoint."""
+    """`follow`: the input has no end; `resumed`: the job resumes from a checkpoint."""
     hub = _open_hub(stack, options, follow)
     log = _open_log(options, follow, resumed, warn)
-    shows: list[Shows] = list(options.shows)
+    listeners: list[Shows] = list(options.listeners)
     if hub is not None:
-        shows.append(hub)
+        listeners.append(hub)
     if log is not None:
         stack.callback(log.close)
-        shows.append(log)
-    recorder = Record(options.name, intake, shows, _open_tracing(stack, options.name))
+        listeners.append(log)
+    recorder = Record(options.name, intake, listeners, _open_tracing(stack, options.name))
     return JobMonitoring(recorder, hub)
 
 

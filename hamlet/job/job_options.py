@@ -22,7 +22,7 @@ class JobOptions:
     metrics_port: int | None = None  #: None: no live page, or on any free port for a followed input
     metrics_host: str = LOOPBACK
     watch: Path | None = None  #: a query file that the job's queries follow while it runs
-    shows: tuple[Shows, ...] = ()  #: who else hears of the newest metrics
+    listeners: tuple[Shows, ...] = ()  #: who else hears of the newest metrics
     log: Path | None = None  #: the folder for the log of the run, from which a report is made
     size: Size = field(default_factory=Size)
     settings: Settings = field(default_factory=Settings)

@@ -1,4 +1,4 @@
-"""Compares what a run is given with the manifest that it goes on from."""
+"""Compares what a run is given with the manifest that it resumes from."""
 
 from __future__ import annotations
 

@@ -86,8 +86,8 @@ def test_terminals_are_not_steered(hub: Hub):
 @pytest.mark.parametrize(
     ("url", "said"),
     [
-        ("http://127.0.0.1:9", "nobody answers at http://127.0.0.1:9"),
-        ("file:///etc/passwd", "is no address of a live page"),
+        ("http://127.0.0.1:9", "nothing answers at http://127.0.0.1:9"),
+        ("file:///etc/passwd", "is not a URL"),
     ],
 )
 def test_a_wrong_address(url: str, said: str):
