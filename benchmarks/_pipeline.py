@@ -25,9 +25,10 @@ from actors.actor_pool import Crew
 from actors.hub import Hub
 from benchmarks import _streams as streams
 from hamlet.job.driver import Driver
-from hamlet.job.epoch_reader import Reader
+from hamlet.job.epoch_reader import EpochReader
 from hamlet.job.epoch_report import Told
-from hamlet.job.job_setup import fingerprints
+from hamlet.job.job_context import JobContext, StartPoint
+from hamlet.job.manifest_check import fingerprints
 from hamlet.job.metrics_recorder import Record
 from runtime.io.reader import Needs
 from runtime.language.parser import parse
@@ -119,23 +120,21 @@ class Job:
         sink = PartsSink(scratch / "results", "parquet", Staging(checkpoints.folder))
         watcher = watcher or Quiet()
         intake = Intake(workload, reading, "float")
-        driver = Driver(
-            source,
-            sink,
-            self.crew,
-            Reader(source, Handover(self.spark), self.crew),
-            checkpoints,
-            intake,
-            Settings(planner="auto"),
-            watcher,
-            Record("bench", intake, [self.hub]),
+        context = JobContext(
+            source=source,
+            sink=sink,
+            pool=self.crew,
+            reader=EpochReader(source, Handover(self.spark), self.crew),
+            checkpoints=checkpoints,
+            recorder=Record("bench", intake, [self.hub]),
+            watcher=watcher,
+            settings=Settings(planner="auto"),
             shards=2 * AGGREGATORS,
             lateness=0,
             given=fingerprints(workload),
-            stopping=stopping,
         )
         with closing(sink):
-            driver.run()
+            Driver(context, StartPoint(intake), stopping=stopping).run()
         return watcher
 
 

@@ -22,14 +22,14 @@ from benchmarks._papers.experiment import Experiment
 from benchmarks._papers.measure import FULL, QUICK, Crew, Mode, measured, points
 from benchmarks._papers.store import Measured, Row, about, differ, read, write
 from benchmarks._papers.worker import MEMORY_BYTES
-from hamlet.cli.progress import Steps
+from hamlet.cli.progress import StepProgress
 from runtime.errors import HamletError
 
 OUTPUT = Path("build/papers")
 
 
 def run(
-    progress: Steps, figure: Sequence[str] = (), quick: bool = False, output: Path = OUTPUT
+    progress: StepProgress, figure: Sequence[str] = (), quick: bool = False, output: Path = OUTPUT
 ) -> dict[str, Any]:
     page, mode, path = pages(), QUICK if quick else FULL, output / "papers.parquet"
     readable, wrong = experiment.readable()
@@ -63,7 +63,9 @@ def _about(mode: Mode) -> dict[str, Any]:
     return about(mode.name, mode.limit, MEMORY_BYTES, mode.repeats)
 
 
-def measure(chosen: Sequence[Experiment], mode: Mode, progress: Steps, crew: Crew) -> Measured:
+def measure(
+    chosen: Sequence[Experiment], mode: Mode, progress: StepProgress, crew: Crew
+) -> Measured:
     rows: list[Row] = []
     progress.begin(points(chosen, mode))
     with crew:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from runtime.plan.sharing_plan import Plan, QuerySet, SharedPart
     from runtime.plan.statistics import Statistics
 else:
-    # Loaded when first used: the engine takes a while, in which the command can be interrupted.
-    _HOMES = {
+    # Loaded when first used: the engine takes a while to load, and Ctrl-C must work meanwhile.
+    _MODULES = {
         **dict.fromkeys(("Engine", "aggregate"), "runtime.pipeline.engine"),
         **dict.fromkeys(
             ("HamletError", "InputError", "QueryError", "WorkloadError"), "runtime.errors"
@@ -36,13 +36,13 @@ else:
     }
 
     def __getattr__(name: str) -> object:
-        if name not in _HOMES:
+        if name not in _MODULES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = globals()[name] = getattr(import_module(_HOMES[name]), name)
+        found = globals()[name] = getattr(import_module(_MODULES[name]), name)
         return found
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *_HOMES})
+        return sorted({*globals(), *_MODULES})
 
 
 __version__ = "0.1.0"

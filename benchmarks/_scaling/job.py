@@ -23,7 +23,7 @@ from actors.actor_pool import Crew
 from benchmarks import _pipeline as pipeline
 from benchmarks._scaling.measure import Times
 from benchmarks._scaling.store import Row, sized, timed
-from hamlet.job import driver
+from hamlet.job import epoch_pacing
 from runtime.language.parser import parse
 from runtime.pipeline.manifest import Counts
 
@@ -151,12 +151,12 @@ def _counts(watcher: pipeline.Quiet) -> Counts:
 @contextmanager
 def _a_file_each() -> Iterator[None]:
     """A job reads small files together as far as it can; here it may not."""
-    before = driver.LEAST_BYTES, driver.MOST_BYTES
-    driver.LEAST_BYTES = driver.MOST_BYTES = 1
+    before = epoch_pacing.LEAST_BYTES, epoch_pacing.MOST_BYTES
+    epoch_pacing.LEAST_BYTES = epoch_pacing.MOST_BYTES = 1
     try:
         yield
     finally:
-        driver.LEAST_BYTES, driver.MOST_BYTES = before
+        epoch_pacing.LEAST_BYTES, epoch_pacing.MOST_BYTES = before
 
 
 def _run(work: Callable[[], Any]) -> tuple[float, dict[str, float]]:

@@ -1,4 +1,4 @@
-"""The command line: a module for each command; `exits` turns mistakes into exit codes."""
+"""The `hamlet` command: a module for each subcommand; `exit_codes` turns errors into exit codes."""
 
 import os
 import sys
@@ -18,7 +18,7 @@ else:
 
 
 def main() -> None:
-    """Loads the commands only now, so that an interrupt meanwhile is no traceback either."""
+    """Loads the commands inside the `try`, so that Ctrl-C meanwhile prints no traceback."""
     try:
         from hamlet.cli.commands import app
 
@@ -28,12 +28,13 @@ def main() -> None:
         sys.exit(130)
     except SystemExit as end:
         if end.code in (130, 143):
-            _leave(end.code)
+            _exit_at_once(end.code)
         raise
 
 
-def _leave(code: int) -> NoReturn:
-    """All is closed. Ray, interrupted while it starts, may crash where Python ends in order."""
+def _exit_at_once(code: int) -> NoReturn:
+    """Everything is closed. Skips Python's own cleanup: Ray may crash in it if it was interrupted
+    while it started."""
     with suppress(OSError, ValueError):
         sys.stdout.flush()
         sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""`hamlet check`: every mistake of a query file, with its place."""
+"""`hamlet check`: reports every mistake in a query file."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import typer
 
 from hamlet.cli import options
 from hamlet.cli.help import examples, prose
-from hamlet.cli.text_table import Grid, show
+from hamlet.cli.text_table import TextTable, print_table
 
 EXAMPLES = examples(
-    ("hamlet check queries.sase", "syntax, names, windows"),
-    ("hamlet check queries.sase --schema events.parquet", "and the columns of a data file"),
-    ("hamlet check queries.sase --schema types.yaml", "or what types are declared to have"),
+    ("hamlet check queries.sase", "check syntax, names and windows"),
+    (
+        "hamlet check queries.sase --schema events.parquet",
+        "check against the columns of a data file, too",
+    ),
+    ("hamlet check queries.sase --schema types.yaml", "or against declared event types"),
 )
 
 
@@ -20,14 +23,14 @@ def register(app: typer.Typer) -> None:
 
 
 def command(
-    workload: options.Workload,
+    workload: options.WorkloadFile,
     schema: options.SchemaFile = None,
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> None:
-    """Reports every mistake of WORKLOAD, with its place.
+    """Reports every mistake in WORKLOAD, with its line and column.
 
-    Exits with 1 if there is one.
+    The exit code is 1 if there is a mistake.
     """
     from hamlet.cli.workload import read_workload
     from runtime.language.ast import describe
@@ -50,6 +53,6 @@ def command(
         )
         for query in queries
     ]
-    show(Grid.of(names, rows, right=set()))
+    print_table(TextTable.of(names, rows, right=set()))
     count = len(rows)
-    typer.echo(f"{count} {'query' if count == 1 else 'queries'}, no mistake")
+    typer.echo(f"{count} {'query' if count == 1 else 'queries'}, no mistakes")

@@ -1,4 +1,4 @@
-"""The `hamlet` command, with all its commands."""
+"""Puts the `hamlet` command together from its subcommands."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def _version(wanted: bool) -> None:
 
 @app.callback(
     epilog=examples(
-        ("hamlet check queries.sase", "are there mistakes in my queries?"),
-        ("hamlet explain queries.sase", "how will they be evaluated?"),
-        ("hamlet run queries.sase --input events.parquet", "run them"),
-        ("hamlet generate ridesharing --events 5", "look at a generated stream"),
+        ("hamlet check queries.sase", "check queries for mistakes"),
+        ("hamlet explain queries.sase", "show how they will be evaluated"),
+        ("hamlet run queries.sase --input events.parquet", "run them over a file"),
+        ("hamlet generate ridesharing --events 5", "print a generated stream"),
     )
 )
 def hamlet(
@@ -42,7 +42,7 @@ def hamlet(
         typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
-    """Counts and aggregates event trends: sequences of events that match patterns."""
+    """Aggregates event trends: sequences of events that match a pattern."""
 
 
 run.register(app)

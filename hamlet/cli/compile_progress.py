@@ -1,5 +1,4 @@
-"""Tells when numba compiles. It does so for a kernel that is new to the machine; the next start
-finds it compiled, which is told of nobody."""
+"""Notices when numba compiles a kernel that is new to this machine, and how long that takes."""
 
 from __future__ import annotations
 
@@ -12,16 +11,16 @@ from numba.core.event import Listener, install_listener
 
 
 @contextmanager
-def watch_compiler(tell: Callable[[bool], None]) -> Iterator[Compiler]:
+def watch_compiler(tell: Callable[[bool], None]) -> Iterator[CompileListener]:
     """Calls `tell` with true when compiling begins and with false when it ends."""
-    compiler = Compiler(tell)
+    compiler = CompileListener(tell)
     with install_listener("numba:compile", compiler):
         yield compiler
 
 
-class Compiler(Listener):
-    """A kernel compiles the functions that it calls within its own time. `seconds` is how long
-    compiling has taken."""
+class CompileListener(Listener):
+    """`seconds` is how long compiling has taken. A kernel's time includes the functions that it
+    calls."""
 
     def __init__(self, tell: Callable[[bool], None]) -> None:
         self.seconds = 0.0

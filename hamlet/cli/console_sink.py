@@ -1,4 +1,4 @@
-"""Results of a stream without an end, printed as they come."""
+"""Prints the results of a followed input, epoch by epoch."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ PRINTED = (OutputFormat.TABLE, OutputFormat.JSON)
 
 
 class ConsoleSink(Sink):
-    """Prints an epoch when it is committed. A crash between the two leaves its rows unprinted:
-    nothing of them is kept."""
+    """Prints an epoch after it is committed. If the job crashes in between, the rows of that epoch
+    are never printed: they are not kept."""
 
     def __init__(
         self, workload: Workload, format: OutputFormat, limit: int, live: bool = False
     ) -> None:
-        """`live`: a screen shows results as they come; the last of them are printed in the end."""
+        """`live`: a screen shows results as they arrive; the last ones are printed at the end."""
         self._workload = workload
         self._format = format
         self._limit = limit
@@ -47,10 +47,10 @@ class ConsoleSink(Sink):
             self._print(tables)
 
     def recover(self, committed: int) -> None:
-        """Nothing is kept from run to run."""
+        """Nothing is kept between runs."""
 
     def print_last(self) -> None:
-        """When no screen is in the way any more."""
+        """Called once the screen is closed."""
         if self._last:
             self._print(self._last)
 

@@ -1,4 +1,4 @@
-"""Times as a person writes them on a command line: 10s, 500ms, 2 minutes."""
+"""Parses durations such as 10s, 500ms or 2 minutes."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _WORDS = {
 _WRITTEN = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*", re.IGNORECASE)
 
 
-def duration(text: str) -> int:
+def parse_duration(text: str) -> int:
     """Microseconds."""
     found = _WRITTEN.fullmatch(text)
     unit = "" if found is None else found[2].lower()
     unit = _WORDS.get(unit, unit)
     if found is None or unit not in _MICROS:
-        raise HamletError(f"`{text}` is no time", "such as 10s, 500ms, 2m or 1h")
+        raise HamletError(f"`{text}` is not a duration", "write it as 10s, 500ms, 2m or 1h")
     return round(float(found[1]) * _MICROS[unit])

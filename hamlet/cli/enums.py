@@ -1,4 +1,4 @@
-"""The values that options can have; a wrong one is answered with this list."""
+"""The values that options can have. An error message lists them."""
 
 from enum import StrEnum
 
@@ -19,7 +19,7 @@ class Sharing(StrEnum):
     NEVER = "never"
 
 
-class Planner(StrEnum):
+class PlannerChoice(StrEnum):
     AUTO = "auto"
     GREEDY = "greedy"
     SHARON = "sharon"
@@ -27,7 +27,7 @@ class Planner(StrEnum):
     NONE = "none"
 
 
-class Ties(StrEnum):
+class TiesChoice(StrEnum):
     STRICT = "strict"
     ARRIVAL = "arrival"
 

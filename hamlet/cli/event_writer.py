@@ -1,4 +1,4 @@
-"""Writes batches of events to a file that appears when it is whole, or to standard output."""
+"""Writes events to standard output, or to a file that appears when it is complete."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ def write_events(
 def _to_stdout(batches: Iterable[pa.RecordBatch], schema: pa.Schema, format: str) -> None:
     stdout = Stdout()
     if format in ("parquet", "arrow") and stdout.isatty():
-        raise InputError(f"{format} is not for a terminal", "name an --output or a --format")
+        raise InputError(
+            f"{format} cannot be printed on a terminal", "use --output or another --format"
+        )
     target = _encoder(format, stdout, schema)
     for batch in batches:
         target.write(batch)
@@ -46,7 +48,7 @@ def _encoder(format: str, file: Sink, schema: pa.Schema) -> Encoder:
 
 
 class _ArrowEncoder(Encoder):
-    """The stream format, which a pipe can carry and a file as well."""
+    """Writes Arrow's stream format, which works in pipes and files."""
 
     def __init__(self, file: Sink, schema: pa.Schema) -> None:
         self._writer = pa.ipc.new_stream(file, schema)

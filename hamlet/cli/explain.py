@@ -1,4 +1,4 @@
-"""`hamlet explain`: how queries will be evaluated, and why."""
+"""`hamlet explain`: shows how queries will be evaluated, and why."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from hamlet.cli import options
-from hamlet.cli.enums import ExplainFormat, Planner, Ties
+from hamlet.cli.enums import ExplainFormat, PlannerChoice, TiesChoice
 from hamlet.cli.help import examples, prose
 
 EXAMPLES = examples(
@@ -23,29 +23,31 @@ def register(app: typer.Typer) -> None:
 
 
 def command(
-    workload: options.Workload,
+    workload: options.WorkloadFile,
     format: Annotated[
         ExplainFormat | None,
-        typer.Option(help="[b]text[/b], or what the name of the --output says."),
+        typer.Option(
+            help="The default is [b]text[/b], or the format that the name of --output shows."
+        ),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.")
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file.")
     ] = None,
-    planner: options.Planner = Planner.AUTO,
-    ties: options.Ties = Ties.STRICT,
+    planner: options.Planner = PlannerChoice.AUTO,
+    ties: options.Ties = TiesChoice.STRICT,
     debug: options.Debug = False,
 ) -> None:
     """Shows how the queries of WORKLOAD will be evaluated, and why.
 
-    That is: what each of them keeps, which of them belong together, the plan by which they share,
-    beside what other planners come to, and the merged template.
+    Shows the state that each query keeps, the groups of queries that share, the sharing plan and
+    how other planners compare, and the merged template.
     """
     from hamlet.cli.workload import read_workload, write_text
     from runtime.io.stdout import Stdout
     from runtime.plan.explain import explain
 
     explanation = explain(read_workload(workload), ties.value, planner.value)
-    chosen = format or _by_name(output)
+    chosen = format or _format_of(output)
     text = {
         ExplainFormat.TEXT: explanation.text,
         ExplainFormat.JSON: explanation.json,
@@ -61,7 +63,7 @@ def command(
     stdout.flush()
 
 
-def _by_name(output: Path | None) -> ExplainFormat:
+def _format_of(output: Path | None) -> ExplainFormat:
     suffix = "" if output is None else output.suffix.lower().removeprefix(".")
     known = {each.value: each for each in ExplainFormat}
     return known.get(suffix, ExplainFormat.TEXT)

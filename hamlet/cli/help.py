@@ -1,4 +1,4 @@
-"""Help that teaches: what a command does, and examples under its options."""
+"""Formats the help of commands: their docstrings, and examples below the options."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from rich.markup import escape
 
 
 def prose(command: Callable[..., Any]) -> str:
-    """A command's docstring without its line breaks: lines are as long as the terminal is wide."""
+    """A command's docstring without its line breaks, so that it fits any terminal."""
     paragraphs = inspect.cleandoc(command.__doc__ or "").split("\n\n")
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
 def examples(*pairs: tuple[str, str]) -> str:
-    """Commands, each with what it is for."""
+    """Formats commands, each with what it does."""
     lines = [f"  {escape(command)}\n      [dim]{escape(why)}[/dim]" for command, why in pairs]
     return "\n".join(["[bold]Examples[/bold]", *lines])

@@ -1,4 +1,4 @@
-"""What a job tells while it runs: a few lines that change, on a terminal."""
+"""Shows a running job in the terminal: a few lines that are refreshed after each epoch."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ from rich.table import Table
 from rich.text import Text
 
 from hamlet.cli.stderr import Notices, one_line
-from hamlet.cli.value_format import cells
+from hamlet.cli.value_format import format_column
 from hamlet.job.epoch_report import Told
 from runtime.plan.decisions import KINDS
 from runtime.types.columns import plain
 
-# Of the last epochs, by which the rate is told.
+# The number of epochs over which the rate is averaged.
 RECENT = 16
-# What fits on a screen.
+# As many as fit on a screen.
 MOST_QUERIES, MOST_TYPES = 16, 8
 
 
 class JobScreen:
-    """Stages of the start, then the facts of the last epoch. Warnings are told in any case."""
+    """Shows the stages of the start, then the last epoch. Warnings are printed even without a
+    terminal."""
 
     def __init__(
         self, notices: Notices, live: Live | None = None, shows_results: bool = False
@@ -62,14 +63,14 @@ class JobScreen:
         self._notices.say(f"live page and metrics: {url}")
 
     def trouble(self, what: str) -> None:
-        self._notices.warn(f"{one_line(what)}; repeating")
+        self._notices.warn(f"{one_line(what)}; retrying")
 
-    def committed(self, told: Told) -> None:
-        self.last = told
-        self._windows += sum(_windows(table) for table in told.results.values())
-        self._recent.append((time.perf_counter(), told.counts.rows))
+    def committed(self, report: Told) -> None:
+        self.last = report
+        self._windows += sum(_count_windows(table) for table in report.results.values())
+        self._recent.append((time.perf_counter(), report.counts.rows))
         if self._shows_results:
-            for query, table in told.results.items():
+            for query, table in report.results.items():
                 self._results[query] = _newest(table)
         self._show()
 
@@ -82,13 +83,13 @@ class JobScreen:
             return Spinner("dots", Text(self._stage))
         if self.last is None:
             return Spinner("dots", Text("reading"))
-        parts: list[RenderableType] = [self._facts(self.last)]
+        parts: list[RenderableType] = [self._metrics(self.last)]
         if self._results:
             parts += [Text(), self._last_results(), Text(), _decisions(self.last)]
         return Group(*parts)
 
     def _last_results(self) -> Table:
-        """Of each query the newest row."""
+        """The newest row of each query."""
         table = Table(box=SIMPLE_HEAD, pad_edge=False)
         for name in ("query", "newest window", "group", "result"):
             table.add_column(name, overflow="ellipsis", no_wrap=True)
@@ -96,18 +97,18 @@ class JobScreen:
             table.add_row(name, *row)
         return table
 
-    def _facts(self, told: Told) -> Table:
+    def _metrics(self, report: Told) -> Table:
         facts = {
-            "epoch": f"{told.epoch:,}",
-            "events": f"{told.counts.events:,}",
+            "epoch": f"{report.epoch:,}",
+            "events": f"{report.counts.events:,}",
             "events/s": f"{self._rate():,.0f}",
-            "lag": self._lag(told),
+            "lag": self._lag(report),
             "windows closed": f"{self._windows:,}",
-            "open": f"{told.open_windows:,}",
-            "results": f"{told.counts.results.total():,}",
-            "bursts shared": shared(told),
-            "late": f"{told.counts.late:,}",
-            "bad": f"{told.counts.dead.total():,}",
+            "open": f"{report.open_windows:,}",
+            "results": f"{report.counts.results.total():,}",
+            "bursts shared": shared_bursts(report),
+            "late": f"{report.counts.late:,}",
+            "bad": f"{report.counts.dead.total():,}",
         }
         table = Table.grid(padding=(0, 2))
         table.add_row(*[Text(name, "dim") for name in facts])
@@ -118,40 +119,40 @@ class JobScreen:
         (then, before), (now, rows) = self._recent[0], self._recent[-1]
         return (rows - before) / (now - then) if now > then else 0.0
 
-    def _lag(self, told: Told) -> str:
-        """What waits to be read, and how far the watermark is behind now if times are of now."""
+    def _lag(self, report: Told) -> str:
+        """The backlog of the source, and how far the watermark is behind if times are recent."""
         parts = []
-        if told.backlog and told.backlog_in == "bytes":
-            parts.append(f"{told.backlog / 1e6:,.1f} MB")
-        elif told.backlog:
-            parts.append(f"{told.backlog:,} {told.backlog_in}")
-        if told.watermark is not None:
-            behind = datetime.now(UTC).timestamp() - told.watermark / 1e6
+        if report.backlog and report.backlog_in == "bytes":
+            parts.append(f"{report.backlog / 1e6:,.1f} MB")
+        elif report.backlog:
+            parts.append(f"{report.backlog:,} {report.backlog_in}")
+        if report.watermark is not None:
+            behind = datetime.now(UTC).timestamp() - report.watermark / 1e6
             if 0 <= behind < 86_400:
                 parts.append(f"{behind:,.1f} s")
         return ", ".join(parts) or "none"
 
 
-def _windows(table: pa.Table) -> int:
+def _count_windows(table: pa.Table) -> int:
     return len(table["window_start"].unique())
 
 
 def _newest(table: pa.Table) -> tuple[str, str, str]:
     """The window, the group and the aggregates of the last row, as text."""
     last = table.slice(table.num_rows - 1).combine_chunks()
-    row = {name: cells(plain(last[name]), False)[0] for name in last.schema.names}
+    row = {name: format_column(plain(last[name]), False)[0] for name in last.schema.names}
     start, end = row.pop("window_start"), row.pop("window_end")
     groups = [name for name in row if not pa.types.is_floating(table.schema.field(name).type)]
     group = ", ".join(row.pop(name) for name in groups)
     return f"{start} to {end}", group, ", ".join(f"{k} {v}" for k, v in row.items())
 
 
-def _decisions(told: Told) -> Table:
-    """What was decided about bursts so far, by type."""
+def _decisions(report: Told) -> Table:
+    """The decisions about bursts so far, by type."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for name in ("bursts of", "by queries", *KINDS):
         table.add_column(name, justify="left" if name in ("bursts of", "by queries") else "right")
-    for group in told.decisions:
+    for group in report.decisions:
         for each in group.types:
             if len(table.rows) < MOST_TYPES:
                 counts = [f"{getattr(each, kind):,}" for kind in KINDS]
@@ -159,10 +160,10 @@ def _decisions(told: Told) -> Table:
     return table
 
 
-def shared(told: Told) -> str:
+def shared_bursts(report: Told) -> str:
     """The share of bursts that queries shared."""
     counts = dict.fromkeys(KINDS, 0)
-    for group in told.decisions:
+    for group in report.decisions:
         for each in group.types:
             for kind in KINDS:
                 counts[kind] += getattr(each, kind)
@@ -172,7 +173,7 @@ def shared(told: Told) -> str:
 
 @contextmanager
 def job_screen(notices: Notices, shows_results: bool = False) -> Iterator[JobScreen]:
-    """`shows_results`: where they are not printed anyway."""
+    """`shows_results`: show the newest results, because they are not printed as they arrive."""
     if not notices.live:
         yield JobScreen(notices)
         return

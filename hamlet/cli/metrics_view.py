@@ -1,4 +1,4 @@
-"""The facts of a job as a few tables, for a terminal. `facts` are as a hub gives them."""
+"""Shows the metrics of a job as tables for a terminal. `facts` is the JSON of its live page."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from datetime import datetime
 from typing import Any
 
 from hamlet.cli.stderr import many
-from hamlet.cli.text_table import Grid
+from hamlet.cli.text_table import TextTable
 from runtime.plan.decisions import KINDS
 from runtime.report.number_format import count, nanoseconds, number, percent, seconds, size
 
-Facts = dict[str, Any]
+MetricsSnapshot = dict[str, Any]
 
 
-def view(facts: Facts, before: Facts | None, rows: int) -> Iterator[Grid]:
-    """`before` are older facts, by which rates are told; without them, since the job began. `rows`
-    is how many queries, types and decisions are shown, each."""
+def view(facts: MetricsSnapshot, before: MetricsSnapshot | None, rows: int) -> Iterator[TextTable]:
+    """`before` are older facts: rates are shown since then, or since the job began. `rows` is how
+    many queries, types and decisions are shown, each."""
     yield _now(facts, before)
     yield _queries(facts, rows)
     if facts["groups"]:
@@ -27,7 +27,7 @@ def view(facts: Facts, before: Facts | None, rows: int) -> Iterator[Grid]:
         yield _log(facts, max(1, rows // 2))
 
 
-def _now(facts: Facts, before: Facts | None) -> Grid:
+def _now(facts: MetricsSnapshot, before: MetricsSnapshot | None) -> TextTable:
     shown = {
         "epoch": count(facts["epoch"]),
         "events": count(facts["events"]),
@@ -42,33 +42,33 @@ def _now(facts: Facts, before: Facts | None) -> Grid:
         "model": percent(facts["model"]["error"]),
         "restarts": count(sum(facts["restarts"].values())),
     }
-    grid = Grid.of(shown, [list(shown.values())], set(shown))
+    table = TextTable.of(shown, [list(shown.values())], set(shown))
     state = "finished" if facts["finished"] else "running"
-    asked = many(facts["workload"], "query", "queries")
-    what = f"{state}, engine {facts['engine']}, {asked}, since {_clock(facts['began'])}"
-    grid.title = facts["job"], what
-    return grid
+    queries = many(facts["workload"], "query", "queries")
+    what = f"{state}, engine {facts['engine']}, {queries}, since {_clock(facts['began'])}"
+    table.title = facts["job"], what
+    return table
 
 
-def _rate(facts: Facts, before: Facts | None) -> float:
+def _rate(facts: MetricsSnapshot, before: MetricsSnapshot | None) -> float:
     then, events = (facts["began"], 0) if before is None else (before["time"], before["events"])
     spent = facts["time"] - then
     return (facts["events"] - events) / spent if spent > 0 else 0.0
 
 
-def _lag(facts: Facts) -> str:
+def _lag(facts: MetricsSnapshot) -> str:
     if facts["watermark"] is None or facts["newest"] is None:
         return "–"
     return seconds((facts["newest"] - facts["watermark"]) / 1e6)
 
 
-def _backlog(facts: Facts) -> str:
+def _backlog(facts: MetricsSnapshot) -> str:
     waits, unit = facts["backlog"], facts["backlog_in"]
     return size(waits) if unit == "bytes" else f"{count(waits)} {unit}"
 
 
-def _queries(facts: Facts, rows: int) -> Grid:
-    """The slowest first."""
+def _queries(facts: MetricsSnapshot, rows: int) -> TextTable:
+    """The slowest query first."""
     found = sorted(facts["queries"].items(), key=lambda each: -(each[1]["latency"]["p95"] or 0.0))
     shown = [
         (
@@ -80,13 +80,13 @@ def _queries(facts: Facts, rows: int) -> Grid:
         for name, each in found[:rows]
     ]
     names = ("query", "results", "windows", "p50", "p95", "p99")
-    grid = Grid.of(names, shown, set(names[1:]))
+    table = TextTable.of(names, shown, set(names[1:]))
     if len(found) > rows:
-        grid.footer = f"{len(found) - rows} quicker ones"
-    return grid
+        table.footer = f"{len(found) - rows} faster ones"
+    return table
 
 
-def _sharing(facts: Facts, rows: int) -> Grid:
+def _sharing(facts: MetricsSnapshot, rows: int) -> TextTable:
     shown = [
         (
             group["name"],
@@ -98,10 +98,10 @@ def _sharing(facts: Facts, rows: int) -> Grid:
         for each in group["types"]
     ]
     names = ("share group", "type", *KINDS, "predicted to save")
-    return Grid.of(names, shown[:rows], set(names[2:]))
+    return TextTable.of(names, shown[:rows], set(names[2:]))
 
 
-def _replans(facts: Facts, rows: int) -> Grid:
+def _replans(facts: MetricsSnapshot, rows: int) -> TextTable:
     shown = [
         (
             _clock(each["time"]),
@@ -111,12 +111,12 @@ def _replans(facts: Facts, rows: int) -> Grid:
         )
         for each in reversed(facts["model"]["last_replans"][-rows:])
     ]
-    return Grid.of(("planned anew", "why", "cost", "outcome"), shown, set())
+    return TextTable.of(("re-planned", "why", "cost", "outcome"), shown, set())
 
 
-def _log(facts: Facts, rows: int) -> Grid:
+def _log(facts: MetricsSnapshot, rows: int) -> TextTable:
     shown = [(_clock(each["time"]), each["told"]) for each in reversed(facts["log"][-rows:])]
-    return Grid.of(("decided", "what and why"), shown, set())
+    return TextTable.of(("decided", "what and why"), shown, set())
 
 
 def _clock(time: float) -> str:

@@ -1,4 +1,4 @@
-"""Arguments and options that more than one command has."""
+"""Arguments and options that several commands have."""
 
 from __future__ import annotations
 
@@ -7,40 +7,38 @@ from typing import Annotated
 
 import typer
 
-from hamlet.cli.enums import Planner as PlannerChoice
-from hamlet.cli.enums import Ties as TiesChoice
+from hamlet.cli.enums import PlannerChoice, TiesChoice
 from hamlet.cli.exit_codes import remember_debug
 
-Workload = Annotated[
-    Path, typer.Argument(metavar="WORKLOAD", help="A file of queries, such as queries.sase.")
+WorkloadFile = Annotated[
+    Path, typer.Argument(metavar="WORKLOAD", help="A query file, such as queries.sase.")
 ]
 SchemaFile = Annotated[
     Path | None,
     typer.Option(
         "--schema",
         metavar="FILE",
-        help="What events look like: a data file, or YAML of types and their attributes.",
+        help="The schema of events: a data file, or YAML with types and their attributes.",
         rich_help_panel="Input",
     ),
 ]
 Planner = Annotated[
     PlannerChoice,
     typer.Option(
-        help="Who decides what queries may share at all: [b]auto[/b]: by the shape of the "
-        "workload; [b]greedy[/b]: what begins alike; [b]sharon[/b]: parts of sequences; "
-        "[b]gloria[/b]: transitions of all patterns; [b]none[/b]: every query by itself. "
-        "The results are the same."
+        help="Plans what queries may share: [b]auto[/b]: chosen by the shape of the workload; "
+        "[b]greedy[/b]: common prefixes; [b]sharon[/b]: parts of sequences; [b]gloria[/b]: "
+        "transitions of all patterns; [b]none[/b]: share nothing. The results are the same."
     ),
 ]
 Ties = Annotated[
     TiesChoice,
     typer.Option(
-        help="Events of equal time: [b]strict[/b]: never neighbours; [b]arrival[/b]: in the "
-        "order they come."
+        help="Events with equal times: [b]strict[/b]: none of them follows another; "
+        "[b]arrival[/b]: they follow each other in the order of arrival."
     ),
 ]
 Debug = Annotated[
     bool,
     typer.Option("--debug", callback=remember_debug, help="Show the traceback of an error."),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but results and errors.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only results and errors.")]

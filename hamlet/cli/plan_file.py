@@ -1,4 +1,4 @@
-"""A plan from a file."""
+"""Reads a sharing plan from a YAML file."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ def read_plan(path: Path) -> Plan:
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is no YAML: {error}") from error
+        raise InputError(f"{path} is not valid YAML: {error}") from error
     except HamletError as error:
         raise HamletError(f"{path}: {error.message}", error.hint) from error

@@ -1,4 +1,4 @@
-"""A bar on standard error while somebody watches."""
+"""Progress bars on standard error, if it is a terminal."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from hamlet.cli.stderr import Notices, one_line
 COMPILING = "compiling kernels for this workload (once on this machine)"
 
 
-class Bars:
-    """Reading, of which the end is not known, then matching; below, whether kernels compile."""
+class ProgressBars:
+    """A bar for reading, then one for matching; below, a line while kernels compile."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class Bars:
         status: Progress | None = None,
         show: Callable[[], None] = lambda: None,
     ) -> None:
-        """`show` puts what has changed on the screen at once."""
+        """`show` refreshes the screen."""
         self._progress = progress
         self._status = status
         self._show = show
@@ -67,10 +67,10 @@ class Bars:
 
 
 @contextmanager
-def bars(notices: Notices, total: int | None = None) -> Iterator[Bars]:
-    """The bars vanish when they are done."""
+def bars(notices: Notices, total: int | None = None) -> Iterator[ProgressBars]:
+    """The bars disappear at the end."""
     if not notices.live:
-        yield Bars(None)
+        yield ProgressBars(None)
         return
     columns = (
         SpinnerColumn(),
@@ -84,12 +84,12 @@ def bars(notices: Notices, total: int | None = None) -> Iterator[Bars]:
     status = Progress(SpinnerColumn(), TextColumn("{task.description}"), console=notices.console)
     shown = Group(progress, status)
     with Live(shown, console=notices.console, refresh_per_second=10, transient=True) as live:
-        yield Bars(progress, total, status, live.refresh)
+        yield ProgressBars(progress, total, status, live.refresh)
 
 
-class Steps:
-    """Long work of which the number of steps is known: a bar, or a line for each step where nobody
-    watches. Called, it says a line, for work of which it is not."""
+class StepProgress:
+    """The progress of long work: a bar on a terminal, else a line for each step. If the number of
+    steps is not known, call it with a line to print."""
 
     def __init__(self, notices: Notices, progress: Progress | None = None) -> None:
         self._notices = notices
@@ -119,10 +119,10 @@ class Steps:
 
 
 @contextmanager
-def steps(notices: Notices) -> Iterator[Steps]:
-    """The bar vanishes when it is done."""
+def steps(notices: Notices) -> Iterator[StepProgress]:
+    """The bar disappears at the end."""
     if not notices.live:
-        yield Steps(notices)
+        yield StepProgress(notices)
         return
     columns = (
         SpinnerColumn(),
@@ -133,4 +133,4 @@ def steps(notices: Notices) -> Iterator[Steps]:
         TextColumn("{task.description}", markup=False),
     )
     with Progress(*columns, console=notices.console, transient=True) as progress:
-        yield Steps(notices, progress)
+        yield StepProgress(notices, progress)

@@ -1,4 +1,4 @@
-"""`hamlet query`: the queries of a running job."""
+"""`hamlet query`: lists, adds and removes queries of a running job."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import typer
 from hamlet.cli import options
 from hamlet.cli.help import examples, prose
 from hamlet.cli.stderr import Notices
-from hamlet.cli.text_table import Grid
+from hamlet.cli.text_table import TextTable
 from runtime.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,68 +20,70 @@ if TYPE_CHECKING:
 
 JobName = Annotated[
     str | None,
-    typer.Option("--job", metavar="NAME", help="Which job, if more than one is running."),
+    typer.Option("--job", metavar="NAME", help="The job, if several are running."),
 ]
 EXAMPLES = examples(
-    ("hamlet query list", "what does the running job count?"),
-    ("hamlet query add more.sase", "count these as well, from now on"),
-    ("hamlet query remove trips", "no longer count this one"),
+    ("hamlet query list", "the queries of the running job"),
+    ("hamlet query add more.sase", "add these queries"),
+    ("hamlet query remove trips", "remove this query"),
 )
 
 
 def register(app: typer.Typer) -> None:
     group = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
-    group.command("list", help=prose(listed))(listed)
+    group.command("list", help=prose(list_queries))(list_queries)
     group.command("add", help=prose(add))(add)
     group.command("remove", help=prose(remove))(remove)
     app.add_typer(
         group,
         name="query",
-        help="Adds queries to a running job, and removes and lists them.",
+        help="Lists, adds and removes queries of a running job.",
         epilog=EXAMPLES,
     )
 
 
-def listed(job: JobName = None, debug: options.Debug = False) -> None:
+def list_queries(job: JobName = None, debug: options.Debug = False) -> None:
     """Lists the queries of a running job."""
-    from hamlet.job.control_client import asking
+    from hamlet.job.control_client import connect
     from hamlet.job.job_registry import find
 
-    with asking(find(job)) as asked:
-        rows = [(each["name"], each["pattern"]) for each in asked.queries()]
-    for text in Grid.of(("query", "pattern"), rows, set()).texts(terminal=False):
+    with connect(find(job)) as client:
+        rows = [(each["name"], each["pattern"]) for each in client.queries()]
+    for text in TextTable.of(("query", "pattern"), rows, set()).texts(terminal=False):
         typer.echo(text, nl=False)
 
 
-def add(workload: options.Workload, job: JobName = None, debug: options.Debug = False) -> None:
+def add(workload: options.WorkloadFile, job: JobName = None, debug: options.Debug = False) -> None:
     """Adds the queries of WORKLOAD to a running job.
 
-    They report windows that start after every event that the job has seen. Other queries go on
-    undisturbed.
+    They report windows that start after every event that the job has seen. The other queries are
+    not affected.
     """
     from hamlet.cli.workload import read_workload
-    from hamlet.job.control_client import asking
+    from hamlet.job.control_client import connect
     from hamlet.job.job_registry import find
 
-    queries = read_workload(workload)  # so that a mistake is told with its place
+    queries = read_workload(workload)  # reports mistakes with their line and column
     text = _text(workload)
-    with asking(find(job)) as asked:
-        answer = asked.change({"add": text, "file": str(workload)})
+    with connect(find(job)) as client:
+        answer = client.change({"add": text, "file": str(workload)})
     added = ", ".join(answer["added"])
-    Notices().say(f"added {added} with epoch {answer['epoch']}{counted(queries, answer['since'])}")
+    Notices().say(
+        f"added {added} with epoch {answer['epoch']}{first_windows(queries, answer['since'])}"
+    )
 
 
 def remove(
-    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Queries of the job.")],
+    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="The queries to remove.")],
     job: JobName = None,
     debug: options.Debug = False,
 ) -> None:
     """Removes queries from a running job. Their open windows are dropped."""
-    from hamlet.job.control_client import asking
+    from hamlet.job.control_client import connect
     from hamlet.job.job_registry import find
 
-    with asking(find(job)) as asked:
-        answer = asked.change({"remove": names})
+    with connect(find(job)) as client:
+        answer = client.change({"remove": names})
     Notices().say(f"removed {', '.join(answer['removed'])} with epoch {answer['epoch']}")
 
 
@@ -92,26 +94,26 @@ def _text(path: Path) -> str:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
 
 
-def counted(queries: Iterable[Query], since: int | None) -> str:
-    """From when on: the start of the first window that begins after all that was seen, of each
-    query by itself where they differ."""
+def first_windows(queries: Iterable[Query], since: int | None) -> str:
+    """Says where the first windows start that come after all events seen so far. Queries are named
+    if they differ in it."""
     if since is None:
         return ""
     said: dict[str, list[str]] = {}
     for query in queries:
-        said.setdefault(_first(query.window, since), []).append(query.name)
+        said.setdefault(_first_window(query.window, since), []).append(query.name)
     if len(said) == 1:
         return f", {next(iter(said))}"
     return "; " + "; ".join(f"{', '.join(names)}: {first}" for first, names in said.items())
 
 
-def _first(window: Window, since: int) -> str:
+def _first_window(window: Window, since: int) -> str:
     if window.counted:
         return "from the next event on"
-    return f"windows from {_shown(window.start(window.first_from(since)))} on"
+    return f"windows from {_iso_time(window.start(window.first_from(since)))} on"
 
 
-def _shown(micros: int) -> str:
+def _iso_time(micros: int) -> str:
     try:
         return datetime.fromtimestamp(micros / 1e6, UTC).isoformat()
     except (ValueError, OverflowError):

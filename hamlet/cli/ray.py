@@ -1,4 +1,4 @@
-"""`hamlet run --engine ray`: a job on Ray and Spark, seen from the command line."""
+"""`hamlet run --engine ray`: runs a job on Ray and Spark, and writes its results."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from hamlet.cli.exit_codes import INTERRUPTED
 from hamlet.cli.job_screen import job_screen
 from hamlet.cli.local_sinks import open_dead, open_late, open_sink
 from hamlet.cli.sharing_summary import show_decisions
-from hamlet.cli.signals import Stop
+from hamlet.cli.signals import StopSignal
 from hamlet.cli.stderr import Notices
 from hamlet.cli.summary import tell
-from hamlet.job import input_resolver
-from hamlet.job.job_setup import Asked, Outcome, run
+from hamlet.job.input_resolver import InputOptions, resolve_input
+from hamlet.job.job_options import JobOptions
+from hamlet.job.job_setup import Outcome, run
 from hamlet.local_runner import Summary
 from runtime.errors import InputError
 from runtime.language.query import Workload
@@ -33,7 +34,7 @@ from spark_ingest.sinks.staging import Staging
 
 
 @dataclass(frozen=True)
-class Output:
+class OutputOptions:
     to: str | None
     format: OutputFormat
     limit: int
@@ -50,45 +51,45 @@ class Output:
 
 def run_on_ray(
     workload: Workload,
-    asked: Asked,
-    input: input_resolver.Asked,
-    output: Output,
+    options: JobOptions,
+    input: InputOptions,
+    output: OutputOptions,
     notices: Notices,
     explain_sharing: bool,
 ) -> None:
-    """Ends with 130 after Ctrl-C, when the epoch under way is done."""
-    opened = input_resolver.input_of(input)
+    """After Ctrl-C, finishes the epochs under way and exits with 130."""
+    opened = resolve_input(input)
     check_console(output, input.follow)
     whole = not input.follow and not output.kafka
     printed = output.to is None and not whole
     table = printed and output.format is OutputFormat.TABLE
-    with job_screen(notices, shows_results=table) as screen, closing(Stop()) as stop:
+    with job_screen(notices, shows_results=table) as screen, closing(StopSignal()) as stop:
         sinks = _Sinks(output, whole, notices)
-        asked = replace(asked, log=output.folder)
-        outcome = run(workload, asked, opened, sinks.make, screen, stop, sinks.done, stop.listen)
+        options = replace(options, log=output.folder)
+        outcome = run(workload, options, opened, sinks.make, screen, stop, sinks.done, stop.listen)
         seconds = sinks.ended - screen.began
     sinks.print_last()
-    _tell(notices, outcome, output, seconds)
+    _summarize(notices, outcome, output, seconds)
     if not outcome.finished:
-        _tell_stopped(notices, asked)
+        _say_stopped(notices, options)
     if explain_sharing:
         show_decisions(notices, outcome.decisions, outcome.model)
     if stop.interrupted and not outcome.finished:
         raise typer.Exit(INTERRUPTED)
 
 
-def check_console(output: Output, follow: bool) -> None:
+def check_console(output: OutputOptions, follow: bool) -> None:
     if follow and output.to is None and output.format not in PRINTED:
         raise InputError(
-            f"a stream without an end is not printed as {output.format.value}",
-            "--format json or table, or name an --output",
+            f"a followed input cannot be printed as {output.format.value}",
+            "use --format json or table, or an --output",
         )
 
 
 class _Sinks:
-    """Makes the sink; of a bounded input, writes all results in the end."""
+    """Makes the sink. Results of a bounded input are staged, and written when it ends."""
 
-    def __init__(self, output: Output, whole: bool, notices: Notices) -> None:
+    def __init__(self, output: OutputOptions, whole: bool, notices: Notices) -> None:
         self._output = output
         self._whole = whole
         self._notices = notices
@@ -117,12 +118,12 @@ class _Sinks:
         from spark_ingest.sinks.kafka import KafkaSink
 
         assert self._output.to is not None
-        options = self._output.kafka_options
+        properties = self._output.kafka_options
         return KafkaSink(
             parse_address(self._output.to),
             job,
             staging,
-            options=None if options is None else read_options(options),
+            options=None if properties is None else read_options(properties),
             say=self._notices.say,
         )
 
@@ -152,7 +153,7 @@ class _Sinks:
                         results.write({name: table})
 
 
-def _tell(notices: Notices, outcome: Outcome, output: Output, seconds: float) -> None:
+def _summarize(notices: Notices, outcome: Outcome, output: OutputOptions, seconds: float) -> None:
     counts = outcome.counts
     summary = Summary(
         rows=counts.rows,
@@ -172,8 +173,8 @@ def _tell(notices: Notices, outcome: Outcome, output: Output, seconds: float) ->
     tell(notices, workload, summary, rows, output.folder)
 
 
-def _tell_stopped(notices: Notices, asked: Asked) -> None:
-    if asked.checkpoint is None:
-        notices.warn("stopped; without --checkpoint the open windows are lost")
+def _say_stopped(notices: Notices, options: JobOptions) -> None:
+    if options.checkpoint is None:
+        notices.warn("stopped; without --checkpoint, the open windows are lost")
     else:
-        notices.say(f"stopped; the same command goes on from {asked.checkpoint}")
+        notices.say(f"stopped; the same command resumes from {options.checkpoint}")

@@ -1,4 +1,4 @@
-"""A Ray cluster by its dashboard, and the jobs that were submitted to it."""
+"""Talks to the dashboard of a Ray cluster about the jobs that were submitted to it."""
 
 from __future__ import annotations
 
@@ -20,24 +20,22 @@ Address = Annotated[
     typer.Option(
         metavar="URL",
         envvar="RAY_API_SERVER_ADDRESS",
-        help="Of the cluster's dashboard, such as http://head:8265.",
+        help="The cluster's dashboard, such as http://head:8265.",
     ),
 ]
-# What Ray keeps of a job besides: the name by which it is found later.
+# The metadata of a Ray job that holds its name.
 NAME = "hamlet_name"
 
 
 def check_address(address: str) -> None:
     if not address.startswith(("http://", "https://")):
-        raise HamletError(
-            f"{address} is no address to submit to", "give that of the dashboard: http://HOST:8265"
-        )
+        raise HamletError(f"{address} is not the address of a dashboard", "use http://HOST:8265")
 
 
-def stop_called(
+def stop_jobs_named(
     client: JobSubmissionClient, name: str, limit_s: float, notices: Notices
 ) -> dict[str, bool]:
-    """Stops the jobs of this name. Gives whether each of them has ended in time."""
+    """Stops the jobs with this name. Returns, for each of them, whether it ended in time."""
     ended = {}
     for found in client.list_jobs():
         job = found.submission_id
@@ -50,17 +48,17 @@ def stop_called(
 
 
 def await_end(client: JobSubmissionClient, job: str, limit_s: float) -> bool:
-    give_up = time.monotonic() + limit_s
+    deadline = time.monotonic() + limit_s
     while not client.get_job_status(job).is_terminal():
-        if time.monotonic() > give_up:
+        if time.monotonic() > deadline:
             return False
         time.sleep(0.2)
     return True
 
 
 @contextmanager
-def spoken(address: str) -> Iterator[None]:
-    """Ray's errors in our words."""
+def ray_errors(address: str) -> Iterator[None]:
+    """Turns errors of Ray's client into messages for the user."""
     from ray.exceptions import AuthenticationError
     from requests import RequestException
 
@@ -68,7 +66,7 @@ def spoken(address: str) -> Iterator[None]:
         yield
     except RequestException as error:
         raise HamletError(
-            f"the cluster at {address} answers no more: {' '.join(str(error).split())}"
+            f"the cluster at {address} stopped answering: {' '.join(str(error).split())}"
         ) from error
     except ConnectionError as error:
         raise HamletError(
@@ -76,7 +74,7 @@ def spoken(address: str) -> Iterator[None]:
         ) from error
     except AuthenticationError as error:
         raise HamletError(
-            f"the cluster at {address} wants a token, and has got none or a wrong one",
+            f"the cluster at {address} needs a token, and got none or a wrong one",
             "set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH",
         ) from error
     except RuntimeError as error:

@@ -1,11 +1,11 @@
-"""What was decided in a run: which bursts were shared, and what that was worth."""
+"""Prints what the optimizer decided in a run: which bursts were shared, and what that saved."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from hamlet.cli.stderr import Notices
-from hamlet.cli.text_table import Grid
+from hamlet.cli.text_table import TextTable
 from runtime.optimizer.model_report import ModelMetrics
 from runtime.plan.decisions import KINDS, Decisions, Timed
 
@@ -14,15 +14,15 @@ NAMES = ("type", *KINDS, "events", "snapshots", "benefit", "a shared burst", "a 
 
 
 def show_decisions(notices: Notices, decided: Iterable[Decisions], model: ModelMetrics) -> None:
-    """By which plan, a table for each share group, and a few decisions in words."""
+    """Prints the plan, a table for each share group, and a few decisions in words."""
     notices.say(_plan(model))
-    told = [group for group in decided if group.types]
-    if not told:
+    groups = [group for group in decided if group.types]
+    if not groups:
         notices.say("nothing to decide: no burst could be shared")
-    for number, group in enumerate(told, 1):
-        grid = Grid.of(NAMES, _rows(group), set(NAMES[1:]))
-        grid.title = ("decisions", f"share group {number} of {len(told)}, in {group.over}")
-        for text in grid.texts(terminal=False):
+    for number, group in enumerate(groups, 1):
+        table = TextTable.of(NAMES, _rows(group), set(NAMES[1:]))
+        table.title = ("decisions", f"share group {number} of {len(groups)}, in {group.over}")
+        for text in table.texts(terminal=False):
             for line in text.splitlines():
                 notices.say(line)
         for example in group.examples[:EXAMPLES]:
@@ -35,7 +35,7 @@ def _plan(model: ModelMetrics) -> str:
     again, moved = sum(model.replans.values()), model.replans_migrated
     found = f"plan: by {model.planner}, version {model.plan}"
     if again:
-        found += f"; planned anew {_times(again)}, changed {_times(moved)}"
+        found += f"; re-planned {_times(again)}, changed {_times(moved)}"
     if model.correlation is not None:
         found += f"; predicted and measured times of bursts correlate by {model.correlation:.2f}"
     return found
@@ -61,12 +61,12 @@ def _rows(group: Decisions) -> list[tuple[str, ...]]:
 
 
 def _mean(timed: Timed) -> str:
-    """Measured, of those that were timed."""
+    """The mean time of the bursts that were measured."""
     return "" if timed.mean is None else _time(timed.mean)
 
 
 def _time(nanoseconds: float) -> str:
-    """Predicted, so that two digits are enough."""
+    """Predictions: one decimal is enough."""
     for size, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "us")):
         if abs(nanoseconds) >= size:
             return f"{nanoseconds / size:,.1f} {unit}"

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: the first asks a job to stop after its epoch, the second ends it at once."""
+"""Handles Ctrl-C and SIGTERM: the first signal stops a job after its epoch, the second at once."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from types import FrameType
 from typing import Any
 
 
-class Stop:
-    """`asked` is the signal that asked for an end, if one did."""
+class StopSignal:
+    """Whether a signal has asked the job to stop. `received` is that signal."""
 
     def __init__(self) -> None:
-        self.asked: int | None = None
+        self.received: int | None = None
         self._before: dict[int, Any] = {}
 
     def __call__(self) -> bool:
-        return self.asked is not None
+        return self.received is not None
 
     def listen(self) -> None:
-        """From now on: before, there is nothing yet to be stopped gently. Comes after Ray, which
-        handles signals as well."""
+        """Called after Ray has started, since Ray installs handlers of its own. Before that, no
+        epoch has to be finished."""
         for number in (signal.SIGINT, signal.SIGTERM):
-            self._before[number] = signal.signal(number, self._ask)
+            self._before[number] = signal.signal(number, self._receive)
 
     def close(self) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
-    def _ask(self, number: int, frame: FrameType | None) -> None:
-        if self.asked is not None:
+    def _receive(self, number: int, frame: FrameType | None) -> None:
+        if self.received is not None:
             raise KeyboardInterrupt
-        self.asked = number
+        self.received = number
 
     @property
     def interrupted(self) -> bool:
-        return self.asked == signal.SIGINT
+        return self.received == signal.SIGINT

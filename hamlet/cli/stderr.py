@@ -1,4 +1,4 @@
-"""What is said on standard error, so that standard output holds nothing but results."""
+"""Prints notices and warnings on standard error. Standard output has only results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hamlet.logs import log
 
 
 class Notices:
-    """Lines beside the results. Quiet ones are dropped."""
+    """Prints lines on standard error, unless `quiet`."""
 
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet
@@ -26,7 +26,7 @@ class Notices:
 
     @property
     def live(self) -> bool:
-        """Whether somebody watches: then a bar is worth drawing."""
+        """Whether standard error is a terminal on which progress can be shown."""
         return not self.quiet and sys.stderr.isatty()
 
     def _print(self, text: Text) -> None:
@@ -35,7 +35,7 @@ class Notices:
 
 
 class LoggedNotices(Notices):
-    """The same as lines of a log, of which each has a time."""
+    """Writes notices as log lines, each with its time."""
 
     def say(self, line: str = "") -> None:
         if line and not self.quiet:
@@ -55,7 +55,8 @@ def many(count: int, one: str, more: str | None = None) -> str:
 
 
 def one_line(text: str) -> str:
-    """Text from an input must not break a table, nor steer the terminal."""
+    """Escapes control characters: text from an input must not break tables or control the
+    terminal."""
     return text if text.isprintable() else "".join(_printable(each) for each in text)
 
 

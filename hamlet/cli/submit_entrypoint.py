@@ -1,7 +1,7 @@
-"""What `hamlet submit` starts on the cluster: the command, and in the end a line with its code.
+"""The process that `hamlet submit` starts on the cluster: runs a command and logs its exit code.
 
-Ray tells of a job only whether it failed. So the last thing in its log is the exit code, behind a
-mark that only the one who submitted the job knows. `Log` reads it on the other side.
+Ray reports only whether a job failed. So the last line of the job's log is the exit code, after a
+mark that only the submitter knows. `JobLog` reads it on the other side.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ ADDRESS = "HAMLET_ADDRESS"
 
 def main() -> None:
     code: object = None
-    # A run that is submitted to a cluster works on that cluster.
+    # A submitted run uses the cluster that it was submitted to.
     os.environ.setdefault(ADDRESS, os.environ.get("RAY_ADDRESS", "auto"))
     try:
         from hamlet.cli import main as hamlet
@@ -32,8 +32,9 @@ def main() -> None:
         print(f"{os.environ.get(MARK, MARK)} {number}", flush=True)
 
 
-class Log:
-    """A job's log as it comes in: whole lines go to `write`, the mark and what follows do not."""
+class JobLog:
+    """Reads the log of a job as it arrives. Passes whole lines to `write`, without the mark and
+    what follows it."""
 
     def __init__(self, mark: str, write: Callable[[str], None]) -> None:
         self.code: int | None = None
@@ -51,7 +52,7 @@ class Log:
             self._line(line)
 
     def end(self) -> None:
-        """There is no more: a last line without its end is shown too."""
+        """The log is complete: writes a last line that has no line end."""
         self._line(self._rest)
         self._rest = ""
 

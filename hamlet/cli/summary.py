@@ -1,4 +1,4 @@
-"""What a run has to say at its end."""
+"""Prints the summary of a run: rows, speed, invalid rows, warnings."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def tell(
         )
     for name, count in sorted(summary.null_keys.items()):
         notices.warn(
-            f"{many(count, 'event')} {_have(count)} no `{name}`, by which queries split the "
+            f"{many(count, 'event')} {_have(count)} no `{name}`, by which queries partition the "
             "stream; usually a mistake"
         )
     if summary.truncated:
@@ -70,7 +70,9 @@ def _dead(notices: Notices, summary: Summary, output: Path | None) -> None:
     notices.warn(" and ".join(what) + where)
     width = len(f"{max(summary.dead.values()):,}")
     reasons = summary.dead.most_common()
-    shown = REASONS if len(reasons) > REASONS + 1 else len(reasons)  # no line for one other
+    shown = (
+        REASONS if len(reasons) > REASONS + 1 else len(reasons)
+    )  # a single other reason is shown itself
     for reason, count in reasons[:shown]:
         notices.say(f"  {count:>{width},}  {reason}")
     if rest := reasons[shown:]:
@@ -78,7 +80,7 @@ def _dead(notices: Notices, summary: Summary, output: Path | None) -> None:
 
 
 def _missing_types(notices: Notices, workload: Workload, summary: Summary) -> None:
-    """A misspelt type is no error, and matches nothing for ever."""
+    """Warns of types that no event has: a misspelt type is not an error, but never matches."""
     if not summary.rows:
         return
     seen = summary.types | summary.other_types

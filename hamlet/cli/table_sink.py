@@ -1,4 +1,4 @@
-"""Results as tables for a reader: the first rows of each query, and how many more there are."""
+"""Prints results as tables: the first rows of each query, and how many more there are."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from functools import reduce
 import pyarrow as pa
 
 from hamlet.cli.stderr import many
-from hamlet.cli.text_table import Grid
-from hamlet.cli.value_format import cells, is_number
+from hamlet.cli.text_table import TextTable
+from hamlet.cli.value_format import format_column, is_number
 from runtime.io.growing_table import conformed, merged
 from runtime.io.stdout import Stdout
 from runtime.language.query import Query, Workload
@@ -18,7 +18,7 @@ LOG = "_log2"
 
 
 class TableSink:
-    """Keeps no more rows than it shows (`limit` a query, 0 for all); `close` prints them."""
+    """Keeps only the rows that it shows: `limit` for each query, 0 for all. `close` prints them."""
 
     def __init__(self, workload: Workload, limit: int) -> None:
         self._workload = workload
@@ -43,21 +43,21 @@ class TableSink:
         for place, query in enumerate(self._workload):
             if query.name in self._kept:
                 self._stdout.write(b"\n" if place else b"")
-                self._print(query, _joined(self._kept[query.name]))
+                self._print(query, _concatenated(self._kept[query.name]))
         self._stdout.flush()
 
     def _print(self, query: Query, table: pa.Table) -> None:
         rows = self._rows[query.name]
-        grid = _grid(query, table)
-        grid.title = (query.name, many(rows, "row"))
+        shown = _text_table(query, table)
+        shown.title = (query.name, many(rows, "row"))
         if rows > table.num_rows:
-            grid.footer = f"... {many(rows - table.num_rows, 'more row')}; --limit 0 shows all"
-        for text in grid.texts(self._stdout.isatty()):
+            shown.footer = f"... {many(rows - table.num_rows, 'more row')}; --limit 0 shows all"
+        for text in shown.texts(self._stdout.isatty()):
             self._stdout.write(text.encode())
 
 
-def _grid(query: Query, table: pa.Table) -> Grid:
-    grid = Grid()
+def _text_table(query: Query, table: pa.Table) -> TextTable:
+    shown = TextTable()
     measures = {column.name for column in query.columns if column.measure is not None}
     for name in table.schema.names:
         if _is_log(name, measures):
@@ -68,15 +68,15 @@ def _grid(query: Query, table: pa.Table) -> Grid:
         if name in measures and logs in table.schema.names:
             known = table[logs].to_pylist()
         right = is_number(column.type) or name in measures
-        grid.add(name, cells(column, name in measures, known), right=right)
-    return grid
+        shown.add(name, format_column(column, name in measures, known), right=right)
+    return shown
 
 
 def _is_log(name: str, measures: set[str]) -> bool:
-    """The logarithm beside a number, which is shown in the number's own column."""
+    """Whether a column is the logarithm of another, which shows it in its own column."""
     return name not in measures and name.removesuffix(LOG) in measures and name.endswith(LOG)
 
 
-def _joined(tables: list[pa.Table]) -> pa.Table:
+def _concatenated(tables: list[pa.Table]) -> pa.Table:
     schema = reduce(merged, (table.schema for table in tables))
     return pa.concat_tables([conformed(table, schema) for table in tables])

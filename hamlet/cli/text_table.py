@@ -1,5 +1,4 @@
-"""A table of text: drawn by rich in a terminal, which may be narrow; else plain, and as wide as it
-needs to be. Both look alike."""
+"""Tables of text: fitted to the width of a terminal by rich, or plain and as wide as needed."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from hamlet.cli.stderr import one_line
 GAP = "   "
 
 
-class Grid:
+class TextTable:
     """Columns of equal length, with a title above and a footer below."""
 
     def __init__(self) -> None:
@@ -35,16 +34,16 @@ class Grid:
         self._right.append(right)
 
     @classmethod
-    def of(cls, names: Iterable[str], rows: Iterable[Sequence[str]], right: set[str]) -> Grid:
-        grid = cls()
+    def of(cls, names: Iterable[str], rows: Iterable[Sequence[str]], right: set[str]) -> TextTable:
+        made = cls()
         rows = list(rows)
         for place, name in enumerate(names):
-            grid.add(name, [row[place] for row in rows], right=name in right)
-        return grid
+            made.add(name, [row[place] for row in rows], right=name in right)
+        return made
 
     def texts(self, terminal: bool) -> Iterator[str]:
-        """The table as pieces of text that end with a line."""
-        return self._drawn() if terminal else self._plain()
+        """The table as pieces of text, each a number of whole lines."""
+        return self._fitted() if terminal else self._plain()
 
     def __bool__(self) -> bool:
         return bool(self._columns and self._columns[0])
@@ -71,7 +70,7 @@ class Grid:
             cells.append(blank + cell if right else cell + blank)
         return f" {GAP.join(cells)}".rstrip() + "\n"
 
-    def _drawn(self) -> Iterator[str]:
+    def _fitted(self) -> Iterator[str]:
         width = shutil.get_terminal_size().columns
         console = Console(file=io.StringIO(), width=width, force_terminal=True, highlight=False)
         if self.title:
@@ -81,7 +80,7 @@ class Grid:
         if self.footer:
             console.print(Text(self.footer, style="dim"))
         text: str = console.file.getvalue()  # type: ignore[attr-defined]
-        # The lines that a table has above and below itself are blank.
+        # rich puts blank lines above and below a table.
         yield "".join(f"{line.rstrip()}\n" for line in text.splitlines() if line.strip())
 
     def table(self) -> Table:
@@ -93,8 +92,8 @@ class Grid:
         return table
 
 
-def show(grid: Grid) -> None:
+def print_table(table: TextTable) -> None:
     """Prints a table on standard output."""
-    for text in grid.texts(sys.stdout.isatty()):
+    for text in table.texts(sys.stdout.isatty()):
         sys.stdout.write(text)
     sys.stdout.flush()

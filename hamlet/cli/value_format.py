@@ -1,4 +1,4 @@
-"""Values of a result as a reader wants to see them."""
+"""Formats the values of results for tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as pt
 
-# Up to here a number is written out; beyond, digits say less than the magnitude.
+# Numbers of up to this many digits are written out, larger ones in scientific notation.
 WRITTEN_OUT = 15
 SHOWN_DIGITS = 6
 
@@ -18,15 +18,15 @@ def is_number(data_type: pa.DataType) -> bool:
     return bool(pt.is_integer(data_type) or pt.is_floating(data_type) or pt.is_decimal(data_type))
 
 
-def cells(column: pa.Array, counted: bool, logs: Sequence[Any] | None = None) -> list[str]:
-    """The values of a column as text. `counted`: a count or sum, which in exact numbers is
-    decimal text; `logs`: base-2 logarithms of values that are beyond a double."""
+def format_column(column: pa.Array, counted: bool, logs: Sequence[Any] | None = None) -> list[str]:
+    """The values of a column as text. `counted`: a count or sum, which the exact engine gives as
+    decimal text; `logs`: base-2 logarithms of values that exceed a double."""
     if pt.is_temporal(column.type):
         return [_time(text) for text in column.cast(pa.string()).to_pylist()]
     values = column.to_pylist()
     if logs is not None:
         pairs = zip(values, logs, strict=True)
-        return [_beyond(v, log) if log is not None else _number(v, 0) for v, log in pairs]
+        return [_from_log(v, log) if log is not None else _number(v, 0) for v, log in pairs]
     if counted and pt.is_string(column.type):
         return [_digits(value) for value in values]
     if is_number(column.type):
@@ -36,11 +36,11 @@ def cells(column: pa.Array, counted: bool, logs: Sequence[Any] | None = None) ->
 
 
 def _places(values: Sequence[float | int | None]) -> int:
-    """How many decimals a column shows: the same for all, so that points stand in a line."""
-    broken = [abs(v) for v in values if v is not None and math.isfinite(v) and v != int(v)]
-    if not broken:
+    """The number of decimals of a column: the same for all values, so that the points align."""
+    fractions = [abs(v) for v in values if v is not None and math.isfinite(v) and v != int(v)]
+    if not fractions:
         return 0
-    return 2 if max(broken) >= 1_000 else 4
+    return 2 if max(fractions) >= 1_000 else 4
 
 
 def _number(value: float | int | None, places: int) -> str:
@@ -56,8 +56,8 @@ def _number(value: float | int | None, places: int) -> str:
     return f"{value:,.{places}f}"
 
 
-def _beyond(value: float, log: float) -> str:
-    """A value that no double holds, by its power of ten."""
+def _from_log(value: float, log: float) -> str:
+    """A value that exceeds a double, in scientific notation."""
     tens = log * math.log10(2)
     exponent = math.floor(tens)
     sign = "-" if value < 0 else ""
@@ -74,7 +74,7 @@ def _digits(text: str | None) -> str:
 
 
 def _time(text: str | None) -> str:
-    """`2026-03-01 12:00:00.000000Z` without the zeros that say nothing."""
+    """`2026-03-01 12:00:00.000000Z` without trailing zeros."""
     if text is None:
         return ""
     moment, zone = (text[:-1], "Z") if text.endswith("Z") else (text, "")

@@ -1,7 +1,7 @@
-"""A run whose query file is watched: a mistake in the file is told, and does not end the run.
+"""`hamlet run --watch-workload`: a mistake in the query file is reported and does not end the run.
 
-Who mends the file may be asleep, or have no way to start the run again. So it goes on with the
-queries of its checkpoint, or waits where it has none.
+Whoever corrects the file may be unable to restart the run. So the run goes on with the queries of
+its checkpoint, or waits for a correct file if it has none.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from pathlib import Path
 
 import typer
 
-from hamlet.cli.exit_codes import INTERRUPTED, mistake
-from hamlet.cli.signals import Stop
+from hamlet.cli.exit_codes import INTERRUPTED, error_text
+from hamlet.cli.signals import StopSignal
 from hamlet.cli.stderr import Notices
 from runtime.errors import HamletError, WorkloadError
 from runtime.language.query import Workload
 from runtime.pipeline.blob_store import Folder
 from runtime.pipeline.checkpoint import Checkpoints
 
-LOOK_SECONDS = 0.5
+POLL_SECONDS = 0.5
 
 
 def run_watched(
@@ -31,18 +31,18 @@ def run_watched(
     checkpoint: str | None,
     notices: Notices,
 ) -> None:
-    """Runs what `read` gives, and again when the file has changed after queries that do not even
-    fit the input."""
+    """Runs the queries that `read` returns. If they do not fit the input, waits until the file
+    changes and tries again."""
     while True:
         seen = _bytes(path)
         try:
-            run(_readable(read, path, checkpoint, notices))
+            run(_read_valid(read, path, checkpoint, notices))
             return
         except WorkloadError as error:
-            _await_other(path, seen, error, notices)
+            _await_change(path, seen, error, notices)
 
 
-def _readable(
+def _read_valid(
     read: Callable[[], Workload], path: Path, checkpoint: str | None, notices: Notices
 ) -> Workload:
     while True:
@@ -52,30 +52,30 @@ def _readable(
         except HamletError as error:
             kept = None if checkpoint is None else Checkpoints(Folder(checkpoint)).last()
             if kept is not None:
-                _tell(error, notices, "the queries are those of the checkpoint until it is mended")
+                _report(error, notices, "using the queries of the checkpoint until it is corrected")
                 return kept.workload
-            _await_other(path, seen, error, notices)
+            _await_change(path, seen, error, notices)
 
 
-def _await_other(path: Path, seen: bytes | None, error: HamletError, notices: Notices) -> None:
-    """Nothing has been started yet, so that a signal ends it at once."""
-    with closing(Stop()) as stop:
+def _await_change(path: Path, seen: bytes | None, error: HamletError, notices: Notices) -> None:
+    """Nothing has been started yet, so a signal ends the run at once."""
+    with closing(StopSignal()) as stop:
         stop.listen()
-        _tell(error, notices, f"waiting for {path} to be mended")
+        _report(error, notices, f"waiting for {path} to be corrected")
         while _bytes(path) == seen:
             if stop():
                 raise typer.Exit(INTERRUPTED if stop.interrupted else 0)
-            time.sleep(LOOK_SECONDS)
+            time.sleep(POLL_SECONDS)
 
 
-def _tell(error: HamletError, notices: Notices, then: str) -> None:
-    """The mistake as it stands, line by line: a caret means nothing within a line of a log."""
-    typer.echo(mistake(error), err=True)
+def _report(error: HamletError, notices: Notices, then: str) -> None:
+    """Prints the mistake as plain lines, even with --log: a caret must stay below its text."""
+    typer.echo(error_text(error), err=True)
     notices.warn(then)
 
 
 def _bytes(path: Path) -> bytes | None:
-    """None where it cannot be read: links of a ConfigMap are swapped, and it may come later."""
+    """None if the file cannot be read: a ConfigMap is being swapped, or the file comes later."""
     try:
         return path.read_bytes()
     except OSError:

@@ -1,4 +1,4 @@
-"""Reads a query file."""
+"""Reads and writes query files."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def read_workload(path: Path) -> Workload:
 
 def read_text(path: Path) -> str:
     try:
-        # `newline` keeps line ends as they are, so that places are right; a BOM is no text.
+        # `newline` keeps line ends, so that columns are right; utf-8-sig drops a byte order mark.
         with open(path, encoding="utf-8-sig", newline="") as file:
             return file.read()
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        message = f"{path} is not UTF-8 text: byte {error.start + 1}, in line {line}, is none"
+        message = f"{path} is not UTF-8 text: byte {error.start + 1}, in line {line}"
         raise InputError(message, "save the query file as UTF-8") from error
     except FileNotFoundError as error:
         raise InputError(f"there is no query file {path}", _near(path)) from error

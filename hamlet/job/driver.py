@@ -1,10 +1,9 @@
 """Drives a job, epoch by epoch, until its input ends or it is told to stop.
 
-While one epoch is finished, aggregators compute the next, and Spark reads the one after that. An
-epoch is finished in order: totals are merged, results staged, the manifest is written (now it is
-committed), results are published.
-Where a process dies, its work is repeated: aggregators answer a repeated epoch without taking it
-again, and one that was restarted begins from the last committed epoch.
+Three epochs overlap: while one is committed, aggregators compute the next, and Spark reads the one
+after that. Epochs are committed in order (`epoch_commit`). After a crash the lost work is repeated
+(`recovery`): an aggregator answers a repeated epoch without computing it again, and a restarted one
+starts from the last committed epoch.
 """
 
 from __future__ import annotations
@@ -13,261 +12,219 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import replace
 from typing import Any
 
 import ray
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
 
-from actors.actor_pool import Crew, cause, is_crash, is_loss
-from actors.aggregator import Begin
+from actors.actor_pool import is_crash, is_loss
+from hamlet.job.active_workload import ActiveWorkload
 from hamlet.job.epoch import Epoch, Finished
-from hamlet.job.epoch_reader import Read, Reader, nothing
-from hamlet.job.epoch_report import Watcher, counted, spans_of, told_of
+from hamlet.job.epoch_commit import EpochCommitter
+from hamlet.job.epoch_pacing import EpochPacer
+from hamlet.job.epoch_reader import Read, empty_read
+from hamlet.job.epoch_report import told_of
+from hamlet.job.job_context import JobContext, StartPoint
 from hamlet.job.metrics_recorder import Record
-from hamlet.job.workload_changes import Changes
-from runtime.errors import Failure
-from runtime.optimizer.optimizer import WorkloadSnapshot
-from runtime.pipeline.aggregation import Answer, Change, Order
+from hamlet.job.recovery import Recovery, can_be_reread
+from hamlet.job.workload_changes import WorkloadChanges
+from runtime.pipeline.aggregation import Order
 from runtime.pipeline.bound_workload import Intake
-from runtime.pipeline.checkpoint import Checkpoints
-from runtime.pipeline.manifest import Counts, Manifest
-from runtime.pipeline.router import joined_rows
-from runtime.pipeline.shard import Settings
+from runtime.pipeline.manifest import Counts
 from runtime.pipeline.watermark import Watermark
-from runtime.plan.planner import extended
-from runtime.plan.planner import plan as planned
-from runtime.plan.policy import Policy
-from runtime.plan.sharing_plan import Plan
-from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Sink, Turn
-from spark_ingest.sources.source import Range, Source
+from spark_ingest.sinks.sink import Turn
+from spark_ingest.sources.source import Range
 
-# Epochs that may be on their way behind the reader: one is finished, one computes, one waits.
-AHEAD = 3
-# How often work is repeated after crashes before the job gives up, as long as nothing moves on.
-REPEATS = 10
-# Bytes that an epoch reads: few while all is quick, so that results come soon; more with backlog.
-LEAST_BYTES, MOST_BYTES = 4 << 20, 64 << 20
-QUICK_SECONDS, SLOW_SECONDS = 1.0, 4.0
+# Epochs that were read and are not committed: one commits, one computes, one waits.
+MOST_PENDING = 3
 POLL_SECONDS = 0.02
-# Spark waits in silence for what does not answer: after so long the source is asked.
-LONG_SECONDS = 5.0
-# A job that has published nothing for so long tells how things stand.
-QUIET_SECONDS = 2.0
-# What is read when the job fails is waited for, so that Spark is not stopped in the middle of it.
-LEAVE_SECONDS = 10.0
-
-
-class GaveUp(Failure):
-    """Nothing came of repeating; the logs may tell why."""
+# Spark waits in silence for a source that does not answer: after this long the source is checked.
+CHECK_SOURCE_SECONDS = 5.0
+# A job that has published nothing for this long reports that it is idle.
+IDLE_SECONDS = 2.0
+# If the job fails, a read under way has this long to end, so that Spark is not stopped within it.
+LAST_READ_SECONDS = 10.0
 
 
 class Driver:
     def __init__(
         self,
-        source: Source,
-        sink: Sink,
-        crew: Crew,
-        reader: Reader,
-        checkpoints: Checkpoints,
-        intake: Intake,
-        settings: Settings,
-        watcher: Watcher,
-        record: Record,
-        *,
-        shards: int,
-        lateness: int,
-        given: dict[str, str],
-        manifest: Manifest | None = None,
-        again: Turn | None = None,
-        change: Change | None = None,
-        changes: Changes | None = None,
+        context: JobContext,
+        start: StartPoint,
+        changes: WorkloadChanges | None = None,
         stopping: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`intake` has the workload of the manifest, if there is one, and `change` what has come
-        and gone since. `again`: the first epoch is out already, and must be the same. `given` are
-        the fingerprints of the queries that the user gave, by name."""
-        self._source, self._sink = source, sink
-        self._crew, self._reader = crew, reader
-        self._checkpoints, self._settings = checkpoints, settings
-        self._intake = self._first = intake
-        self._watcher = watcher
-        self.record = record
-        self._shards = shards
-        self._given = given
-        self._again = again
-        self._begins_with = change
-        self._change: Change | None = None
-        self._changes = changes
+        """`changes` asks for queries to come and go; `stopping` says when to stop."""
+        manifest = start.manifest
+        self._context = context
+        self._source, self._pool = context.source, context.pool
         self._stopping = stopping
+        self._replay = start.replay
         self._committed = manifest
-        self._since = dict(manifest.since) if manifest else {}
-        self._planned = manifest.position if manifest else source.first()
-        self._next = manifest.epoch + 1 if manifest else 0
+        self._next_epoch = manifest.epoch + 1 if manifest else 0
+        self._position = manifest.position if manifest else context.source.first()
         self.counts = manifest.counts.copy() if manifest else Counts()
         if manifest is not None:
-            record.resumed(manifest)
+            context.recorder.resumed(manifest)
         self._watermark = Watermark(
-            lateness,
+            context.lateness,
             clocks=manifest.clocks if manifest else None,
             value=manifest.watermark if manifest else None,
         )
-        self._policy: Policy | None = None
-        self._plan_now = self._first_plan(settings)
-        record.planned(intake, self._plan_now)
-        self._planned_anew: Plan | None = None
-        self._pending: deque[Epoch] = deque()
-        self._wanted: Range | None = None
+        self._workload = ActiveWorkload(context, start, changes)
+        self._recovery = Recovery(context, self._workload)
+        self._committer = EpochCommitter(context)
+        self._pacer = EpochPacer()
+        self._range: Range | None = None
         self._reading: Future[Read] | None = None
-        self._limit = LEAST_BYTES
+        self._pending: deque[Epoch] = deque()
         self._ended = False
-        self._repeats = 0
-        self._told = time.monotonic()
-        self._threads = ThreadPoolExecutor(2 + AHEAD, "epoch")
-
-    # ---- the loop --------------------------------------------------------------------------
-
-    def run(self) -> None:
-        """Returns when the input has ended, or after the epochs under way if told to stop."""
-        if self._committed is not None and self._committed.finished:
-            return
-        self._crew.follow(self._intake.routing(self._shards, self._crew.size))
-        self._crew.begin(self._begin)
-        settings = self._settings
-        self._crew.optimize(self._running(), settings.planner)
-        self._tell_standing()
-        try:
-            while not self._done():
-                self._step()
-        finally:
-            self._leave()
-
-    def _leave(self) -> None:
-        """After an error others may be at work. Nobody leaves while an epoch is written, nor in
-        the middle of a call to Spark, which is about to be stopped, unless that takes long."""
-        if self._pending and self._pending[0].finished is not None:
-            wait([self._pending[0].finished])
-        if self._reading is not None:
-            wait([self._reading], LEAVE_SECONDS)
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._reported = time.monotonic()
+        self._threads = ThreadPoolExecutor(2 + MOST_PENDING, "epoch")
 
     @property
     def finished(self) -> bool:
-        """Whether the input has ended; else the job can go on from its checkpoint."""
+        """Whether the input has ended; if not, the job can resume from its checkpoint."""
         return self._committed is not None and self._committed.finished
 
     @property
     def intake(self) -> Intake:
-        return self._intake
+        return self._workload.intake
+
+    @property
+    def recorder(self) -> Record:
+        return self._context.recorder
+
+    # ---- the loop --------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Returns when the input has ended, or after the pending epochs if told to stop."""
+        if self.finished:
+            return
+        self._pool.follow(self._context.routing(self.intake))
+        self._recovery.start_aggregators(self._committed)
+        self._pool.optimize(self._workload.snapshot(), self._context.settings.planner)
+        self._report_idle()
+        try:
+            while not self._is_done():
+                self._step()
+        finally:
+            self._shut_down()
 
     def _step(self) -> None:
         if self._reading is not None and self._reading.done():
-            self._take_reading(self._reading)
+            self._take_read(self._reading)
         if self._pending and self._pending[0].busy.done():
-            self._go_on(self._pending[0])
-        self._plan()
-        if time.monotonic() - self._told > QUIET_SECONDS:
-            self._tell_standing()
+            self._advance(self._pending[0])
+        if self._may_read():
+            self._begin_epoch()
+        if time.monotonic() - self._reported > IDLE_SECONDS:
+            self._report_idle()
         self._wait()
 
-    def _done(self) -> bool:
+    def _is_done(self) -> bool:
         if self._reading is not None or self._pending:
             return False
         return self._ended or self._stopping()
 
     def _wait(self) -> None:
-        """For whatever comes first: the rows of the next epoch, what becomes of the oldest, or,
-        while nothing is read, another look at the source."""
+        """Waits for the rows of the next epoch or for the oldest pending epoch, whichever is first.
+        While nothing is read, only until it is time to ask the source again."""
         busy: list[Future[Any]] = [] if self._reading is None else [self._reading]
         if self._pending:
             busy.append(self._pending[0].busy)
         if not busy:
             time.sleep(POLL_SECONDS)
-        elif self._may_plan():
+        elif self._may_read():
             wait(busy, POLL_SECONDS, FIRST_COMPLETED)
-        elif not wait(busy, LONG_SECONDS, FIRST_COMPLETED).done and self._reading is not None:
+        elif (
+            not wait(busy, CHECK_SOURCE_SECONDS, FIRST_COMPLETED).done and self._reading is not None
+        ):
             self._source.check()
+
+    def _shut_down(self) -> None:
+        """After an error, threads may still be at work. An epoch that is being committed is waited
+        for; so is a read, unless it takes long, since Spark is about to be stopped."""
+        if self._pending and self._pending[0].finished is not None:
+            wait([self._pending[0].finished])
+        if self._reading is not None:
+            wait([self._reading], LAST_READ_SECONDS)
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
     # ---- an epoch begins -------------------------------------------------------------------
 
-    def _may_plan(self) -> bool:
-        if self._reading is not None or len(self._pending) >= AHEAD:
+    def _may_read(self) -> bool:
+        if self._reading is not None or len(self._pending) >= MOST_PENDING:
             return False
         return not (self._ended or self._stopping())
 
-    def _plan(self) -> None:
-        if not self._may_plan():
+    def _begin_epoch(self) -> None:
+        """Reads the next range. Without one, an epoch without rows is computed if the input has
+        ended, if queries changed, or if the watermark moved."""
+        if self._replay is not None:
+            self._begin_replay(self._replay)
             return
-        if self._again is not None:
-            self._plan_again(self._again)
-            return
-        self._take_changes()
-        found = self._source.next(self._planned, self._limit)
+        self._workload.poll_changes(self._watermark.newest, self._next_epoch)
+        found = self._source.next(self._position, self._pacer.limit)
         if found is not None:
-            self._planned = found.end
+            self._position = found.end
             self._read(found)
-        elif self._source.ended(self._planned):
+        elif self._source.ended(self._position):
             self._ended = True
-            self._compute(nothing(self._planned), last=True)
-        elif self._change is not None or self._time_goes_on():
-            self._compute(nothing(self._planned))
+            self._compute(empty_read(self._position), last=True)
+        elif self._workload.has_change or self._idle_partition_moves_time():
+            self._compute(empty_read(self._position))
 
-    def _plan_again(self, turn: Turn) -> None:
-        start, self._planned = self._planned, turn.position
-        if turn.position != start:
-            self._read(self._source.between(start, turn.position))
+    def _begin_replay(self, replay: Turn) -> None:
+        start, self._position = self._position, replay.position
+        if replay.position != start:
+            self._read(self._source.between(start, replay.position))
         else:
-            self._ended = turn.last
-            self._compute(nothing(turn.position), last=turn.last)
+            self._ended = replay.last
+            self._compute(empty_read(replay.position), last=replay.last)
 
     def _read(self, wanted: Range) -> None:
-        """Events behind the watermark are late, but nothing is late in a bounded input."""
-        self._wanted = wanted
+        """Events behind the watermark are late, but a bounded input has no late events."""
+        self._range = wanted
         bound = None if self._source.bounded else self._watermark.value
-        columns = self._intake.columns
-        self._reading = self._threads.submit(self._reader.read, wanted, columns, bound)
+        columns = self.intake.columns
+        self._reading = self._threads.submit(self._context.reader.read, wanted, columns, bound)
 
-    def _take_reading(self, reading: Future[Read]) -> None:
+    def _take_read(self, reading: Future[Read]) -> None:
         self._reading = None
         try:
             read = reading.result()
         except Exception as error:
-            self._outlast(error, _can_be_read_again(error), "spark")
-            assert self._wanted is not None
-            self._read(self._wanted)
+            self._recovery.retry_or_raise(error, can_be_reread(error), "spark")
+            assert self._range is not None
+            self._read(self._range)
         else:
             self._compute(read)
 
-    def _time_goes_on(self) -> bool:
-        """Whether a partition of the source has become idle that held the others back."""
+    def _idle_partition_moves_time(self) -> bool:
+        """Whether a partition of the source that held the watermark back has become idle."""
         if self._source.bounded:
             return False
         before = self._watermark.value
         return self._watermark.see({}) != before
 
     def _compute(self, read: Read, last: bool = False) -> None:
-        watermark = self._moved(read)
-        policy = self._guided()
-        changed, self._change = self._change, None
-        plan, self._planned_anew = self._planned_anew, None
+        watermark = self._watermark_after(read)
+        update = self._workload.take_update()
         order = Order(
-            epoch=self._next,
+            epoch=self._next_epoch,
             watermark=watermark,
             last=last,
-            change=changed,
-            policy=policy if policy != self._policy else None,
-            plan=plan,
+            change=update.change,
+            policy=update.policy,
+            plan=update.plan,
             committed=-1 if self._committed is None else self._committed.epoch,
         )
-        if order.policy is not None:
-            self._policy = order.policy
-        self._next += 1
+        self._next_epoch += 1
         epoch = Epoch(
             order,
             read,
-            self._intake,
-            dict(self._since),
+            self.intake,
+            dict(self._workload.since),
             clocks=dict(self._watermark.clocks),
             newest=self._watermark.newest,
             began=time.perf_counter(),
@@ -275,54 +232,13 @@ class Driver:
         self._send(epoch)
         self._pending.append(epoch)
 
-    def _guided(self) -> Policy | None:
-        """What the optimizer says, if it has said something: a policy, and perhaps another plan.
-        One that was made for another workload than the one of now came too late."""
-        if self._settings.numeric != "float":
-            return None
-        guidance = self._crew.guidance()
-        if guidance is None:
-            return self._policy
-        self.record.learned(guidance.model)
-        plan, now = guidance.plan, self._plan_now or Plan()
-        fits = guidance.workload == self._intake.version
-        if plan is not None and fits and plan.version > now.version:
-            self._plan_now = self._planned_anew = plan
-            self.record.planned(self._intake, plan)
-            self._crew.remember(self._running())
-        return guidance.policy
-
-    def _running(self) -> WorkloadSnapshot:
-        intake = self._intake
-        return WorkloadSnapshot(intake.workload.queries, self._plan_now or Plan(), intake.version)
-
-    def _first_plan(self, settings: Settings) -> Plan | None:
-        if settings.planner is None or settings.numeric != "float":
-            return settings.plan
-        return planned(self._intake.workload, settings.planner).plan
-
-    def _extended(self, change: Change) -> Plan | None:
-        """The plan after a change: those that come are planned for by themselves."""
-        found, planner = self._plan_now, self._settings.planner
-        if found is None or planner is None:
-            return None
-        for name in change.removed:
-            found = found.without(name)
-        queries = self._intake.workload.queries
-        found = extended(found, queries, change.added, planner)
-        return replace(found, version=found.version + 1)
-
-    def _send(self, epoch: Epoch) -> None:
-        calls = self._crew.take(epoch.order, epoch.read.portions)
-        epoch.answers = self._threads.submit(ray.get, calls)
-
-    def _moved(self, read: Read) -> int | None:
-        """The watermark after an epoch. A bounded input is in order as a whole: only what is
-        known of the rest of it moves the watermark."""
+    def _watermark_after(self, read: Read) -> int | None:
+        """A bounded input is sorted as a whole: its watermark moves only as far as no later range
+        can have earlier events."""
         mark = self._watermark
-        if self._again is not None:
-            turn, self._again = self._again, None
-            return mark.move(turn.watermark, turn.clocks)
+        if self._replay is not None:
+            replay, self._replay = self._replay, None
+            return mark.move(replay.watermark, replay.clocks)
         if not self._source.bounded:
             return mark.see(read.newest)
         for clock, newest in read.newest.items():
@@ -331,221 +247,62 @@ class Driver:
             mark.value = read.floor
         return mark.value
 
-    # ---- queries come and go ---------------------------------------------------------------
-
-    def _take_changes(self) -> None:
-        if self._begins_with is not None:
-            self._adopt(self._begins_with)
-            self._begins_with = None
-        if self._changes is None or self._change is not None:
-            return
-        asked = self._changes.next(self._intake)
-        if asked is not None:
-            self._adopt(asked)
-            assert self._change is not None
-            self._changes.adopted(self._change, self._next)
-
-    def _adopt(self, change: Change) -> None:
-        """Rows are read and routed for the changed workload from the next epoch on, and with
-        that epoch the aggregators hear of it. Queries that join count from after every event
-        seen so far."""
-        newest = self._watermark.newest
-        since = None if newest is None else newest + 1
-        self._change = replace(change, since=since)
-        self._intake = self._intake.changed(change.added, change.removed)
-        self.record.running(self._intake)
-        plan = self._extended(change)
-        if plan is not None:
-            self._plan_now = self._planned_anew = plan
-            self._crew.changed(self._running())
-        self.record.planned(self._intake, self._plan_now)
-        for name in change.removed:
-            self._since.pop(name, None)
-        if since is not None:
-            self._since |= {query.name: since for query in change.added}
-        self._crew.follow(self._intake.routing(self._shards, self._crew.size))
+    def _send(self, epoch: Epoch) -> None:
+        calls = self._pool.take(epoch.order, epoch.read.portions)
+        epoch.answers = self._threads.submit(ray.get, calls)
 
     # ---- an epoch ends ---------------------------------------------------------------------
 
-    def _go_on(self, epoch: Epoch) -> None:
-        """With the oldest epoch: only then is it known what is committed, should a later one have
-        to be repeated."""
+    def _advance(self, epoch: Epoch) -> None:
+        """Commits the oldest epoch once it is computed, or drops it once it is committed. Failures
+        of later epochs wait for their turn: only then is the last committed epoch known."""
         if epoch.finished is not None:
-            self._take_finished(epoch, epoch.finished.result())
+            self._take_committed(epoch, epoch.finished.result())
             self._pending.popleft()
             return
         try:
             answers = epoch.answers.result()
         except Exception as error:
             lost = is_loss(error)
-            self._outlast(error, is_crash(error) or lost, "rows" if lost else "aggregator")
+            part = "rows" if lost else "aggregator"
+            self._recovery.retry_or_raise(error, is_crash(error) or lost, part)
             self._repeat(lost)
         else:
-            epoch.finished = self._threads.submit(self._finish, epoch, answers)
-
-    def _finish(self, epoch: Epoch, answers: list[Answer]) -> Finished:
-        """In a thread of its own, one epoch at a time."""
-        began = time.perf_counter()
-        tables = epoch.intake.tables([each for answer in answers for each in answer.partials])
-        manifest = self._manifest(epoch, answers, counted(self.counts, epoch.read, tables))
-        merged = time.perf_counter()
-        beside = {DEAD_LETTER: joined_rows(epoch.read.dead), LATE: joined_rows(epoch.read.late)}
-        self._sink.stage(epoch.order.epoch, {**tables, **beside}, _turn(epoch))
-        staged = time.perf_counter()
-        self._checkpoints.commit(manifest)
-        committed = time.perf_counter()
-        self._sink.publish(epoch.order.epoch)
-        published = time.perf_counter()
-        stages = {
-            "spark": epoch.read.spark_seconds,
-            "hand-over": epoch.read.route_seconds,
-            "compute": max(answer.compute_seconds for answer in answers),
-            "checkpoint": max(answer.save_seconds for answer in answers) + committed - staged,
-            "merge": merged - began,
-            "sink": staged - merged + published - committed,
-        }
-        times = (began, merged, staged, committed, published)
-        spans = spans_of(epoch, answers, [_as_day(each) for each in times])
-        return Finished(manifest, answers, tables, stages, time.time(), spans)
-
-    def _take_finished(self, epoch: Epoch, finished: Finished) -> None:
-        self._committed = finished.manifest
-        self.counts = finished.manifest.counts
-        self._repeats = 0
-        self._source.committed(finished.manifest.position)
-        self._tell(epoch, finished)
-        self._pace(epoch, finished.stages)
-
-    def _manifest(self, epoch: Epoch, answers: list[Answer], counts: Counts) -> Manifest:
-        order = epoch.order
-        units = {unit: saved for answer in answers for unit, saved in answer.saved.items()}
-        return Manifest(
-            epoch=order.epoch,
-            source=self._source.name,
-            position=epoch.read.range.end,
-            watermark=order.watermark,
-            newest=epoch.newest,
-            clocks=epoch.clocks,
-            workload=epoch.intake.workload,
-            since=epoch.since,
-            given=self._given,
-            reading=epoch.intake.reading,
-            settings={"numeric": self._settings.numeric, "ties": self._settings.ties},
-            shards=self._shards,
-            units={} if order.last else units,
-            counts=counts,
-            finished=order.last,
-        )
-
-    def _tell(self, epoch: Epoch, finished: Finished) -> None:
-        backlog = self._source.backlog(self._planned)
-        self.record.published(epoch, finished, self._source, self._in_flight() - 1, backlog)
-        self._told = time.monotonic()
-        told = told_of(epoch, finished, self._source, backlog, self.record.decisions)
-        self._watcher.committed(told)
-
-    def _tell_standing(self) -> None:
-        self.record.stands(self._in_flight(), self._source.backlog(self._planned))
-        self._told = time.monotonic()
-
-    def _in_flight(self) -> int:
-        return len(self._pending) + (self._reading is not None)
-
-    def _pace(self, epoch: Epoch, stages: dict[str, float]) -> None:
-        """Larger epochs where there is more to read, smaller ones where they take long."""
-        slowest = max(stages["spark"] + stages["hand-over"], stages["compute"], stages["sink"])
-        if slowest > SLOW_SECONDS:
-            self._limit = max(LEAST_BYTES, self._limit // 2)
-        elif slowest < QUICK_SECONDS and epoch.read.range.bytes >= self._limit // 2:
-            self._limit = min(MOST_BYTES, self._limit * 2)
-
-    # ---- something died --------------------------------------------------------------------
-
-    def _begin(self, owner: int) -> Begin:
-        routing = self._intake.routing(self._shards, self._crew.size)
-        last = self._committed
-        intake = self._begun_with()
-        return Begin(
-            settings=replace(self._settings, plan=self._plan_now),
-            reading=intake.reading,
-            workload=intake.workload,
-            since=dict(last.since) if last else {},
-            shards=routing.owned(owner),
-            folder=self._checkpoints.folder,
-            name=f"{owner}-{self._checkpoints.run}",
-            taken=last.epoch if last else -1,
-            saved=dict(last.units) if last else {},
-            watermark=last.watermark if last else None,
-        )
-
-    def _begun_with(self) -> Intake:
-        """The workload of the last committed epoch: what has changed since is in the orders."""
-        last = self._committed
-        if last is None:
-            return self._first
-        return Intake(last.workload, last.reading, self._settings.numeric)
-
-    def _outlast(self, error: Exception, passes: bool, part: str) -> None:
-        """Raises what was raised in the first place, unless it passes when work of a part is
-        repeated."""
-        what = cause(error)
-        if not passes:
-            raise what
-        self._repeats += 1
-        if self._repeats > REPEATS:
-            raise GaveUp(f"gave up after {REPEATS} repeats: {_said(what)}") from error
-        self._watcher.trouble(_said(what))
-        self.record.restarted(part)
-        self.record.show()
-        time.sleep(min(5.0, 0.2 * self._repeats))
+            commit = self._committer.commit
+            epoch.finished = self._threads.submit(commit, epoch, answers, self.counts)
 
     def _repeat(self, lost: bool) -> None:
-        """Aggregators that are new begin; then all take what they have not answered, read again
-        if it is `lost`."""
-        self._crew.begin(self._begin, self._crew.new())
+        """Starts new aggregators and sends all pending epochs again, with rows read again if they
+        are `lost`."""
+        self._recovery.start_aggregators(self._committed, self._pool.new())
         if lost:
-            self._read_again()
+            if self._reading is not None:  # its rows are routed by the newest workload
+                wait([self._reading])
+            self._recovery.reread_all(self._pending)
         for epoch in self._pending:
             self._send(epoch)
 
-    def _read_again(self) -> None:
-        """The same ranges, by the same workload and with the same bound: the same portions."""
-        if self._reading is not None:  # it is routed by the newest workload
-            wait([self._reading])
-        for epoch in self._pending:
-            if epoch.read.portions:
-                self._crew.follow(epoch.intake.routing(self._shards, self._crew.size))
-                epoch.read = self._insist(epoch)
-        self._crew.follow(self._intake.routing(self._shards, self._crew.size))
+    def _take_committed(self, epoch: Epoch, finished: Finished) -> None:
+        self._committed = finished.manifest
+        self.counts = finished.manifest.counts
+        self._recovery.reset()
+        self._source.committed(finished.manifest.position)
+        self._report(epoch, finished)
+        self._pacer.adjust(epoch.read.range.bytes, finished.stages)
 
-    def _insist(self, epoch: Epoch) -> Read:
-        while True:
-            try:
-                return self._reader.read(epoch.read.range, epoch.intake.columns, epoch.read.bound)
-            except Exception as error:
-                self._outlast(error, _can_be_read_again(error), "spark")
+    # ---- reports ---------------------------------------------------------------------------
 
+    def _report(self, epoch: Epoch, finished: Finished) -> None:
+        source, recorder = self._source, self.recorder
+        backlog = source.backlog(self._position)
+        recorder.published(epoch, finished, source, self._in_flight() - 1, backlog)
+        self._reported = time.monotonic()
+        report = told_of(epoch, finished, source, backlog, recorder.decisions)
+        self._context.watcher.committed(report)
 
-def _as_day(moment: float) -> float:
-    """A time of the performance counter as Unix time."""
-    return time.time() - (time.perf_counter() - moment)
+    def _report_idle(self) -> None:
+        self.recorder.stands(self._in_flight(), self._source.backlog(self._position))
+        self._reported = time.monotonic()
 
-
-def _turn(epoch: Epoch) -> Turn | None:
-    """None where queries came or went with it: those are not known where it is lost."""
-    order = epoch.order
-    if order.change is not None:
-        return None
-    return Turn(epoch.read.range.end, order.watermark, epoch.clocks, order.last)
-
-
-def _can_be_read_again(error: Exception) -> bool:
-    """Whether it was Spark, or what it stands on, and not the rows."""
-    here = isinstance(error, Py4JError | PySparkException | OSError)
-    return here or is_crash(error) or is_loss(error)
-
-
-def _said(error: BaseException) -> str:
-    java = getattr(error, "java_exception", None)  # py4j itself says only what it called
-    lines = str(error if java is None else java.getMessage()).strip().splitlines()
-    return lines[0] if lines else type(error).__name__
+    def _in_flight(self) -> int:
+        return len(self._pending) + (self._reading is not None)

@@ -1,4 +1,4 @@
-"""An epoch between its rows and its manifest."""
+"""An epoch of a job, from the rows that were read to the results that are published."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from runtime.pipeline.manifest import Manifest
 
 @dataclass
 class Epoch:
-    """An epoch on its way through the aggregators."""
+    """An epoch that aggregators compute, or that is being committed."""
 
     order: Order
     read: Read
@@ -31,13 +31,13 @@ class Epoch:
 
     @property
     def busy(self) -> Future[Any]:
-        """What it waits for."""
+        """The step that is under way."""
         return self.answers if self.finished is None else self.finished
 
 
 @dataclass(frozen=True)
 class Finished:
-    """What came of an epoch, once it is committed and published."""
+    """An epoch that is committed and published."""
 
     manifest: Manifest
     answers: list[Answer]

@@ -1,4 +1,4 @@
-"""One epoch's rows, from the source to the routers."""
+"""Reads the rows of one epoch: Spark reads them from the source, routers split them."""
 
 from __future__ import annotations
 
@@ -21,20 +21,19 @@ from spark_ingest.sources.source import Range, Source
 
 @dataclass
 class Read:
-    """What was read: by block, in the order of arrival, what was told of it, when its last row
-    arrived (Unix time) and the portions of each aggregator. Events before `bound` were late.
-    `newest` is the largest time by the source's partitions."""
+    """The rows of an epoch. `told` (what routers report), `arrived` (Unix time of the last row) and
+    `portions` (of each aggregator) have an entry for each block, in the order of arrival."""
 
     range: Range
-    bound: int | None = None
+    bound: int | None = None  #: events before it are late
     told: list[Told] = field(default_factory=list)
     arrived: list[float] = field(default_factory=list)
     portions: list[list[Ref]] = field(default_factory=list)
-    newest: dict[str, int] = field(default_factory=dict)
+    newest: dict[str, int] = field(default_factory=dict)  #: largest time, by source partition
     dead: list[pa.Table] = field(default_factory=list)
     late: list[pa.Table] = field(default_factory=list)
-    floor: int | None = None
-    lost: int = 0
+    floor: int | None = None  #: no later range has an earlier time
+    lost: int = 0  #: sources that could not be read to their end
     began: float = field(default_factory=time.time)  #: as Unix time
     spark_seconds: float = 0.0
     route_seconds: float = 0.0
@@ -44,26 +43,28 @@ class Read:
         return sum(told.rows for told in self.told)
 
 
-class Reader:
-    def __init__(self, source: Source, handover: Handover, crew: Crew) -> None:
+class EpochReader:
+    def __init__(self, source: Source, handover: Handover, pool: Crew) -> None:
         self._source = source
         self._handover = handover
-        self._crew = crew
+        self._pool = pool
 
     def read(self, wanted: Range, columns: Sequence[str], watermark: int | None) -> Read:
         try:
             return self._read(wanted, columns, watermark)
         except BaseException as error:
             self._handover.forget()
-            if isinstance(error, Py4JError | PySparkException) and self._source.blame(wanted):
+            if isinstance(
+                error, Py4JError | PySparkException
+            ) and self._source.quarantine_unreadable(wanted):
                 return self.read(wanted, columns, watermark)
             raise
 
     def _read(self, wanted: Range, columns: Sequence[str], watermark: int | None) -> Read:
-        day, began = time.time(), time.perf_counter()
+        wall_clock, began = time.time(), time.perf_counter()
         reading = self._source.read(wanted, columns)
         found = Read(wanted, watermark, dead=list(reading.lost), floor=reading.floor)
-        found.began = day
+        found.began = wall_clock
         found.lost = sum(table.num_rows for table in reading.lost)
         if reading.frame is None:
             return found
@@ -72,7 +73,7 @@ class Reader:
         try:
             ranked = sorted(range(len(blocks.parts)), key=lambda n: reading.order[n])
             calls = [
-                self._crew.route(blocks.parts[n], reading.decoder, reading.origins[n], watermark)
+                self._pool.route(blocks.parts[n], reading.decoder, reading.origins[n], watermark)
                 for n in ranked
             ]
             told: list[Told] = ray.get([call[0] for call in calls])
@@ -83,14 +84,14 @@ class Reader:
         found.portions = [call[1:] for call in calls]
         _gather(found, [reading.origins[n] for n in ranked], reading.decoder.numbered)
         if reading.raw is not None:
-            found.dead = [_whole(table, reading.raw) for table in found.dead]
-            found.late = [_whole(table, reading.raw) for table in found.late]
+            found.dead = [_with_raw_rows(table, reading.raw) for table in found.dead]
+            found.late = [_with_raw_rows(table, reading.raw) for table in found.late]
         found.route_seconds = time.perf_counter() - began - found.spark_seconds
         return found
 
 
 def _gather(found: Read, origins: Sequence[Origin], numbered: bool) -> None:
-    """Rows of a piece are numbered by what came before it of the same source."""
+    """Numbers the rows of a block from the end of the block before it, of the same source."""
     rows: dict[str, int] = {}
     for told, origin in zip(found.told, origins, strict=True):
         first = 0 if numbered else rows.get(origin.source, 0)
@@ -103,8 +104,8 @@ def _gather(found: Read, origins: Sequence[Origin], numbered: bool) -> None:
             found.newest[origin.clock] = max(known, told.newest)
 
 
-def _whole(letters: pa.Table, raw: Callable[[str, Sequence[int]], list[str]]) -> pa.Table:
-    """Rows of one source, as they were there: a block has only the columns that are used."""
+def _with_raw_rows(letters: pa.Table, raw: Callable[[str, Sequence[int]], list[str]]) -> pa.Table:
+    """Dead letters with whole rows, as the source has them: a block has only the used columns."""
     rows = letters["row"].to_pylist()
     if not rows or None in rows:
         return letters
@@ -113,6 +114,6 @@ def _whole(letters: pa.Table, raw: Callable[[str, Sequence[int]], list[str]]) ->
     return letters.set_column(place, letters.schema.field(place), events)
 
 
-def nothing(position: dict[str, Any]) -> Read:
-    """No rows: an epoch in which only time goes on, or the end."""
+def empty_read(position: dict[str, Any]) -> Read:
+    """An epoch without rows, in which only the watermark moves or the input ends."""
     return Read(Range(position, position))

@@ -1,5 +1,8 @@
-"""What `--input` can be on Ray and Spark. Looked at before anything is started, as far as that
-goes, so that a mistake is told at once; opened when Spark is there."""
+"""Resolves `--input` for a job on Ray and Spark: files, standard input, Kafka, sockets, generators.
+
+An input is checked before anything is started, so that mistakes are reported at once, and opened
+when Spark runs.
+"""
 
 from __future__ import annotations
 
@@ -31,46 +34,46 @@ WAIT_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What the user said of the input."""
+class InputOptions:
+    """How the user describes the input."""
 
-    text: str
+    text: str  #: as given with `--input`
     needs: Needs
     follow: bool = False
     format: str | None = None
-    unit: str | None = None
+    unit: str | None = None  #: of times that are integers
     kafka_options: Path | None = None
     avro: Path | None = None
-    avro_framed: bool = False
-    wait: Callable[[str], None] = lambda what: None
+    avro_framed: bool = False  #: values begin with the five bytes of Confluent's serializers
+    wait: Callable[[str], None] = lambda what: None  #: hears what the job waits for
 
 
-class Input(ABC):
-    #: Whether Spark needs more than it brings to read it.
+class ResolvedInput(ABC):
+    #: Whether Spark needs additional jars to read it.
     jars: bool = False
 
-    def __init__(self, asked: Asked) -> None:
-        self.asked = asked
+    def __init__(self, options: InputOptions) -> None:
+        self.options = options
 
-    def look(self, folder: Path) -> pa.Schema | None:
-        """The columns, if they can be known without Spark. `folder` is for temporary files."""
+    def probe_schema(self, folder: Path) -> pa.Schema | None:
+        """The columns, if they are known without Spark. `folder` is for temporary files."""
         return None
 
     @abstractmethod
     def open(
         self, spark: SparkSession, folder: Path, schema: pa.Schema | None, at: Position | None
     ) -> Source:
-        """`schema` and position `at` are those of an earlier run; `folder` stays for the next."""
+        """`schema` and position `at` come from an earlier run; `folder` is kept for the next."""
 
 
-class FileInput(Input):
-    def __init__(self, asked: Asked) -> None:
-        super().__init__(asked)
-        self._path = Path(asked.text)
-        self._format = asked.format
+class FileInput(ResolvedInput):
+    def __init__(self, options: InputOptions) -> None:
+        super().__init__(options)
+        self._path = Path(options.text)
+        self._format = options.format
 
-    def look(self, folder: Path) -> pa.Schema | None:
-        if self.asked.follow:
+    def probe_schema(self, folder: Path) -> pa.Schema | None:
+        if self.options.follow:
             self._await_first()
         return self._columns()
 
@@ -80,42 +83,42 @@ class FileInput(Input):
         return FileSource(
             spark,
             self._path,
-            self.asked.needs,
+            self.options.needs,
             format=self._format,
-            bounded=not self.asked.follow,
+            bounded=not self.options.follow,
             schema=schema,
-            unit=self.asked.unit,
+            unit=self.options.unit,
         )
 
     def _columns(self) -> pa.Schema:
-        with open_needed(self._path, self.asked.needs, self._format) as found:
+        with open_needed(self._path, self.options.needs, self._format) as found:
             return found.schema
 
     def _await_first(self) -> None:
-        """A folder that is followed may be empty yet."""
+        """A followed folder may still be empty."""
         wish = None if self._format is None else named(self._format)
         if not self._path.is_dir():
             raise InputError(
-                f"{self._path} is no folder, and only a folder can be followed",
-                "files that appear in it are read, each once",
+                f"{self._path} is not a folder, and only a folder can be followed",
+                "each file that appears in the folder is read once",
             )
         if not listed(self._path, wish)[0]:
-            self.asked.wait(f"waiting for a first file in {self._path}")
+            self.options.wait(f"waiting for a first file in {self._path}")
         while not listed(self._path, wish)[0]:
             time.sleep(WAIT_SECONDS)
 
 
-class Copied(FileInput):
-    """What Spark cannot read as it is, copied into a file that it can: standard input, and files
-    in Arrow's own format."""
+class CopiedInput(FileInput):
+    """An input that Spark cannot read: it is copied to a file first. These are standard input and
+    files in Arrow's own format."""
 
-    def __init__(self, asked: Asked, stream: BinaryIO | None = None) -> None:
-        super().__init__(asked)
-        if asked.follow:
-            raise InputError(f"{asked.text} cannot be followed", "leave out --follow")
+    def __init__(self, options: InputOptions, stream: BinaryIO | None = None) -> None:
+        super().__init__(options)
+        if options.follow:
+            raise InputError(f"{options.text} cannot be followed", "leave out --follow")
         self._stream = stream
 
-    def look(self, folder: Path) -> pa.Schema | None:
+    def probe_schema(self, folder: Path) -> pa.Schema | None:
         self._path = self._copied(folder)
         return self._columns()
 
@@ -124,16 +127,16 @@ class Copied(FileInput):
     ) -> Source:
         if at is not None:
             raise InputError(
-                f"{self.asked.text} cannot be read from where an earlier run stopped",
-                "begin anew with another --checkpoint folder",
+                f"{self.options.text} cannot be read from where an earlier run stopped",
+                "start anew with another --checkpoint folder",
             )
         source = super().open(spark, folder, schema, at)
-        source.name = "stdin" if self.asked.text == "-" else self.asked.text
+        source.name = "stdin" if self.options.text == "-" else self.options.text
         return source
 
     def _copied(self, folder: Path) -> Path:
-        if self.asked.text != "-":
-            return _as_parquet(Path(self.asked.text), folder)
+        if self.options.text != "-":
+            return _as_parquet(Path(self.options.text), folder)
         stream, head = unpacked(self._stream or sys.stdin.buffer)
         if not head:
             raise InputError("there is nothing on standard input")
@@ -153,14 +156,16 @@ def _as_parquet(path: Path, folder: Path) -> Path:
     return copy
 
 
-class FeedInput(Input):
-    def __init__(self, asked: Asked, feed: Feed, schema: pa.Schema | None, bounded: bool) -> None:
-        super().__init__(asked)
+class FeedInput(ResolvedInput):
+    def __init__(
+        self, options: InputOptions, feed: Feed, schema: pa.Schema | None, bounded: bool
+    ) -> None:
+        super().__init__(options)
         self._feed = feed
         self._schema = schema
         self._bounded = bounded
 
-    def look(self, folder: Path) -> pa.Schema | None:
+    def probe_schema(self, folder: Path) -> pa.Schema | None:
         return self._schema
 
     def open(
@@ -170,24 +175,26 @@ class FeedInput(Input):
             spark,
             self._feed,
             folder / "segments",
-            self.asked.needs,
+            self.options.needs,
             bounded=self._bounded,
             schema=schema or self._schema,
-            unit=self.asked.unit,
+            unit=self.options.unit,
             start=0 if at is None else at["segment"],
         )
 
 
-class KafkaInput(Input):
+class KafkaInput(ResolvedInput):
     jars = True
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, options: InputOptions) -> None:
         from spark_ingest.kafka.address import parse_address
         from spark_ingest.kafka.options import read_options
 
-        super().__init__(asked)
-        self._address = parse_address(asked.text)
-        self._options = None if asked.kafka_options is None else read_options(asked.kafka_options)
+        super().__init__(options)
+        self._address = parse_address(options.text)
+        self._options = (
+            None if options.kafka_options is None else read_options(options.kafka_options)
+        )
 
     def open(
         self, spark: SparkSession, folder: Path, schema: pa.Schema | None, at: Position | None
@@ -195,36 +202,36 @@ class KafkaInput(Input):
         from spark_ingest.kafka.avro import read_avsc
         from spark_ingest.sources.kafka import KafkaSource
 
-        asked = self.asked
-        avro = None if asked.avro is None else read_avsc(asked.avro, asked.avro_framed)
+        options = self.options
+        avro = None if options.avro is None else read_avsc(options.avro, options.avro_framed)
         return KafkaSource(
             spark,
             self._address,
-            asked.needs,
+            options.needs,
             options=self._options,
             avro=avro,
-            bounded=not asked.follow,
+            bounded=not options.follow,
             schema=schema,
-            unit=asked.unit,
-            say=asked.wait,
+            unit=options.unit,
+            say=options.wait,
         )
 
 
-def input_of(asked: Asked) -> Input:
-    scheme, _, rest = asked.text.partition(":")
+def resolve_input(options: InputOptions) -> ResolvedInput:
+    scheme, _, rest = options.text.partition(":")
     if scheme == "generate":
         feed = Generated(*split_pace(rest))
-        return FeedInput(asked, feed, feed.schema, bounded=not asked.follow)
+        return FeedInput(options, feed, feed.schema, bounded=not options.follow)
     if scheme == "socket":
-        lines = Lines(asked.text)
-        if not asked.follow:
-            raise InputError(f"{asked.text} has no end", "follow it with --follow")
-        return FeedInput(asked, lines, None, bounded=False)
+        lines = Lines(options.text)
+        if not options.follow:
+            raise InputError(f"{options.text} has no end", "follow it with --follow")
+        return FeedInput(options, lines, None, bounded=False)
     if scheme == "kafka":
-        return KafkaInput(asked)
-    if asked.text == "-":
-        return Copied(asked)
-    wish = None if asked.format is None else named(asked.format)
-    if (wish or by_name(Path(asked.text))) is Format.ARROW:
-        return Copied(asked)
-    return FileInput(asked)
+        return KafkaInput(options)
+    if options.text == "-":
+        return CopiedInput(options)
+    wish = None if options.format is None else named(options.format)
+    if (wish or by_name(Path(options.text))) is Format.ARROW:
+        return CopiedInput(options)
+    return FileInput(options)

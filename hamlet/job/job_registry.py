@@ -1,5 +1,7 @@
-"""Jobs that run on this machine, so that other commands find them: a small file for each, which
-only this user can read."""
+"""Registers the jobs that run on this machine, so that other commands find them.
+
+Each job has a small file that only its user can read.
+"""
 
 from __future__ import annotations
 
@@ -16,23 +18,22 @@ from runtime.errors import HamletError, did_you_mean
 
 @dataclass(frozen=True)
 class Job:
-    """`address` is that of its Ray, and empty while the job is starting. `token` is the file that
-    holds Ray's token, if the cluster wants one; `hub` is where it can be looked at."""
+    """How to reach a running job."""
 
     name: str
     pid: int
-    address: str = ""
+    address: str = ""  #: of its Ray cluster; empty while the job is starting
     namespace: str = ""
-    token: str | None = None
-    hub: str = ""
+    token: str | None = None  #: a file with Ray's token, if the cluster needs one
+    hub: str = ""  #: the URL of its live page
 
 
 def running() -> list[Job]:
-    """Those whose process is alive; files of others are removed."""
+    """The jobs whose process is alive. Files of other jobs are removed."""
     found = []
     for path in sorted(cache_of("jobs").glob("*.json")):
         job = _read(path)
-        if job is not None and _alive(job.pid):
+        if job is not None and _is_alive(job.pid):
             found.append(job)
         elif job is not None:
             path.unlink(missing_ok=True)
@@ -40,16 +41,16 @@ def running() -> list[Job]:
 
 
 def find(name: str | None) -> Job:
-    job = _meant(name, running())
+    job = _choose(name, running())
     if not job.address:
         raise HamletError(
             f"`{job.name}` is still starting",
-            "ask again in a moment; its terminal says what it waits for",
+            "try again in a moment; its terminal says what it waits for",
         )
     return job
 
 
-def _meant(name: str | None, jobs: list[Job]) -> Job:
+def _choose(name: str | None, jobs: list[Job]) -> Job:
     if name is None and len(jobs) == 1:
         return jobs[0]
     names = [job.name for job in jobs]
@@ -64,21 +65,21 @@ def _meant(name: str | None, jobs: list[Job]) -> Job:
 
 
 @contextmanager
-def listed(job: Job) -> Iterator[None]:
-    """From its start to its end."""
+def registered(job: Job) -> Iterator[None]:
+    """Registers a job while the context is open."""
     if any(other.name == job.name for other in running()):
         raise HamletError(
-            f"a job called `{job.name}` is running already", "--name tells them apart"
+            f"a job called `{job.name}` is already running", "give this one another --name"
         )
-    tell(job)
+    register(job)
     try:
         yield
     finally:
-        forget(job)
+        unregister(job)
 
 
-def tell(job: Job) -> None:
-    """What is known of it now. The file is there as a whole at any time."""
+def register(job: Job) -> None:
+    """Replaces what was registered for the job. Readers never see a half-written file."""
     path = _file(job)
     hidden = path.with_name(f".{path.name}.{job.pid}")
     with open(os.open(hidden, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
@@ -86,8 +87,8 @@ def tell(job: Job) -> None:
     hidden.replace(path)
 
 
-def forget(job: Job) -> None:
-    """Unless another process has a job of that name by now."""
+def unregister(job: Job) -> None:
+    """Does nothing if the name belongs to a job of another process by now."""
     known = _read(_file(job))
     if known is not None and known.pid == job.pid:
         _file(job).unlink(missing_ok=True)
@@ -104,7 +105,7 @@ def _file(job: Job) -> Path:
     return cache_of("jobs") / f"{job.name}.json"
 
 
-def _alive(pid: int) -> bool:
+def _is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -1,8 +1,9 @@
-"""Traces of epochs for OpenTelemetry, where an exporter is configured in its own variables.
+"""Sends a trace of each epoch to OpenTelemetry, if an exporter is configured in the environment.
 
     OTEL_EXPORTER_OTLP_ENDPOINT=http://collector:4318 hamlet run ...
 
-An epoch is a trace: reading, hand-over, each aggregator's work, merging, the sink, the checkpoint.
+The spans of an epoch: reading, hand-over, the work of each aggregator, merging, the sink, the
+checkpoint.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ NANOSECONDS = 10**9
 
 @dataclass(frozen=True)
 class Span:
-    """Work of an epoch, from when to when as Unix time."""
+    """One stage of an epoch. Times are Unix times."""
 
     name: str
     began: float
@@ -45,7 +46,7 @@ def _chosen() -> set[str]:
 
 
 class Tracing:
-    """Sends spans in the background, and the last ones when it is closed."""
+    """Sends spans in the background. `close` sends the last ones."""
 
     def __init__(self, job: str) -> None:
         from opentelemetry.sdk.resources import Resource
@@ -95,7 +96,7 @@ def _exporter() -> Any:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     except ImportError:
         raise HamletError(
-            "traces are wanted, but what sends them is not installed",
+            "traces are configured, but the exporter is not installed",
             "pip install 'hamlet-runtime[traces]', or unset OTEL_EXPORTER_OTLP_ENDPOINT",
         ) from None
     return OTLPSpanExporter()

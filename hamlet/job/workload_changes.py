@@ -1,4 +1,4 @@
-"""Queries that come and go while a job runs, as others ask for it."""
+"""The interface through which a driver hears of queries to add or remove while a job runs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from runtime.pipeline.aggregation import Change
 from runtime.pipeline.bound_workload import Intake
 
 
-class Changes(Protocol):
+class WorkloadChanges(Protocol):
     def next(self, intake: Intake) -> Change | None:
-        """What is to change now, checked against the workload."""
+        """The next change, checked against the current workload; None if there is none."""
 
     def adopted(self, change: Change, epoch: int) -> None:
-        """From this epoch on, and with `since`."""
+        """The change takes effect with this epoch; its `since` is set."""

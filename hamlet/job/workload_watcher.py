@@ -1,7 +1,7 @@
-"""A job whose queries are those of its file: what changes there changes the job while it runs.
+"""Keeps the queries of a running job equal to those of a file that others change.
 
-For a file that others put in place, such as a ConfigMap that Kubernetes mounts. It is compared as
-text: such a file is a link to another one each time, and its time says nothing.
+Such a file is, for instance, a ConfigMap that Kubernetes mounts. Its text is compared, not its
+modification time: each version is another file behind a link.
 """
 
 from __future__ import annotations
@@ -10,48 +10,49 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from hamlet.job.workload_changes import Changes
+from hamlet.job.workload_changes import WorkloadChanges
 from runtime.errors import HamletError, InputError
 from runtime.execution import state_file
 from runtime.language.parser import parse
 from runtime.pipeline.aggregation import Change
 from runtime.pipeline.bound_workload import Intake
 
-EVERY_SECONDS = 2.0
+POLL_SECONDS = 2.0
 
 
-class Watching:
-    """Each text is looked at once, so that a mistake is told once. `others` are who else asks."""
+class WorkloadWatcher:
+    """Reads each text once, so that a mistake is reported once. `others` may ask for changes,
+    too."""
 
     def __init__(
         self,
         path: Path,
-        others: Changes,
+        others: WorkloadChanges,
         say: Callable[[str], None],
         warn: Callable[[str], None],
-        every: float = EVERY_SECONDS,
+        every: float = POLL_SECONDS,
     ) -> None:
         self._path, self._others = path, others
         self._say, self._warn = say, warn
         self._every = every
-        self._looked: float | None = None
+        self._polled: float | None = None
         self._seen: str | None = None
         self._readable = True
         self._adopting: Change | None = None
 
     def next(self, intake: Intake) -> Change | None:
-        asked = self._others.next(intake)
-        if asked is not None:
-            return asked
+        wanted = self._others.next(intake)
+        if wanted is not None:
+            return wanted
         now = time.monotonic()
-        if self._looked is not None and now - self._looked < self._every:
+        if self._polled is not None and now - self._polled < self._every:
             return None
-        self._looked = now
+        self._polled = now
         try:
-            self._adopting = self._look(intake)
+            self._adopting = self._poll(intake)
         except HamletError as error:
-            told = " ".join(str(error).split())
-            self._warn(f"{self._path} is not taken up, and the queries stay as they are: {told}")
+            reason = " ".join(str(error).split())
+            self._warn(f"{self._path} is rejected, and the queries stay as they are: {reason}")
         return self._adopting
 
     def adopted(self, change: Change, epoch: int) -> None:
@@ -59,23 +60,23 @@ class Watching:
             self._others.adopted(change, epoch)
             return
         self._adopting = None
-        told = [f"added {', '.join(query.name for query in change.added)}"] if change.added else []
+        parts = [f"added {', '.join(query.name for query in change.added)}"] if change.added else []
         if change.removed:
-            told.append(f"removed {', '.join(change.removed)}")
-        self._say(f"{self._path}: {' and '.join(told)} with epoch {epoch}")
+            parts.append(f"removed {', '.join(change.removed)}")
+        self._say(f"{self._path}: {' and '.join(parts)} with epoch {epoch}")
 
-    def _look(self, intake: Intake) -> Change | None:
+    def _poll(self, intake: Intake) -> Change | None:
         text = self._text()
         if text is None or text == self._seen:
             return None
         self._seen = text
         change = self._difference(text, intake)
         if change is not None:
-            intake.changed(change.added, change.removed)  # does it fit the input?
+            intake.changed(change.added, change.removed)  # raises if it does not fit the input
         return change
 
     def _text(self) -> str | None:
-        """None while it cannot be read, which is told once."""
+        """None while the file cannot be read. That is reported once."""
         try:
             text = self._path.read_text("utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
@@ -92,8 +93,8 @@ class Watching:
         for name in wanted.keys() & running.keys():
             if state_file.fingerprint(wanted[name]) != state_file.fingerprint(running[name]):
                 self._warn(
-                    f"`{name}` has changed in {self._path}, and goes on as it was: "
-                    "give the changed query a new name, then it counts from there on"
+                    f"`{name}` has changed in {self._path}, but the job keeps the old version: "
+                    "give the changed query a new name; it then counts from there on"
                 )
         added = tuple(query for name, query in wanted.items() if name not in running)
         removed = tuple(name for name in running if name not in wanted)

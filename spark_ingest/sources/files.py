@@ -245,7 +245,7 @@ class FileSource(Source):
             return kind.reason
         return None if kind.schema is None else misfit(self.schema, kind.schema, columns)
 
-    def blame(self, wanted: Range) -> bool:
+    def quarantine_unreadable(self, wanted: Range) -> bool:
         before = len(self._damaged)
         for file in wanted.work:
             kind = self._kind(file)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hamlet.cli.durations import duration
+from hamlet.cli.durations import parse_duration
 from runtime.errors import HamletError
 
 # ---- what needs Ray ------------------------------------------------------------------------
@@ -42,7 +42,7 @@ MISTAKES = [
     (("--input", "ride.csv", "--time-column", "t"), "no column `t`"),
     (("--input", "ride.csv", "--follow"), "only a folder can be followed"),
     (("--input", "-", "--follow"), "- cannot be followed"),
-    (("--input", "ride.csv", "--lateness", "10 parsecs"), "`10 parsecs` is no time"),
+    (("--input", "ride.csv", "--lateness", "10 parsecs"), "`10 parsecs` is not a duration"),
     (("--input", "kafka://host"), "kafka://host"),
     (("--input", "socket://host"), "names no host and port"),
     (("--input", "generate:stok"), "did you mean `stock`?"),
@@ -97,10 +97,10 @@ def test_without_a_mistake_ray_is_started(hamlet):
     ],
 )
 def test_durations(text: str, micros: int):
-    assert duration(text) == micros
+    assert parse_duration(text) == micros
 
 
 @pytest.mark.parametrize("text", ["", "10", "s", "-1s", "1e3s", "10 days ago", "1s 2s"])
 def test_no_durations(text: str):
-    with pytest.raises(HamletError, match="is no time"):
-        duration(text)
+    with pytest.raises(HamletError, match="is not a duration"):
+        parse_duration(text)

@@ -283,4 +283,4 @@ def test_every_command_is_listed(hamlet):
 
 
 def test_errors_with_hints_are_written_under_each_other():
-    assert exit_codes.mistake(HamletError("what", "how")) == "error: what\nhint: how"
+    assert exit_codes.error_text(HamletError("what", "how")) == "error: what\nhint: how"

@@ -74,7 +74,7 @@ def test_list(hamlet):
 MISTAKES = [
     (("generate",), "which stream?"),
     (("generate", "stok"), "did you mean `stock`?"),
-    (("generate", "stock", "--output", "s.xyz"), "does not tell the format"),
+    (("generate", "stock", "--output", "s.xyz"), "does not show the format"),
     (("generate", "stock", "--share", "Stock"), "expected TYPE=PART"),
     (("generate", "stock", "--share", "Stock=x"), "expected TYPE=PART"),
     (("generate", "taxi", "--share", "Travl=0.5"), "did you mean `Travel`?"),

@@ -27,7 +27,7 @@ def test_results_do_not_depend_on_it():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("shared: [", "is no YAML"),
+        ("shared: [", "is not valid YAML"),
         ("shared: 1", "`shared` of the plan must be a list"),
         ("groups: [[rounds, round]]", "did you mean `rounds`?"),
         ("shared: [{queries: [rounds, accepted], transitions: [[Pickup]]}]", "is not a pair"),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hamlet.cli.query import counted
+from hamlet.cli.query import first_windows
 from hamlet.job import job_registry
 from hamlet.job.job_registry import Job
 from runtime.language.parser import parse
@@ -24,7 +24,7 @@ def test_no_job(hamlet):
 
 @pytest.mark.parametrize("command", [("list",), ("add", "ride.sase"), ("remove", "ride")])
 def test_a_job_that_is_starting(hamlet, command: tuple[str, ...]):
-    with job_registry.listed(Job("rides", os.getpid())):
+    with job_registry.registered(Job("rides", os.getpid())):
         done = hamlet("query", *command)
         assert done.exit_code == 1
         assert done.stderr.startswith("error: `rides` is still starting\n")
@@ -33,18 +33,18 @@ def test_a_job_that_is_starting(hamlet, command: tuple[str, ...]):
 
 
 def test_a_job_that_has_started_can_be_asked():
-    with job_registry.listed(Job("rides", os.getpid())):
+    with job_registry.registered(Job("rides", os.getpid())):
         started = Job("rides", os.getpid(), "127.0.0.1:6379", "hamlet")
-        job_registry.tell(started)
+        job_registry.register(started)
         assert job_registry.find(None) == job_registry.find("rides") == started
 
 
 def test_a_job_that_ends_leaves_another_of_its_name_alone():
     ending, other = Job("rides", 1), Job("rides", os.getpid())
-    job_registry.tell(other)
-    job_registry.forget(ending)
+    job_registry.register(other)
+    job_registry.unregister(ending)
     assert job_registry.running() == [other]
-    job_registry.forget(other)
+    job_registry.unregister(other)
     assert not job_registry.running()
 
 
@@ -59,12 +59,12 @@ QUERY last    RETURN COUNT(*) PATTERN A+ WITHIN 100 events
 def test_the_first_window_of_an_added_query_is_one():
     tens, sliding, minutes, last = parse(QUERIES)
     since = 1_704_067_201_000_000  # 2024-01-01, 00:00:01
-    assert counted([tens, sliding], since) == ", windows from 2024-01-01T00:00:10+00:00 on"
-    assert counted([tens], since + 9_000_000) == ", windows from 2024-01-01T00:00:10+00:00 on"
-    assert counted([tens], since + 9_000_001) == ", windows from 2024-01-01T00:00:20+00:00 on"
-    assert counted([last], since) == ", from the next event on"
-    assert counted([tens, minutes, sliding], since) == (
+    assert first_windows([tens, sliding], since) == ", windows from 2024-01-01T00:00:10+00:00 on"
+    assert first_windows([tens], since + 9_000_000) == ", windows from 2024-01-01T00:00:10+00:00 on"
+    assert first_windows([tens], since + 9_000_001) == ", windows from 2024-01-01T00:00:20+00:00 on"
+    assert first_windows([last], since) == ", from the next event on"
+    assert first_windows([tens, minutes, sliding], since) == (
         "; tens, sliding: windows from 2024-01-01T00:00:10+00:00 on"
         "; minutes: windows from 2024-01-01T00:01:00+00:00 on"
     )
-    assert counted([tens], None) == "", "there was no event yet"
+    assert first_windows([tens], None) == "", "there was no event yet"

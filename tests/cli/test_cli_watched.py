@@ -35,7 +35,7 @@ class Run:
 @pytest.fixture
 def path(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(watch_mode, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(watch_mode, "POLL_SECONDS", 0.01)
     return tmp_path / "queries.sase"
 
 
@@ -59,7 +59,7 @@ def test_a_good_file_is_run(path, told):
     assert told() == ""
 
 
-def test_a_broken_one_when_it_is_mended(path, told):
+def test_a_broken_one_when_it_is_corrected(path, told):
     path.write_text(BROKEN)
     run = Run()
     begin(path, run, later=GOOD)
@@ -94,7 +94,7 @@ def test_a_checkpoint_has_queries_to_go_on_with(path, tmp_path, told, monkeypatc
     assert run.names == ["kept"]
     said = told()
     assert PLACED in said
-    assert "the queries are those of the checkpoint until it is mended" in said
+    assert "using the queries of the checkpoint until it is corrected" in said
 
 
 def test_an_empty_checkpoint_has_none(path, tmp_path):

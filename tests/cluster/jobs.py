@@ -14,9 +14,10 @@ import pyarrow as pa
 from actors.actor_pool import Crew
 from hamlet.cli.local_source import open_source
 from hamlet.job.driver import Driver
-from hamlet.job.epoch_reader import Reader
+from hamlet.job.epoch_reader import EpochReader
 from hamlet.job.epoch_report import Told
-from hamlet.job.job_setup import fingerprints
+from hamlet.job.job_context import JobContext, StartPoint
+from hamlet.job.manifest_check import fingerprints
 from hamlet.job.metrics_recorder import Record
 from hamlet.local_runner import run as run_in_process
 from runtime.io.reader import Needs
@@ -230,22 +231,20 @@ def driver_of(
     reading = Reading(*columns, asked.unit, source.schema, source.clock())
     staging = Staging(kept)
     intake = Intake(asked.workload, reading, asked.settings.numeric)
-    driver = Driver(
-        source,
-        make_sink(staging),
-        crew,
-        Reader(source, Handover(spark), crew),
-        checkpoints,
-        intake,
-        asked.settings,
-        watcher,
-        Record("test", intake, []),
+    context = JobContext(
+        source=source,
+        sink=make_sink(staging),
+        pool=crew,
+        reader=EpochReader(source, Handover(spark), crew),
+        checkpoints=checkpoints,
+        recorder=Record("test", intake, []),
+        watcher=watcher,
+        settings=asked.settings,
         shards=crew.size * SHARDS_EACH,
         lateness=lateness,
         given=fingerprints(asked.workload),
-        stopping=stopping,
     )
-    return driver, staging
+    return Driver(context, StartPoint(intake), stopping=stopping), staging
 
 
 def outcome(driver: Driver, staging: Staging, source: FileSource, watcher: Watcher) -> Found:
@@ -278,7 +277,7 @@ def outcome(driver: Driver, staging: Staging, source: FileSource, watcher: Watch
 
 def check_facts(driver: Driver, counts: Counts) -> None:
     """What is told to Prometheus is what was counted, and every window has its latency."""
-    facts = driver.record.facts
+    facts = driver.recorder.facts
     assert (facts.rows, facts.events, facts.late) == (counts.rows, counts.events, counts.late)
     assert sum(facts.dead.values()) == counts.dead.total()
     assert {n: q.results for n, q in facts.queries.items() if q.results} == counts.results

@@ -74,8 +74,8 @@ def test_files_out_of_order_among_each_other(equal, tmp_path: Path, suffix: str,
 
 def test_several_epochs_of_a_bounded_input(equal, tmp_path: Path, monkeypatch):
     """Footers tell how far the rest of the input is, so windows close on the way."""
-    monkeypatch.setattr("hamlet.job.driver.LEAST_BYTES", 1)
-    monkeypatch.setattr("hamlet.job.driver.MOST_BYTES", 1)
+    monkeypatch.setattr("hamlet.job.epoch_pacing.LEAST_BYTES", 1)
+    monkeypatch.setattr("hamlet.job.epoch_pacing.MOST_BYTES", 1)
     folder = tmp_path / "rides"
     folder.mkdir()
     for n, piece in enumerate(pieces(rides(2_000, seed=6), 5)):

@@ -239,8 +239,8 @@ def test_a_file_that_goes_before_it_is_read(spark, tmp_path: Path):
     (folder / "0.parquet").unlink()
     with pytest.raises(AnalysisException, match="PATH_NOT_FOUND"):
         source.read(planned, ["time", "type"])
-    assert source.blame(planned)
-    assert not source.blame(planned)
+    assert source.quarantine_unreadable(planned)
+    assert not source.quarantine_unreadable(planned)
     (lost,) = source.read(planned, ["time", "type"]).lost
     assert lost["source"].to_pylist() == [str(folder / "0.parquet")]
     (folder / "1.parquet").unlink()

@@ -202,7 +202,7 @@ def test_wrong_token(submit):
     ("url", "said"),
     [
         ("http://127.0.0.1:1", "cannot reach a Ray cluster at http://127.0.0.1:1"),
-        ("127.0.0.1:6379", "127.0.0.1:6379 is no address to submit to"),
+        ("127.0.0.1:6379", "127.0.0.1:6379 is not the address of a dashboard"),
     ],
 )
 def test_wrong_address(url, said):

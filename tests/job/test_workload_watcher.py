@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from hamlet.job.workload_watcher import Watching
+from hamlet.job.workload_watcher import WorkloadWatcher
 from runtime.language.parser import parse
 from runtime.pipeline.bound_workload import Intake
 from runtime.pipeline.routing_table import Reading
@@ -35,7 +35,9 @@ class Job:
         path.write_text(text)
         reading = Reading(columns=COLUMNS)
         self.intake = Intake(parse(running or text), reading, "float")
-        self._watching = Watching(path, Nobody(), self.said.append, self.warned.append, every=0.0)
+        self._watching = WorkloadWatcher(
+            path, Nobody(), self.said.append, self.warned.append, every=0.0
+        )
 
     def look(self) -> list[str]:
         """The queries after a look at the file."""

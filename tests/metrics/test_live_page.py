@@ -17,7 +17,7 @@ import pytest
 from rich.console import Console
 
 from hamlet import parse
-from hamlet.cli.top import screen
+from hamlet.cli.top import render_screen
 from metrics.example_job import HOSTILE, after_epoch, collector, replanned
 from runtime.metrics.http_server import MetricsServer
 from runtime.plan.explain.live import drawings
@@ -144,7 +144,7 @@ def draw_top(url: str, folder: Path) -> Path:
     """What `hamlet top` has on a terminal, as a picture."""
     snapshot = json.load(urlopen(f"{url}/metrics.json"))
     console = Console(record=True, width=120, file=io.StringIO(), force_terminal=True)
-    console.print(screen(deque([snapshot]), "", 44))
+    console.print(render_screen(deque([snapshot]), "", 44))
     path = folder / "top.svg"
     console.save_svg(str(path), title="hamlet top")
     text = path.read_text()

@@ -69,7 +69,9 @@ def test_a_job_is_found_by_its_name(
 ):
     monkeypatch.setenv("HAMLET_CACHE", str(tmp_path))
     hub.update(after_epoch(collector(QUERIES), 0, QUERIES))
-    with job_registry.listed(job_registry.Job("rides", os.getpid(), "127.0.0.1:6379", hub=hub.url)):
+    with job_registry.registered(
+        job_registry.Job("rides", os.getpid(), "127.0.0.1:6379", hub=hub.url)
+    ):
         assert "1,000" in top("--job", "rides").output
         assert "1,000" in top().output
         wrong = top("--job", "ride")
@@ -87,8 +89,8 @@ def test_terminals_are_not_steered(hub: MetricsServer):
 @pytest.mark.parametrize(
     ("url", "said"),
     [
-        ("http://127.0.0.1:9", "nobody answers at http://127.0.0.1:9"),
-        ("file:///etc/passwd", "is no address of a live page"),
+        ("http://127.0.0.1:9", "nothing answers at http://127.0.0.1:9"),
+        ("file:///etc/passwd", "is not a URL"),
     ],
 )
 def test_a_wrong_address(url: str, said: str):

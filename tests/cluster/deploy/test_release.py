@@ -106,7 +106,7 @@ def test_a_release(release):
     give(release, BROKEN)
     with release.submitter() as pod:
         # A mistake at the start is told, and waited out.
-        until(lambda: pod.running() or "to be mended" in pod.said, "the mistake is told")
+        until(lambda: pod.running() or "to be corrected" in pod.said, "the mistake is told")
         assert "workload.sase:4:1: error: " in pod.said
         assert "\n    | ^^^^^^\n" in pod.said
         release.upgrade(VALUES)
@@ -153,7 +153,7 @@ def test_a_release(release):
         until(lambda: pod.running() or rides_of(release, last), "results after the restart")
         for minute in range(last + 1):
             assert rides_of(release, minute) == WANTED, minute
-        assert "the queries are those of the checkpoint until it is mended" in pod.said
+        assert "using the queries of the checkpoint until it is corrected" in pod.said
         assert [row["n"] for row in rows(release, "travels")][-1] == 3
         give(release, MORE)
         pod.kill()  # so that nobody stops the job
@@ -268,4 +268,4 @@ def test_a_wrong_token_is_refused(release):
         check=False,
     )
     assert done.returncode == 1
-    assert "wants a token" in done.stderr
+    assert "needs a token" in done.stderr

@@ -121,21 +121,21 @@ class Jobs:
             return wrap(PartsSink(self.output, "parquet", staging, names))
 
         needs = Needs("time", "type", queries.uses, Schema({}))
-        asked = input_resolver.Asked(str(self.input), needs, follow=True, unit="ms")
+        asked = input_resolver.InputOptions(str(self.input), needs, follow=True, unit="ms")
         with (
-            patch.object(jobs, "_cluster", lambda *_: self.cluster),
+            patch.object(jobs, "start_cluster", lambda *_: self.cluster),
             patch.object(session, "start", lambda *_, **__: self.spark),
         ):
             return jobs.run(
                 queries,
-                jobs.Asked(
+                jobs.JobOptions(
                     settings=Settings(planner="auto"),
                     name=f"faults-{os.getpid()}",
                     actors=actors,
                     checkpoint=str(self.checkpoint),
                     lateness=stream.LATENESS_MICROS,
                 ),
-                input_resolver.input_of(asked),
+                input_resolver.resolve_input(asked),
                 sink,
                 seen,
                 stop,

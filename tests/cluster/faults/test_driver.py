@@ -28,7 +28,7 @@ def test_killed_and_interrupted(command, undisturbed):
     command.start()
     command.next_epoch()
     assert command.signal(signal.SIGINT) == 130, command.said
-    assert f"the same command goes on from {command.checkpoint}" in command.said
+    assert f"the same command resumes from {command.checkpoint}" in command.said
     assert command.files() < stream.FILES
 
     command.start()

@@ -9,7 +9,7 @@ from ray.exceptions import OwnerDiedError
 
 from cluster.faults.job import Jobs, Seen
 from cluster.faults.stream import written
-from hamlet.job.epoch_reader import Reader
+from hamlet.job.epoch_reader import EpochReader
 
 FILES = 10
 # So large that no portion travels within the call.
@@ -47,7 +47,7 @@ def test_lost_portions_are_read_again(cluster, spark, tmp_path):
     calm.run(Seen())
     job.fill()
     chance, losses, seen = random.Random(7), [], Seen()
-    read = Reader.read
+    read = EpochReader.read
 
     def losing(self, wanted, columns, watermark):
         found = read(self, wanted, columns, watermark)
@@ -58,7 +58,7 @@ def test_lost_portions_are_read_again(cluster, spark, tmp_path):
             losses.append(wanted)
         return found
 
-    with patch.object(Reader, "read", losing):
+    with patch.object(EpochReader, "read", losing):
         job.run(seen)
     assert len(losses) == TIMES
     assert len(seen.troubles) == TIMES

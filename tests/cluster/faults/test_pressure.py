@@ -12,11 +12,11 @@ import ray
 from cluster.faults import processes
 from cluster.faults.job import Jobs, Seen
 from cluster.faults.stream import written
-from hamlet.job.driver import AHEAD
+from hamlet.job.driver import MOST_PENDING
 from spark_ingest.sinks.sink import Sink
 
 # One is read while so many compute.
-MOST_AHEAD = AHEAD + 1
+MOST_AHEAD = MOST_PENDING + 1
 # Files come faster than they are taken.
 FIRST, EVERY_S, SLOW_S = 3, 0.2, 1.0
 # Long enough for all files to come meanwhile.

@@ -115,17 +115,17 @@ class Job:
     def _ran(self) -> jobs.Outcome:
         queries = parse(self.workload, f"{self.name}.sase")
         needs = Needs("time", "type", queries.uses, Schema({}))
-        asked = input_resolver.Asked(str(self.input), needs, follow=self.follow, unit="ms")
+        asked = input_resolver.InputOptions(str(self.input), needs, follow=self.follow, unit="ms")
         return jobs.run(
             queries,
-            jobs.Asked(
+            jobs.JobOptions(
                 name=self.name,
                 checkpoint=str(self.folder / "checkpoint"),
                 lateness=2_000_000,
                 metrics_port=0,
                 settings=Settings(planner="auto"),
             ),
-            input_resolver.input_of(asked),
+            input_resolver.resolve_input(asked),
             self._sink,
             self,
             self._stop.is_set,
@@ -147,7 +147,7 @@ class Job:
 def running_on(cluster: Any, spark: Any) -> Iterator[None]:
     """Jobs run there, and start nothing."""
     with (
-        patch.object(jobs, "_cluster", lambda *_: cluster),
+        patch.object(jobs, "start_cluster", lambda *_: cluster),
         patch.object(session, "start", lambda *_, **__: spark),
     ):
         yield

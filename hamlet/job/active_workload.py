@@ -1,0 +1,134 @@
+"""The queries that a job runs and the plan by which they share, as of the next epoch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from hamlet.job.job_context import JobContext, StartPoint
+from hamlet.job.workload_changes import WorkloadChanges
+from runtime.optimizer.optimizer import WorkloadSnapshot
+from runtime.pipeline.aggregation import Change
+from runtime.pipeline.shard import Settings
+from runtime.plan.planner import extended
+from runtime.plan.planner import plan as planned
+from runtime.plan.policy import Policy
+from runtime.plan.sharing_plan import Plan
+
+
+@dataclass(frozen=True)
+class WorkloadUpdate:
+    """What aggregators must hear of with the next epoch; None for what stays as it is."""
+
+    change: Change | None = None
+    policy: Policy | None = None
+    plan: Plan | None = None
+
+
+class ActiveWorkload:
+    """Collects what changes between two epochs: queries that users add and remove, and the
+    optimizer's policies and plans."""
+
+    def __init__(
+        self, context: JobContext, start: StartPoint, changes: WorkloadChanges | None
+    ) -> None:
+        self._context = context
+        self.intake = start.intake
+        self.since = dict(start.manifest.since) if start.manifest else {}
+        self.plan = _first_plan(start, context.settings)
+        self._policy: Policy | None = None
+        self._changes = changes
+        self._start_change = start.change
+        self._unsent_change: Change | None = None
+        self._unsent_plan: Plan | None = None
+        context.recorder.planned(self.intake, self.plan)
+
+    @property
+    def has_change(self) -> bool:
+        """Whether aggregators have yet to hear of a change of queries."""
+        return self._unsent_change is not None
+
+    def snapshot(self) -> WorkloadSnapshot:
+        return WorkloadSnapshot(
+            self.intake.workload.queries, self.plan or Plan(), self.intake.version
+        )
+
+    # ---- queries come and go ---------------------------------------------------------------
+
+    def poll_changes(self, newest: int | None, epoch: int) -> None:
+        """Applies the next change that somebody asked for. `newest` is the largest time seen so
+        far, `epoch` the next epoch."""
+        if self._start_change is not None:
+            self._apply(self._start_change, newest)
+            self._start_change = None
+        if self._changes is None or self.has_change:
+            return
+        wanted = self._changes.next(self.intake)
+        if wanted is not None:
+            self._changes.adopted(self._apply(wanted, newest), epoch)
+
+    def _apply(self, change: Change, newest: int | None) -> Change:
+        """Rows are read and routed for the changed workload from the next epoch on, and
+        aggregators hear of the change with that epoch. Queries that join count from after every
+        event seen so far."""
+        pool, recorder = self._context.pool, self._context.recorder
+        since = None if newest is None else newest + 1
+        self._unsent_change = replace(change, since=since)
+        self.intake = self.intake.changed(change.added, change.removed)
+        recorder.running(self.intake)
+        plan = self._plan_after(change)
+        if plan is not None:
+            self.plan = self._unsent_plan = plan
+            pool.changed(self.snapshot())
+        recorder.planned(self.intake, self.plan)
+        for name in change.removed:
+            self.since.pop(name, None)
+        if since is not None:
+            self.since |= {query.name: since for query in change.added}
+        pool.follow(self._context.routing(self.intake))
+        return self._unsent_change
+
+    def _plan_after(self, change: Change) -> Plan | None:
+        """The plan without the removed queries, and with the added ones planned by themselves."""
+        found, planner = self.plan, self._context.settings.planner
+        if found is None or planner is None:
+            return None
+        for name in change.removed:
+            found = found.without(name)
+        found = extended(found, self.intake.workload.queries, change.added, planner)
+        return replace(found, version=found.version + 1)
+
+    # ---- for the next epoch ----------------------------------------------------------------
+
+    def take_update(self) -> WorkloadUpdate:
+        """What has changed since the last call, with the optimizer's newest guidance."""
+        policy = self._poll_guidance()
+        new_policy = policy if policy != self._policy else None
+        if new_policy is not None:
+            self._policy = new_policy
+        update = WorkloadUpdate(self._unsent_change, new_policy, self._unsent_plan)
+        self._unsent_change = self._unsent_plan = None
+        return update
+
+    def _poll_guidance(self) -> Policy | None:
+        """The optimizer's policy, if it has one, and perhaps another plan. A plan that was made for
+        another workload comes too late and is dropped."""
+        context = self._context
+        if context.settings.numeric != "float":
+            return None
+        guidance = context.pool.guidance()
+        if guidance is None:
+            return self._policy
+        context.recorder.learned(guidance.model)
+        plan, current = guidance.plan, self.plan or Plan()
+        fits = guidance.workload == self.intake.version
+        if plan is not None and fits and plan.version > current.version:
+            self.plan = self._unsent_plan = plan
+            context.recorder.planned(self.intake, plan)
+            context.pool.remember(self.snapshot())
+        return guidance.policy
+
+
+def _first_plan(start: StartPoint, settings: Settings) -> Plan | None:
+    if settings.planner is None or settings.numeric != "float":
+        return settings.plan
+    return planned(start.intake.workload, settings.planner).plan

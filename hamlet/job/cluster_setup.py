@@ -1,0 +1,45 @@
+"""Starts a Ray cluster for a job, or connects to one and waits until it has room for the job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+
+from actors import cluster as clusters
+from actors.actor_pool import A_CORE
+from actors.placement import Wanted, await_room
+from hamlet.job.job_options import JobOptions
+from runtime.errors import HamletError
+from spark_ingest import session
+
+
+def start_cluster(
+    stack: ExitStack,
+    options: JobOptions,
+    stage: Callable[[str], None],
+    say: Callable[[str], None],
+) -> clusters.Cluster:
+    environment = session.environment(embedded=options.address is None)
+    if options.address is None:
+        return stack.enter_context(clusters.start(environment))
+    cluster = stack.enter_context(clusters.connect(options.address, environment))
+    _check_shared(options, cluster)
+    stage("waiting for room on the cluster")
+    await_room(_needed_room(options), say)
+    _check_shared(options, cluster)  # nodes may have joined meanwhile
+    return cluster
+
+
+def _check_shared(options: JobOptions, cluster: clusters.Cluster) -> None:
+    if options.checkpoint is None and cluster.nodes > 1:
+        raise HamletError(
+            "a job on several machines needs a checkpoint that all of them can reach",
+            "name a shared folder or an object store with --checkpoint",
+        )
+
+
+def _needed_room(options: JobOptions) -> Wanted:
+    """Everything that asks for cores. What asks for none fits where these fit."""
+    actors, size = options.actors, options.size
+    purpose = f"{actors} for --actors, {size.cores} with {size.memory} for each executor of Spark"
+    return Wanted([A_CORE] * actors + [size.of_an_executor()] * size.executors, purpose)

@@ -1,0 +1,50 @@
+"""What a driver is given: the parts of the job, and the point from which it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from actors.actor_pool import Crew
+from hamlet.job.epoch_reader import EpochReader
+from hamlet.job.epoch_report import Watcher
+from hamlet.job.metrics_recorder import Record
+from runtime.pipeline.aggregation import Change
+from runtime.pipeline.bound_workload import Intake
+from runtime.pipeline.checkpoint import Checkpoints
+from runtime.pipeline.manifest import Manifest
+from runtime.pipeline.routing_table import Routing
+from runtime.pipeline.shard import Settings
+from spark_ingest.sinks.sink import Sink, Turn
+from spark_ingest.sources.source import Source
+
+
+@dataclass(frozen=True)
+class JobContext:
+    """The parts of a job. They stay the same while it runs."""
+
+    source: Source
+    sink: Sink
+    pool: Crew
+    reader: EpochReader
+    checkpoints: Checkpoints
+    recorder: Record
+    watcher: Watcher
+    settings: Settings
+    shards: int
+    lateness: int  #: in microseconds
+    given: Mapping[str, str]  #: fingerprints of the queries that the user gave, by name
+
+    def routing(self, intake: Intake) -> Routing:
+        return intake.routing(self.shards, self.pool.size)
+
+
+@dataclass(frozen=True)
+class StartPoint:
+    """Where a job starts: at the beginning of its input, or at the epoch of a manifest."""
+
+    intake: Intake  #: has the workload of the manifest, if there is one
+    manifest: Manifest | None = None
+    change: Change | None = None  #: queries that came or went since the manifest
+    #: The next epoch is published already but not committed: it must be repeated exactly.
+    replay: Turn | None = None

@@ -1,0 +1,28 @@
+"""How a job runs: its name, its cluster, its checkpoint, its sizes and its settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from runtime.metrics.http_server import LOOPBACK
+from runtime.metrics.snapshot import MetricsListener
+from runtime.pipeline.shard import Settings
+from spark_ingest.session import Size
+
+
+@dataclass(frozen=True)
+class JobOptions:
+    name: str = "hamlet"  #: other commands find the job by it
+    address: str | None = None  #: of a running Ray cluster; None: start one for this job
+    actors: int = 2
+    checkpoint: str | None = None
+    lateness: int = 0  #: in microseconds
+    blocks: bool = True
+    metrics_port: int | None = None  #: None: no live page, or on any free port for a followed input
+    metrics_host: str = LOOPBACK
+    watch: Path | None = None  #: a query file that the job's queries follow while it runs
+    listeners: tuple[MetricsListener, ...] = ()  #: who else hears of the newest metrics
+    log: Path | None = None  #: the folder for the log of the run, from which a report is made
+    size: Size = field(default_factory=Size)
+    settings: Settings = field(default_factory=Settings)

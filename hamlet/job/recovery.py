@@ -1,0 +1,119 @@
+"""Repeats work that was lost when a process died: starts aggregators again and rereads rows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
+from actors.actor_pool import cause, is_crash, is_loss
+from actors.aggregator import Begin
+from hamlet.job.active_workload import ActiveWorkload
+from hamlet.job.epoch import Epoch
+from hamlet.job.epoch_reader import Read
+from hamlet.job.job_context import JobContext
+from runtime.errors import Failure
+from runtime.pipeline.bound_workload import Intake
+from runtime.pipeline.manifest import Manifest
+
+# How often work is repeated before the job gives up, unless an epoch is committed in between.
+MOST_RETRIES = 10
+
+
+class RetriesExhausted(Failure):
+    """Work failed again each time it was repeated; the logs may tell why."""
+
+
+class Recovery:
+    def __init__(self, context: JobContext, workload: ActiveWorkload) -> None:
+        self._context = context
+        self._workload = workload
+        self._first_intake = workload.intake
+        self._retries = 0
+
+    def reset(self) -> None:
+        """An epoch was committed: the job makes progress."""
+        self._retries = 0
+
+    def retry_or_raise(self, error: Exception, transient: bool, part: str) -> None:
+        """Returns if the work of `part` is worth repeating, after a pause. Else raises what was
+        raised in the first place."""
+        reason = cause(error)
+        if not transient:
+            raise reason
+        self._retries += 1
+        if self._retries > MOST_RETRIES:
+            message = f"gave up after {MOST_RETRIES} repeats: {_first_line(reason)}"
+            raise RetriesExhausted(message) from error
+        context = self._context
+        context.watcher.trouble(_first_line(reason))
+        context.recorder.restarted(part)
+        context.recorder.show()
+        time.sleep(min(5.0, 0.2 * self._retries))
+
+    # ---- aggregators -----------------------------------------------------------------------
+
+    def start_aggregators(
+        self, committed: Manifest | None, which: Sequence[int] | None = None
+    ) -> None:
+        """Starts all aggregators, or only some, from the last committed epoch."""
+        self._context.pool.begin(partial(self._start_of, committed), which)
+
+    def _start_of(self, committed: Manifest | None, owner: int) -> Begin:
+        context = self._context
+        intake = self._intake_of(committed)
+        return Begin(
+            settings=replace(context.settings, plan=self._workload.plan),
+            reading=intake.reading,
+            workload=intake.workload,
+            since=dict(committed.since) if committed else {},
+            shards=context.routing(self._workload.intake).owned(owner),
+            folder=context.checkpoints.folder,
+            name=f"{owner}-{context.checkpoints.run}",
+            taken=committed.epoch if committed else -1,
+            saved=dict(committed.units) if committed else {},
+            watermark=committed.watermark if committed else None,
+        )
+
+    def _intake_of(self, committed: Manifest | None) -> Intake:
+        """The workload of the last committed epoch. Later changes are repeated with the epochs
+        that they came with."""
+        if committed is None:
+            return self._first_intake
+        return Intake(committed.workload, committed.reading, self._context.settings.numeric)
+
+    # ---- rows ------------------------------------------------------------------------------
+
+    def reread_all(self, epochs: Iterable[Epoch]) -> None:
+        """Reads the same ranges for the same workload and with the same bound: this gives the same
+        portions."""
+        context = self._context
+        for epoch in epochs:
+            if epoch.read.portions:
+                context.pool.follow(context.routing(epoch.intake))
+                epoch.read = self.reread(epoch)
+        context.pool.follow(context.routing(self._workload.intake))
+
+    def reread(self, epoch: Epoch) -> Read:
+        read, columns = epoch.read, epoch.intake.columns
+        while True:
+            try:
+                return self._context.reader.read(read.range, columns, read.bound)
+            except Exception as error:
+                self.retry_or_raise(error, can_be_reread(error), "spark")
+
+
+def can_be_reread(error: Exception) -> bool:
+    """Whether Spark or the machine failed, and not the rows."""
+    spark = isinstance(error, Py4JError | PySparkException | OSError)
+    return spark or is_crash(error) or is_loss(error)
+
+
+def _first_line(error: BaseException) -> str:
+    java = getattr(error, "java_exception", None)  # py4j's own message only names the call
+    lines = str(error if java is None else java.getMessage()).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
