@@ -9,7 +9,7 @@ WORKERS ?= 2
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-all lint bench bench-check benchmarks docs dashboards chart lock clean
+.PHONY: help setup demo test test-all lint bench bench-check benchmarks docs dashboards chart house lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' Makefile
@@ -54,6 +54,10 @@ dashboards: setup ## write the JSON of Grafana's dashboards
 
 chart: setup ## write what the Helm chart holds of other files
 	$(BIN)/python deploy/helm
+
+BASE ?= d4ea163
+house: setup ## sizes, import cycles and repeated names per layer, beside those of git revision BASE
+	@PYTHONPATH=tests $(BIN)/python -m house --base $(BASE) $(HOUSE_FLAGS)
 
 lock: $(BIN)/uv ## remake requirements.lock (LOCK_FLAGS=--upgrade for newer versions)
 	$(BIN)/uv pip compile pyproject.toml --all-extras --universal $(LOCK_FLAGS) \

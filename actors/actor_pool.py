@@ -13,10 +13,10 @@ import ray
 from ray import exceptions
 
 from actors.aggregator import Aggregator, Begin, NotBegun
-from actors.optimizer import Optimizer
+from actors.optimizer import OptimizerActor
 from actors.router import Collected, NotFetched, Parked, Router
 from runtime.io.decode import Decoder, Origin
-from runtime.optimizer.optimizer import Guidance, Running
+from runtime.optimizer.optimizer import Guidance, WorkloadSnapshot
 from runtime.pipeline.aggregation import Order
 from runtime.pipeline.routing_table import Routing
 
@@ -38,7 +38,7 @@ class Crew:
 
     def __init__(self, size: int, routers: int) -> None:
         self.size = size
-        self.optimizer: Any = Optimizer.remote()  # type: ignore[attr-defined]
+        self.optimizer: Any = OptimizerActor.remote()  # type: ignore[attr-defined]
         self.aggregators: list[Any] = [
             Aggregator.remote()  # type: ignore[attr-defined]
             for _ in range(size)
@@ -50,7 +50,7 @@ class Crew:
         self._turn = itertools.cycle(range(routers))
         self._routing: Ref | None = None
         self._asked: Ref | None = None
-        self._running: tuple[Running, str | None] | None = None
+        self._running: tuple[WorkloadSnapshot, str | None] | None = None
         self._version = 0
 
     # ---- events ----------------------------------------------------------------------------
@@ -98,19 +98,19 @@ class Crew:
 
     # ---- the optimizer ---------------------------------------------------------------------
 
-    def optimize(self, running: Running, planner: str | None) -> None:
+    def optimize(self, running: WorkloadSnapshot, planner: str | None) -> None:
         """Tells the optimizer what runs. A new one, after a crash, is told again."""
         self._running = running, planner
         self._version = 0
         self._asked = None  # whatever it answers is about another job
         self.optimizer.begin.remote(*self._running, self._version)
 
-    def remember(self, running: Running) -> None:
+    def remember(self, running: WorkloadSnapshot) -> None:
         """What a new optimizer is to be told."""
         if self._running is not None:
             self._running = running, *self._running[1:]
 
-    def changed(self, running: Running) -> None:
+    def changed(self, running: WorkloadSnapshot) -> None:
         """Queries came or went."""
         self.remember(running)
         self.optimizer.changed.remote(running)

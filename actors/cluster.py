@@ -27,10 +27,10 @@ import ray
 
 from actors import processes
 from actors.authentication import authenticated
-from actors.cluster_dir import Folder
+from actors.cluster_dir import ClusterDir
 from actors.env_vars import changed
-from actors.log_redirect import logged_to, no_messages
-from actors.ray_patches import ENVIRONMENT, lean, loopback
+from actors.log_redirect import logged_to
+from actors.ray_patches import ENVIRONMENT, errors_to_log, fewer_processes, loopback_only
 from actors.sigterm import terminated_by
 from runtime.errors import HamletError
 
@@ -63,9 +63,9 @@ class Cluster:
         self.embedded = embedded
         self.address = ""
         self.namespace = f"hamlet-{secrets.token_hex(4)}"
-        self._kept = Folder()
-        self.folder = self._kept.path
-        self.logs = self._kept.logs
+        self._dir = ClusterDir()
+        self.folder = self._dir.path
+        self.logs = self._dir.logs
         self._stack = ExitStack()
 
     @property
@@ -81,7 +81,7 @@ class Cluster:
         try:
             self._stack.close()
         finally:
-            self._kept.remove(keep_logs)
+            self._dir.remove(keep_logs)
 
     def __enter__(self) -> Cluster:
         return self
@@ -96,8 +96,8 @@ class Cluster:
 
     def _embed(self, environment: Mapping[str, str], cpus: int, store_bytes: int) -> None:
         self._stack.enter_context(changed({**environment, **ENVIRONMENT}))
-        self._stack.enter_context(authenticated(self._kept.write_token()))
-        with lean(), loopback():
+        self._stack.enter_context(authenticated(self._dir.write_token()))
+        with fewer_processes(), loopback_only():
             self._init(
                 "local",
                 num_cpus=cpus,
@@ -105,21 +105,21 @@ class Cluster:
                 include_dashboard=False,
                 _memory=_MEMORY_BYTES,
                 _node_ip_address=LOOPBACK,
-                _temp_dir=str(self._kept.ray),
+                _temp_dir=str(self._dir.ray),
             )
 
     def _join(self, address: str) -> None:
         _knock(address)
         # Ray would look for the cluster at the machine's own address instead, where one that
         # listens on the loopback device alone cannot be found.
-        with loopback() if _host(address) in _LOOPBACK_NAMES else nullcontext():
+        with loopback_only() if _host(address) in _LOOPBACK_NAMES else nullcontext():
             self._init(address)
 
     def _init(self, address: str, **options: Any) -> None:
         if ray.is_initialized():
             raise HamletError("this process is connected to a Ray cluster already")
         self._stack.enter_context(logged_to(self.logs / "python.log", *_TALKATIVE))
-        self._stack.enter_context(no_messages())
+        self._stack.enter_context(errors_to_log())
         self._stack.callback(self._leave)
         with terminated_by(self._stack):
             context: Any = ray.init(

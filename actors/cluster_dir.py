@@ -13,7 +13,7 @@ _LONGEST = 34
 _NAME = "hamlet-"
 
 
-class Folder:
+class ClusterDir:
     """A new folder that only this user may enter, removed in the end.
 
     `ray` is for Ray, which lets everybody into what it is given. `logs` is what a failure points

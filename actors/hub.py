@@ -1,7 +1,7 @@
-"""The metrics hub as an actor. All it does is in `runtime.metrics.http_server`.
+"""The metrics server as an actor; `runtime.metrics.http_server` does the work.
 
-A new one, after a crash, serves on the same port again and knows all when it hears the next facts:
-they are totals.
+After a crash a new one serves on the same port. It is complete again with the next snapshot, since
+snapshots hold totals.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from ray import exceptions
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from runtime.metrics import http_server
-from runtime.metrics.snapshot import Facts
+from runtime.metrics.snapshot import MetricsSnapshot
 
 
 @ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)
 class HubActor:
     def __init__(self) -> None:
-        self._hub: http_server.Hub | None = None
+        self._hub: http_server.MetricsServer | None = None
 
     def begin(self, port: int, host: str) -> str:
         """Gives its address."""
         if self._hub is None:
-            self._hub = http_server.Hub(port, host)
+            self._hub = http_server.MetricsServer(port, host)
         return self._hub.url
 
-    def tell(self, port: int, host: str, facts: Facts) -> None:
+    def update(self, port: int, host: str, snapshot: MetricsSnapshot) -> None:
         self.begin(port, host)
         assert self._hub is not None
-        self._hub.tell(facts)
+        self._hub.update(snapshot)
 
 
 class Hub:
@@ -48,9 +48,9 @@ class Hub:
             raise error.cause from error
         self._port = int(self.url.rpartition(":")[2])
 
-    def tell(self, facts: Facts) -> None:
+    def update(self, snapshot: MetricsSnapshot) -> None:
         """Nobody waits for it."""
-        self._actor.tell.remote(self._port, self._host, facts)
+        self._actor.update.remote(self._port, self._host, snapshot)
 
     def close(self) -> None:
         ray.kill(self._actor)

@@ -1,4 +1,4 @@
-"""What libraries have to say goes into a file, not between our results."""
+"""Sends what libraries log to a file instead of the terminal."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-from unittest.mock import patch
 
 
 @contextmanager
@@ -25,18 +23,3 @@ def logged_to(file: Path, *names: str) -> Iterator[None]:
         for logger, propagate, handlers in before:
             logger.handlers, logger.propagate = handlers, propagate
         handler.close()
-
-
-@contextmanager
-def no_messages() -> Iterator[None]:
-    """What Ray tells of workers that die goes to its log. It would print it to standard output,
-    between our results."""
-    from ray._private import worker
-
-    with patch.object(worker, "print_to_stdstream", _logged):
-        yield
-
-
-def _logged(data: dict[str, Any], ignore_prefix: bool) -> None:
-    for line in data["lines"]:
-        logging.getLogger("ray").warning("%s: %s", data["pid"], line)

@@ -12,38 +12,38 @@ import ray
 
 from runtime.execution.operators.graphlet.calibrate import calibrated
 from runtime.optimizer.model_report import Replan
-from runtime.optimizer.optimizer import Central, Guidance, Running
-from runtime.optimizer.replan_thread import Background
+from runtime.optimizer.optimizer import Guidance, Optimizer, WorkloadSnapshot
+from runtime.optimizer.replan_thread import ReplanThread
 from runtime.plan.observations import Seen
 
 
 @ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)
-class Optimizer:
+class OptimizerActor:
     def __init__(self) -> None:
-        self._central: Central | None = None
-        self._background: Background | None = None
+        self._optimizer: Optimizer | None = None
+        self._replan_thread: ReplanThread | None = None
 
-    def begin(self, running: Running, planner: str | None, version: int) -> None:
+    def begin(self, running: WorkloadSnapshot, planner: str | None, version: int) -> None:
         """`version` is that of the policy which aggregators have. The first policy is what the
         operators cost on this machine, so that all of them decide by the same numbers."""
         policy = replace(calibrated(), version=version + 1)
-        self._central = Central(running, policy, planner)
-        self._background = Background(self._central)
+        self._optimizer = Optimizer(running, policy, planner)
+        self._replan_thread = ReplanThread(self._optimizer)
 
-    def changed(self, running: Running) -> None:
+    def changed(self, running: WorkloadSnapshot) -> None:
         """Queries came or went."""
-        if self._central is not None:
-            self._central.changed(running)
+        if self._optimizer is not None:
+            self._optimizer.set_workload(running)
 
     def report(self, aggregator: str, seen: Seen) -> None:
         """What an aggregator saw since the last time."""
-        if self._central is not None and self._background is not None:
-            self._central.hear(aggregator, seen)
-            self._background.turn()
+        if self._optimizer is not None and self._replan_thread is not None:
+            self._optimizer.observe(aggregator, seen)
+            self._replan_thread.poll()
 
     def guidance(self) -> Guidance | None:
         """The newest one; None as long as nobody has said what runs."""
-        return None if self._central is None else self._central.guidance
+        return None if self._optimizer is None else self._optimizer.guidance
 
     def replanned(self) -> list[Replan]:
-        return [] if self._central is None else list(self._central.replanned)
+        return [] if self._optimizer is None else list(self._optimizer.replanned)

@@ -1,4 +1,4 @@
-"""SIGTERM ends a run as Ctrl-C does: by way of every `with` that is open."""
+"""SIGTERM ends a run as Ctrl-C does: every open `with` is closed."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from types import FrameType
-from typing import Any
-from unittest.mock import patch
+
+from actors.ray_patches import no_sigterm_handler
 
 TERMINATED = 128 + signal.SIGTERM
 
@@ -18,11 +18,9 @@ TERMINATED = 128 + signal.SIGTERM
 def terminated_by(stack: ExitStack) -> Iterator[None]:
     """Turns SIGTERM into `SystemExit` until the stack closes, unless somebody handles it already.
 
-    Within, `ray.init` may run. It installs a handler of Python's, which has no place here, and
-    one of its own below Python's, which writes a stack trace to the terminal.
+    `ray.init` may run inside the `with`. Below Python's handlers it installs one of its own, which
+    writes a stack trace to the terminal, so ours is installed again afterwards.
     """
-    from ray._private import utils
-
     if threading.current_thread() is not threading.main_thread():  # no signals elsewhere
         yield
         return
@@ -30,14 +28,10 @@ def terminated_by(stack: ExitStack) -> Iterator[None]:
     handler = before if callable(before) or before == signal.SIG_IGN else _exit
     stack.callback(signal.signal, signal.SIGTERM, before)
     signal.signal(signal.SIGTERM, handler)
-    with patch.object(utils, "set_sigterm_handler", _nothing):
+    with no_sigterm_handler():
         yield
     signal.signal(signal.SIGTERM, handler)
 
 
 def _exit(signum: int, frame: FrameType | None) -> None:
     sys.exit(TERMINATED)
-
-
-def _nothing(*_: Any) -> None:
-    pass

@@ -1,14 +1,14 @@
 """The cost model that learns: from coefficients wrong by a factor of 100 to the best fixed ones.
 
-A pane of a stream is a batch. After each batch, a `Learner` gets the timed bursts, and the engine
-adopts the policy that it returns, if any; this is part of the time. From the 21st pane on, the time
-is compared with that of the best fixed policy: as calibrated, always share, never share, and with
-overlapping windows also always cross panes and never cross panes. All engines of a stream take
-turns, pane by pane, so that a slow period of the machine affects all. Times are CPU times, so other
-load does not count. A ratio is the median of the repeats. `correlation` is that of predicted and
-measured burst times, predicted before the burst was learned from: the smallest over all starts, for
-the last bursts of a stream. `means_correlation` is the same for the means of bursts with about the
-same prediction, or 0 if all bursts of a stream are of one kind.
+A pane of a stream is a batch. After each batch, a `CostModelFitter` gets the timed bursts, and the
+engine adopts the policy that it returns, if any; this is part of the time. From the 21st pane on,
+the time is compared with that of the best fixed policy: as calibrated, always share, never share,
+and with overlapping windows also always cross panes and never cross panes. All engines of a stream
+take turns, pane by pane, so that a slow period of the machine affects all. Times are CPU times, so
+other load does not count. A ratio is the median of the repeats. `correlation` is that of predicted
+and measured burst times, predicted before the burst was learned from: the smallest over all starts,
+for the last bursts of a stream. `means_correlation` is the same for the means of bursts with about
+the same prediction, or 0 if all bursts of a stream are of one kind.
 
 HAMLET_BENCH_EVENTS (4 million) sets the events per stream, HAMLET_BENCH_REPEATS (3) the repeats.
 """
@@ -30,7 +30,7 @@ from benchmarks import _streams as streams
 from benchmarks._environment import whole
 from benchmarks._streams import Stream
 from runtime.execution.operators.graphlet.calibrate import calibrated
-from runtime.optimizer.cost_fit import Learner
+from runtime.optimizer.cost_fit import CostModelFitter
 from runtime.plan.policy import Policy
 
 EVENTS = whole("EVENTS", 4_000_000)
@@ -142,7 +142,7 @@ class _Runner:
         self._engine = _run.engine(stream.workload)
         self._engine.bind(stream.table.schema)
         self._engine.adopt(policy)
-        self.learner = Learner(policy) if learns else None
+        self.learner = CostModelFitter(policy) if learns else None
         self.seconds: list[float] = []
 
     def take(self, pane: pa.RecordBatch) -> None:

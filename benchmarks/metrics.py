@@ -25,8 +25,8 @@ from benchmarks import _streams as streams
 from benchmarks._environment import whole
 from benchmarks._streams import Stream
 from hamlet.local_metrics import LocalRecord
-from runtime.metrics.http_server import Hub
-from runtime.optimizer.model_report import ModelFacts
+from runtime.metrics.http_server import MetricsServer
+from runtime.optimizer.model_report import ModelMetrics
 
 EVENTS = whole("EVENTS", 10_000_000)
 REPEATS = whole("REPEATS", 5)
@@ -73,7 +73,7 @@ def recorded(stream: Stream, shares: list[float]) -> float:
     engine.bind(stream.table.schema)
     batches = [engine.prepare(b) for b in stream.table.to_batches(max_chunksize=_run.BATCH_ROWS)]
     with scraped() as hub:
-        record = LocalRecord("bench", engine, ModelFacts, lambda: None, [hub])
+        record = LocalRecord("bench", engine, ModelMetrics, lambda: None, [hub])
         inside = 0.0
 
         def told(tell: Callable[..., None], *given: Any) -> None:
@@ -95,8 +95,8 @@ def recorded(stream: Stream, shares: list[float]) -> float:
 
 
 @contextmanager
-def scraped() -> Iterator[Hub]:
-    hub, stop = Hub(), Event()
+def scraped() -> Iterator[MetricsServer]:
+    hub, stop = MetricsServer(), Event()
 
     def scrape() -> None:
         while not stop.wait(SCRAPE_SECONDS):

@@ -72,7 +72,7 @@ def _sharon(size: int) -> float:
 
 
 def _gloria(size: int) -> float:
-    from planning.gloria.workloads import large
+    from plan.gloria.workloads import large
 
     queries, rates = large(size, seed=1, kleene=7)
     return _run.clock(lambda: gloria.plan(queries, rates))
@@ -121,7 +121,7 @@ def routes(
 
 
 def _gaps(progress: Callable[[str], None]) -> dict[str, float]:
-    from planning.gloria.gaps import measure
+    from plan.gloria.gaps import measure
 
     found = {}
     for kleene, where in ((False, "sequences"), (True, "kleene")):

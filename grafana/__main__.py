@@ -1,10 +1,11 @@
-"""Writes the dashboards: `python -m grafana`."""
+"""Writes the dashboards, and the table of metrics in docs/monitoring.md: `python -m grafana`."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
+from grafana.metric_table import PAGE, page_with_table
 from grafana.overview import overview
 from grafana.queries import queries
 from grafana.runtime import runtime
@@ -14,7 +15,7 @@ FOLDER = Path(__file__).with_name("dashboards")
 
 
 def written() -> dict[str, str]:
-    """The files, by name."""
+    """The text of each file, by name."""
     made = {
         "overview.json": overview(),
         "sharing.json": sharing(),
@@ -27,3 +28,4 @@ def written() -> dict[str, str]:
 if __name__ == "__main__":
     for name, text in written().items():
         (FOLDER / name).write_text(text)
+    PAGE.write_text(page_with_table(PAGE.read_text("utf-8")), "utf-8")

@@ -1,4 +1,4 @@
-"""Hamlet: COUNT, SUM, MIN, MAX and AVG over all trends that Kleene patterns match in a stream.
+"""Hamlet: aggregates over all trends that Kleene patterns match in a stream.
 
 import hamlet
 

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from runtime.metrics.collector import Ledger, Passed
-from runtime.metrics.snapshot import ActorFacts, Shows
-from runtime.optimizer.model_report import ModelFacts
+from runtime.metrics.collector import EpochStats, MetricsCollector
+from runtime.metrics.snapshot import ActorMetrics, MetricsListener
+from runtime.optimizer.model_report import ModelMetrics
 from runtime.pipeline.engine import Engine, Results
 from runtime.pipeline.latency import ANY, Arrivals, pane_of, panes_in_order, windows_of
 from runtime.plan.decisions import Decisions
@@ -38,9 +38,9 @@ class LocalRecord:
         self,
         job: str,
         engine: Engine,
-        model: Callable[[], ModelFacts],
+        model: Callable[[], ModelMetrics],
         plan: Callable[[], Plan | None],
-        shows: Sequence[Shows],
+        shows: Sequence[MetricsListener],
     ) -> None:
         self._engine = engine
         self._counts_bytes = engine.numeric == "float"
@@ -48,7 +48,7 @@ class LocalRecord:
         self._plan = plan
         self._shows = shows
         self._queries = {query.name: query for query in engine.workload}
-        self._ledger = Ledger(job, "local", self._queries)
+        self._collector = MetricsCollector(job, "local", self._queries)
         self._arrivals = Arrivals(pane_of(engine.workload))
         self._events = self._epoch = 0
         self._newest: int | None = None
@@ -108,7 +108,7 @@ class LocalRecord:
         engine, now = self._engine, time.perf_counter()
         seconds, self._began = now - self._began, now
         self._computed += seconds
-        actor = ActorFacts(
+        actor = ActorMetrics(
             self._events,
             self._computed,
             engine.state_bytes() if self._counts_bytes else 0,
@@ -117,9 +117,9 @@ class LocalRecord:
             engine.open_windows(),
             engine.waiting_rows,
         )
-        self._ledger.learned(self._model())
-        self._ledger.passed(
-            Passed(
+        self._collector.set_model(self._model())
+        self._collector.record_epoch(
+            EpochStats(
                 epoch=self._epoch,
                 rows=engine.preparer.rows,
                 events=self._events,
@@ -146,14 +146,14 @@ class LocalRecord:
     def _draw(self) -> None:
         self._drawn = self._plan()
         if self._shows:
-            self._ledger.drawn(drawings(self._engine.workload, self._drawn))
+            self._collector.set_drawings(drawings(self._engine.workload, self._drawn))
 
     def _show(self) -> None:
         if self._shows:
-            facts = self._ledger.facts
+            facts = self._collector.snapshot
             for each in self._shows:
-                each.tell(facts)
+                each.update(facts)
 
     @property
     def decisions(self) -> list[Decisions]:
-        return self._ledger.decisions
+        return self._collector.decisions

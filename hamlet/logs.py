@@ -13,7 +13,7 @@ import sys
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
-from runtime.metrics.snapshot import Facts, Noted
+from runtime.metrics.snapshot import DecisionLogEntry, MetricsSnapshot
 
 LOGGER = "hamlet"
 FIELDS = "fields"
@@ -62,10 +62,10 @@ class Logged:
     """Hears of the newest facts, and logs what is new in them."""
 
     def __init__(self) -> None:
-        self._before: Facts | None = None
+        self._before: MetricsSnapshot | None = None
 
-    def tell(self, facts: Facts) -> None:
-        before, self._before = self._before or Facts(), facts
+    def update(self, facts: MetricsSnapshot) -> None:
+        before, self._before = self._before or MetricsSnapshot(), facts
         if facts.epochs > before.epochs:
             log("epoch", **_epoch(facts, before))
         known = before.log[-1].number if before.log else -1
@@ -89,7 +89,7 @@ class Logged:
                 log("restart", logging.WARNING, job=facts.job, epoch=facts.epoch, part=part)
 
 
-def _epoch(facts: Facts, before: Facts) -> dict[str, Any]:
+def _epoch(facts: MetricsSnapshot, before: MetricsSnapshot) -> dict[str, Any]:
     seconds = {
         stage: round(each.sum - (before.stages[stage].sum if stage in before.stages else 0.0), 6)
         for stage, each in facts.stages.items()
@@ -111,7 +111,7 @@ def _epoch(facts: Facts, before: Facts) -> dict[str, Any]:
     }
 
 
-def _decision(job: str, noted: Noted) -> dict[str, Any]:
+def _decision(job: str, noted: DecisionLogEntry) -> dict[str, Any]:
     example = noted.example
     return {
         "job": job,

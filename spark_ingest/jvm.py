@@ -1,16 +1,10 @@
-"""How the Java processes of a session are started: their flags, their logs, their end."""
+"""The Java processes of a session: their flags, their logs, and how they end."""
 
 from __future__ import annotations
 
-import functools
-import signal
 import subprocess
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
-from unittest.mock import patch
 
 # Spark, Arrow and Ray reach into the JDK, which Java 17 allows only if asked. Without these in
 # the driver, the executors *and* RayDP's master, hand-over fails or hangs.
@@ -61,66 +55,6 @@ def write_log4j(config: Path, log: Path) -> Path:
     """The settings of a log of warnings and errors."""
     config.write_text(_LOG4J.format(file=log), encoding="utf-8")
     return config
-
-
-@contextmanager
-def gateway_output(log: Path) -> Iterator[None]:
-    """What the driver's JVM prints goes into the log, if it is started within. It ends with this
-    process, and not before.
-
-    PySpark's `launch_gateway` has an argument for the first, but its caller leaves it out.
-    """
-    import pyspark.context
-    from pyspark import java_gateway
-
-    with log.open("ab") as file:
-        kwargs = {"stdout": file, "stderr": subprocess.STDOUT}
-        launch = functools.partial(pyspark.context.launch_gateway, popen_kwargs=kwargs)
-        with (
-            patch.object(pyspark.context, "launch_gateway", launch),
-            patch.object(java_gateway, "Popen", _deaf),
-        ):
-            yield
-
-
-def _deaf(*arguments: Any, preexec_fn: Callable[[], object] | None = None, **options: Any) -> Any:
-    """A process that SIGTERM does not reach. PySpark sees to the same for Ctrl-C.
-
-    Whoever stops a job of Ray sends SIGTERM to all its processes at once. This one still needs
-    Spark then, to finish its epochs.
-    """
-
-    def before() -> None:
-        if preexec_fn is not None:
-            preexec_fn()
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-
-    popen: Any = subprocess.Popen
-    return popen(*arguments, preexec_fn=before, **options)
-
-
-@contextmanager
-def early_gateway() -> Iterator[None]:
-    """The driver's JVM starts while RayDP's master does, and not only after it."""
-    from raydp.spark.ray_cluster import SparkCluster
-
-    set_up = SparkCluster._set_up_master
-
-    def both(cluster: Any, *arguments: Any, **options: Any) -> None:
-        driver = threading.Thread(target=_launch, args=(dict(cluster._configs),), daemon=True)
-        driver.start()
-        set_up(cluster, *arguments, **options)
-        driver.join()
-
-    with patch.object(SparkCluster, "_set_up_master", both):
-        yield
-
-
-def _launch(settings: dict[str, str]) -> None:
-    from pyspark import SparkConf, SparkContext
-
-    with suppress(Exception):  # the session will try again, and say what is wrong
-        SparkContext._ensure_initialized(conf=SparkConf().setAll(list(settings.items())))
 
 
 def end_gateway() -> None:

@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 from actors.cluster import LOOPBACK, Cluster
 from runtime.errors import HamletError
 from spark_ingest import executors, java, jvm
+from spark_ingest.spark_patches import early_gateway, gateway_output
 
 NAME = "hamlet"
 LIMIT_S = 180
@@ -126,7 +127,7 @@ class _Attempt:
         if self._given_up:  # Ray may have ended meanwhile, and RayDP would start another one
             return
         try:
-            with jvm.gateway_output(self._logs / "spark-driver.out"), jvm.early_gateway():
+            with gateway_output(self._logs / "spark-driver.out"), early_gateway():
                 session = raydp.init_spark(
                     NAME, size.executors, size.cores, size.memory, configs=self._settings
                 )

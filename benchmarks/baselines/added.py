@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from benchmarks.baselines.decoded import NOTHING, Decoded, Doubles
-from runtime.language.query import Fold, Lane
+from runtime.language.aggregates import Fold, LaneInput
+from runtime.language.query import Lane
 
-Key = tuple[Fold, str | None, bool]
+Key = tuple[Fold, LaneInput]
 
 
 class Added:
@@ -19,7 +20,7 @@ class Added:
         keys = dict.fromkeys(_key(lane) for each in group for lane in each.query.lanes)
         self._numbers = {key: number for number, key in enumerate(keys)}
         self.rows: Doubles = np.empty((len(keys), len(group[0].time)))
-        for (fold, _, _), number in self._numbers.items():
+        for (fold, _), number in self._numbers.items():
             self.rows[number] = NOTHING[fold]
         for each in group:
             for given, lane in zip(each.values, each.query.lanes, strict=True):
@@ -32,4 +33,4 @@ class Added:
 
 
 def _key(lane: Lane) -> Key:
-    return lane.fold, lane.attribute, lane.ones
+    return lane.fold, lane.input

@@ -35,12 +35,13 @@ def _measured(measure: Measure, lanes: Doubles) -> pa.Array:
     if not measure.lanes:
         return pa.array(lanes[0])
     first = lanes[1 + measure.lanes[0]]
-    if measure.function in ("MIN", "MAX"):
+    if measure.returns_attribute:
         return pa.array(first, mask=np.isinf(first))
-    if measure.function not in ("SUM", "AVG"):
+    name = measure.function.name
+    if name == "COUNT":
         return pa.array(first)
     divisor = lanes[1 + measure.lanes[1]]
-    value = first if measure.function == "SUM" else _quotient(first, divisor)
+    value = first if name == "SUM" else _quotient(first, divisor)
     return pa.array(value, mask=divisor == 0)
 
 

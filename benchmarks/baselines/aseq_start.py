@@ -21,7 +21,7 @@ from benchmarks.baselines.flattened import relevant, sequences
 from benchmarks.baselines.kernel import inlined, kernel, summing
 from benchmarks.baselines.peaks import peak
 from benchmarks.baselines.slices import Slices
-from runtime.language.query import Window
+from runtime.language.window import TimeWindow
 
 
 class ASeqStart(ASeq):
@@ -66,7 +66,7 @@ class _Prepared(Flattened):
             )
         # A START event is there once for all windows, a final count for each.
         stored = 8 * totals.shape[1]
-        self.state_bytes += peak(found.window, stored * held, Window(1, 1))
+        self.state_bytes += peak(found.window, stored * held, TimeWindow(1, 1))
         self.state_bytes += peak(found.window, np.full(len(found), stored), window)
         return answer(query, found.window, found.slot, totals)
 

@@ -16,8 +16,8 @@ import pyarrow as pa
 from benchmarks.baselines.system import Unsupported
 from runtime.execution.batch import Batch
 from runtime.execution.partition_index import Keys
-from runtime.execution.text_dictionary import Texts
-from runtime.execution.type_dictionary import TypeCodes
+from runtime.execution.text_dictionary import TextDictionary
+from runtime.execution.type_dictionary import TypeDictionary
 from runtime.language import ast as s
 from runtime.language.query import Fold, Query, Workload
 from runtime.pipeline.normalize import Preparer
@@ -31,6 +31,7 @@ Codes = npt.NDArray[np.int8]
 NOWHERE = -1
 FOLDS = {Fold.SUM: 0, Fold.MIN: 1, Fold.MAX: 2}
 #: What a lane holds of no event.
+FUNCTIONS = {"COUNT", "SUM", "MIN", "MAX", "AVG"}
 NOTHING = {Fold.SUM: 0.0, Fold.MIN: np.inf, Fold.MAX: -np.inf}
 OPERATORS = {"<": 0, "<=": 1, ">": 2, ">=": 3, "=": 4, "!=": 5}
 
@@ -94,8 +95,8 @@ def decoded(workload: Workload, table: pa.Table) -> list[Decoded]:
     types = {name: events.schema.field(name).type for name in workload.uses}
     batches: dict[tuple[str, ...], tuple[Batch, Keys]] = {}
     found = []
-    codes = TypeCodes()
-    texts = Texts()
+    codes = TypeDictionary()
+    texts = TextDictionary()
     names = events.column(TYPE).cast(pa.string()).to_numpy(zero_copy_only=False)
     for query in workload:
         _check(query)
@@ -122,6 +123,7 @@ def _check(query: Query) -> None:
         (query.having is not None, "HAVING"),
         (query.window.counted, "windows of so many events"),
         (len(set(kinds)) < len(kinds), "a type that stands in the pattern twice"),
+        (not {m.function.name for m in query.measures} <= FUNCTIONS, "such an aggregate"),
     ):
         if wrong:
             raise Unsupported(f"query `{query.name}`: {why} is not expressed by any baseline")
@@ -173,12 +175,8 @@ def _values(query: Query, batch: Batch, state: Codes) -> Doubles:
     values = np.empty((len(query.lanes), batch.size))
     for number, lane in enumerate(query.lanes):
         covered = np.isin(state, list(lane.positions))
-        given = np.ones(batch.size)
-        if lane.attribute is not None:
-            numbers = batch.number(lane.attribute)
-            covered &= ~np.isnan(numbers)
-            given = given if lane.ones else numbers
-        values[number] = np.where(covered, given, NOTHING[lane.fold])
+        given = batch.lane_values(lane.input)
+        values[number] = np.where(covered & ~np.isnan(given), given, NOTHING[lane.fold])
     return values
 
 
@@ -191,10 +189,6 @@ def _adjacent(query: Query, batch: Batch) -> list[Adjacent]:
                 symbol, s.Attribute(name=left, next=False), s.Attribute(name=right, next=True)
             ):
                 pass
-            case s.Compare(
-                symbol, s.Attribute(name=right, next=True), s.Attribute(name=left, next=False)
-            ):
-                symbol = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(symbol, symbol)
             case _:
                 raise Unsupported(
                     f"query `{query.name}`: of adjacent conditions, baselines know comparisons "

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from benchmarks.baselines.decoded import Ints
-from runtime.language.query import Window
+from runtime.language.window import Window
 
 
 def peak(window: Ints, stored: Ints, span: Window) -> int:

@@ -20,7 +20,7 @@ def different(workload: Workload, found: Answers, wanted: Answers) -> str | None
             column.name
             for column in query.columns
             if column.measure is not None
-            and query.measures[column.measure].function in ("SUM", "AVG")
+            and query.measures[column.measure].function.name in ("SUM", "AVG")
         }
         rows, right = _rows(query, found.get(query.name)), _rows(query, wanted.get(query.name))
         if rows.keys() != right.keys():

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from benchmarks.baselines.decoded import Decoded, Ints
-from runtime.language.query import Window
+from runtime.language.window import Window
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from hamlet.cli.help import examples, prose
 EXAMPLES = examples(
     ("hamlet explain queries.sase", "as text"),
     ("hamlet explain queries.sase --output template.svg", "the merged template as a picture"),
-    ("hamlet explain queries.sase --format json | jq .sharing", "for programs"),
+    ("hamlet explain queries.sase --format json | jq .operators", "for programs"),
 )
 
 

@@ -18,10 +18,10 @@ from hamlet.cli.summary import tell
 from hamlet.local_metrics import LocalRecord
 from hamlet.local_runner import run
 from runtime.language.query import Workload
-from runtime.metrics.http_server import Hub
-from runtime.metrics.snapshot import Shows
-from runtime.optimizer.local_optimizer import Advisor
-from runtime.optimizer.model_report import ModelFacts
+from runtime.metrics.http_server import MetricsServer
+from runtime.metrics.snapshot import MetricsListener
+from runtime.optimizer.local_optimizer import LocalOptimizer
+from runtime.optimizer.model_report import ModelMetrics
 from runtime.pipeline.engine import Engine
 from runtime.pipeline.shard import Settings
 from runtime.plan.planner import plan as planned
@@ -52,7 +52,7 @@ def run_in_process(
     explain_sharing: bool,
     job: str = "hamlet",
     metrics: Metrics | None = None,
-    shows: Sequence[Shows] = (),
+    shows: Sequence[MetricsListener] = (),
 ) -> None:
     """`columns` are those of time and type, and the unit of times."""
     time_column, type_column, time_unit = columns
@@ -100,33 +100,33 @@ def run_in_process(
 
 def _advisor(
     stack: ExitStack, engine: Engine, plan: Plan | None, settings: Settings
-) -> Advisor | None:
+) -> LocalOptimizer | None:
     """The exact engine shares nothing, so nobody needs to advise it."""
     if settings.numeric != "float":
         return None
-    advisor = Advisor(engine, plan or Plan(), settings.planner)
+    advisor = LocalOptimizer(engine, plan or Plan(), settings.planner)
     stack.callback(advisor.close)
     return advisor
 
 
-def _model(advisor: Advisor | None) -> Callable[[], ModelFacts]:
-    return ModelFacts if advisor is None else lambda: advisor.central.facts
+def _model(advisor: LocalOptimizer | None) -> Callable[[], ModelMetrics]:
+    return ModelMetrics if advisor is None else lambda: advisor.optimizer.metrics
 
 
-def _plan(advisor: Advisor | None, plan: Plan | None) -> Callable[[], Plan | None]:
-    return (lambda: plan) if advisor is None else lambda: advisor.central.plan
+def _plan(advisor: LocalOptimizer | None, plan: Plan | None) -> Callable[[], Plan | None]:
+    return (lambda: plan) if advisor is None else lambda: advisor.optimizer.plan
 
 
 def _shows(
     stack: ExitStack, metrics: Metrics | None, output: Path | None, notices: Notices
-) -> list[Shows]:
-    shows: list[Shows] = []
+) -> list[MetricsListener]:
+    shows: list[MetricsListener] = []
     if output is not None:
         log = RunLog(output, notices.warn)
         stack.callback(log.close)
         shows.append(log)
     if metrics is not None:
-        hub = Hub(metrics.port, metrics.host)
+        hub = MetricsServer(metrics.port, metrics.host)
         stack.callback(hub.close)
         notices.say(f"live page and metrics: {hub.url}")
         shows.append(hub)

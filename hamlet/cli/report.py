@@ -41,7 +41,7 @@ def command(
     """
     from runtime.io.atomic import AtomicFiles
     from runtime.report.log_reader import read_history
-    from runtime.report.page import report
+    from runtime.report.report_page import report
 
     notices = Notices(quiet)
     history = read_history(run)

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 
 from hamlet.cli.stderr import Notices
 from hamlet.cli.text_table import Grid
-from runtime.optimizer.model_report import ModelFacts
+from runtime.optimizer.model_report import ModelMetrics
 from runtime.plan.decisions import KINDS, Decisions, Timed
 
 EXAMPLES = 3
 NAMES = ("type", *KINDS, "events", "snapshots", "benefit", "a shared burst", "a split burst")
 
 
-def show_decisions(notices: Notices, decided: Iterable[Decisions], model: ModelFacts) -> None:
+def show_decisions(notices: Notices, decided: Iterable[Decisions], model: ModelMetrics) -> None:
     """By which plan, a table for each share group, and a few decisions in words."""
     notices.say(_plan(model))
     told = [group for group in decided if group.types]
@@ -29,7 +29,7 @@ def show_decisions(notices: Notices, decided: Iterable[Decisions], model: ModelF
             notices.say(f"  {example.told()}")
 
 
-def _plan(model: ModelFacts) -> str:
+def _plan(model: ModelMetrics) -> str:
     if not model.planner:
         return "plan: as given" if model.policy else "plan: none, every query runs by itself"
     again, moved = sum(model.replans.values()), model.replans_migrated

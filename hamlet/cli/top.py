@@ -81,7 +81,7 @@ def _asked(address: str) -> Facts | None:
     if not address.startswith(("http://", "https://")):
         raise HamletError(f"{address} is no address of a live page", "--url http://127.0.0.1:PORT")
     try:
-        with urllib.request.urlopen(f"{address}/facts", timeout=PATIENCE_SECONDS) as answer:
+        with urllib.request.urlopen(f"{address}/metrics.json", timeout=PATIENCE_SECONDS) as answer:
             found: Any = json.load(answer)
     except (OSError, ValueError) as error:
         raise HamletError(

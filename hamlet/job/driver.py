@@ -28,7 +28,7 @@ from hamlet.job.epoch_report import Watcher, counted, spans_of, told_of
 from hamlet.job.metrics_recorder import Record
 from hamlet.job.workload_changes import Changes
 from runtime.errors import Failure
-from runtime.optimizer.optimizer import Running
+from runtime.optimizer.optimizer import WorkloadSnapshot
 from runtime.pipeline.aggregation import Answer, Change, Order
 from runtime.pipeline.bound_workload import Intake
 from runtime.pipeline.checkpoint import Checkpoints
@@ -292,9 +292,9 @@ class Driver:
             self._crew.remember(self._running())
         return guidance.policy
 
-    def _running(self) -> Running:
+    def _running(self) -> WorkloadSnapshot:
         intake = self._intake
-        return Running(intake.workload.queries, self._plan_now or Plan(), intake.version)
+        return WorkloadSnapshot(intake.workload.queries, self._plan_now or Plan(), intake.version)
 
     def _first_plan(self, settings: Settings) -> Plan | None:
         if settings.planner is None or settings.numeric != "float":

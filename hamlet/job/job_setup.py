@@ -31,8 +31,8 @@ from runtime.errors import HamletError
 from runtime.execution import state_file as checkpoint
 from runtime.language.query import Workload
 from runtime.metrics.http_server import LOOPBACK, check_port
-from runtime.metrics.snapshot import Shows
-from runtime.optimizer.model_report import ModelFacts
+from runtime.metrics.snapshot import MetricsListener
+from runtime.optimizer.model_report import ModelMetrics
 from runtime.pipeline.aggregation import Change
 from runtime.pipeline.blob_store import Folder
 from runtime.pipeline.bound_workload import Intake
@@ -66,7 +66,7 @@ class Asked:
     metrics_port: int | None = None  #: of the hub; None: none, or any where the job goes on
     metrics_host: str = LOOPBACK
     watch: Path | None = None  #: the file whose queries are those of the job, as long as it runs
-    shows: tuple[Shows, ...] = ()  #: who else hears of the newest facts
+    shows: tuple[MetricsListener, ...] = ()  #: who else hears of the newest facts
     log: Path | None = None  #: the folder in which the run keeps its log, for a report
     size: session.Size = field(default_factory=session.Size)
     settings: Settings = field(default_factory=Settings)
@@ -97,7 +97,7 @@ class Outcome:
     finished: bool  #: the input has ended; else the job was told to stop
     skipped: list[str] = field(default_factory=list)
     earlier: int = 0  #: events that were counted before this run
-    model: ModelFacts = field(default_factory=ModelFacts)
+    model: ModelMetrics = field(default_factory=ModelMetrics)
 
 
 def run(
@@ -247,7 +247,9 @@ def _log(
     return RunLog(asked.log, warn, lasting, goes_on=manifest is not None)
 
 
-def _shows(stack: ExitStack, asked: Asked, hub: Hub | None, log: RunLog | None) -> list[Shows]:
+def _shows(
+    stack: ExitStack, asked: Asked, hub: Hub | None, log: RunLog | None
+) -> list[MetricsListener]:
     shows = list(asked.shows)
     if hub is not None:
         shows.append(hub)

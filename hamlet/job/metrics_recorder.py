@@ -10,9 +10,9 @@ from hamlet.job.epoch import Epoch, Finished
 from hamlet.job.epoch_reader import Read
 from hamlet.job.tracing import Tracing
 from runtime.language.query import Query
-from runtime.metrics.collector import Ledger, Passed
-from runtime.metrics.snapshot import ActorFacts, Facts, Shows
-from runtime.optimizer.model_report import ModelFacts
+from runtime.metrics.collector import EpochStats, MetricsCollector
+from runtime.metrics.snapshot import ActorMetrics, MetricsListener, MetricsSnapshot
+from runtime.optimizer.model_report import ModelMetrics
 from runtime.pipeline.aggregation import Answer
 from runtime.pipeline.bound_workload import Intake
 from runtime.pipeline.latency import Arrivals, Ints, Panes, joined, pane_of, windows_of
@@ -25,12 +25,12 @@ from spark_ingest.sources.source import Source
 
 class Record:
     def __init__(
-        self, job: str, intake: Intake, shows: list[Shows], tracing: Tracing | None = None
+        self, job: str, intake: Intake, shows: list[MetricsListener], tracing: Tracing | None = None
     ) -> None:
         self._shows = shows
         self._tracing = tracing
         self._queries: dict[str, Query] = {}
-        self._ledger = Ledger(job, "ray", ())
+        self._collector = MetricsCollector(job, "ray", ())
         self._arrivals = Arrivals(0)
         self._taken: dict[int, tuple[int, float]] = {}
         self.running(intake)
@@ -39,8 +39,8 @@ class Record:
 
     def resumed(self, manifest: Manifest) -> None:
         counts = manifest.counts
-        self._ledger.resumed(
-            Passed(
+        self._collector.resume(
+            EpochStats(
                 epoch=manifest.epoch,
                 rows=counts.rows,
                 events=counts.events,
@@ -55,7 +55,7 @@ class Record:
     def running(self, intake: Intake) -> None:
         """The workload, at the start and whenever it changes."""
         self._queries = {query.name: query for query in intake.workload}
-        self._ledger.running(self._queries)
+        self._collector.set_queries(self._queries)
         pane = pane_of(self._queries.values())
         if pane != self._arrivals.pane:
             self._arrivals = Arrivals(pane)
@@ -63,17 +63,17 @@ class Record:
     def planned(self, intake: Intake, plan: Plan | None) -> None:
         """The plan, at the start and whenever it changes."""
         if self._shows:
-            self._ledger.drawn(drawings(intake.workload, plan))
+            self._collector.set_drawings(drawings(intake.workload, plan))
 
     def restarted(self, part: str) -> None:
-        self._ledger.restarted(part)
+        self._collector.count_restart(part)
 
-    def learned(self, model: ModelFacts) -> None:
-        self._ledger.learned(model)
+    def learned(self, model: ModelMetrics) -> None:
+        self._collector.set_model(model)
 
     def stands(self, in_flight: int, backlog: int) -> None:
         """Nothing was published for a while."""
-        self._ledger.stands(in_flight, backlog)
+        self._collector.report_idle(in_flight, backlog)
         self.show()
 
     def published(
@@ -83,8 +83,8 @@ class Record:
         self._arrive(epoch.read)
         windows = {n: epoch.intake.windows(table) for n, table in finished.tables.items()}
         counts = finished.manifest.counts
-        self._ledger.passed(
-            Passed(
+        self._collector.record_epoch(
+            EpochStats(
                 epoch=epoch.order.epoch,
                 rows=counts.rows,
                 events=counts.events,
@@ -124,25 +124,25 @@ class Record:
         if self._shows:
             facts = self.facts
             for each in self._shows:
-                each.tell(facts)
+                each.update(facts)
 
     # ---- what is known ---------------------------------------------------------------------
 
     @property
-    def facts(self) -> Facts:
-        return self._ledger.facts
+    def facts(self) -> MetricsSnapshot:
+        return self._collector.snapshot
 
     @property
     def decisions(self) -> list[Decisions]:
-        return self._ledger.decisions
+        return self._collector.decisions
 
-    def _actors(self, answers: list[Answer]) -> dict[str, ActorFacts]:
+    def _actors(self, answers: list[Answer]) -> dict[str, ActorMetrics]:
         found = {}
         for n, answer in enumerate(answers):
             events, seconds = self._taken.get(n, (0, 0.0))
             events, seconds = events + answer.events, seconds + answer.compute_seconds
             self._taken[n] = events, seconds
-            found[str(n)] = ActorFacts(
+            found[str(n)] = ActorMetrics(
                 events,
                 seconds,
                 answer.state_bytes,

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from runtime.errors import HamletError
 from runtime.execution.array_codec import from_bytes, to_bytes
-from runtime.execution.executor import Common, CompiledExecutor
-from runtime.execution.operators.graphlet.operator import Options
+from runtime.execution.context import ExecutionOptions, ExecutorContext
+from runtime.execution.executor import Executor
 from runtime.execution.partials import Partials
 from runtime.execution.state_file import Part
 from runtime.execution.window_partials import Block, merge
@@ -25,9 +25,9 @@ from runtime.plan.sharing_plan import Plan
 
 
 class CompiledBackend:
-    def __init__(self, options: Options, plan: Plan) -> None:
-        self._common = Common(options, plan=plan)
-        self._executors: dict[tuple[str, ...], CompiledExecutor] = {}
+    def __init__(self, options: ExecutionOptions, plan: Plan) -> None:
+        self._common = ExecutorContext(options, plan=plan)
+        self._executors: dict[tuple[str, ...], Executor] = {}
         self._ended: dict[str, list[Block]] = {}
 
     def bind(self, types: Mapping[str, pa.DataType]) -> None:
@@ -42,7 +42,7 @@ class CompiledBackend:
         for attributes, members in groups.items():
             known = self._executors.get(attributes)
             if known is None:
-                known = self._executors[attributes] = CompiledExecutor(attributes, self._common)
+                known = self._executors[attributes] = Executor(attributes, self._common)
             known.add(*members, since=since, plan=plan)
 
     def remove(self, query: Query) -> None:
@@ -73,7 +73,7 @@ class CompiledBackend:
     def adopt(self, policy: Policy) -> None:
         self._common.policy = policy
         for executor in self._executors.values():
-            executor.adopt(policy)
+            executor.set_policy(policy)
 
     def follow(self, plan: Plan) -> None:
         before = self._common.plan.granularity
@@ -81,16 +81,16 @@ class CompiledBackend:
             raise HamletError("the granularity of a query cannot change while it runs")
         self._common.plan = plan
         for executor in self._executors.values():
-            executor.follow(plan)
+            executor.set_plan(plan)
 
     def take_seen(self) -> Seen:
         """Since the last time. Executors of several routing groups see the same events, each its
         own runs."""
-        seen = Seen.all(executor.take_seen() for executor in self._executors.values())
+        seen = Seen.all(executor.take_observations() for executor in self._executors.values())
         return replace(seen, samples=self.take_samples())
 
     @property
-    def executors(self) -> list[CompiledExecutor]:
+    def executors(self) -> list[Executor]:
         return list(self._executors.values())
 
     def state_bytes(self) -> int:
@@ -100,10 +100,11 @@ class CompiledBackend:
         return sum(executor.open_windows() for executor in self._executors.values())
 
     def decisions(self) -> list[Decisions]:
-        return [run.decisions() for executor in self.executors for run in executor.sharing()]
+        operators = [each for executor in self.executors for each in executor.operators]
+        return [found for each in operators if (found := each.decisions()) is not None]
 
     def take_decided(self) -> list[Decisions]:
-        return [each for executor in self.executors for each in executor.take_decided()]
+        return [each for executor in self.executors for each in executor.take_decisions()]
 
     def plan_version(self) -> int:
         return min((executor.plan.version for executor in self.executors), default=0)
@@ -115,12 +116,12 @@ class CompiledBackend:
         return sum(executor.live_graphlets() for executor in self.executors)
 
     def take_samples(self) -> Samples:
-        runs = [run for executor in self.executors for run in executor.graphlets()]
-        return Samples.all(run.take_samples() for run in runs)
+        operators = [each for executor in self.executors for each in executor.operators]
+        return Samples.all(each.take_samples() for each in operators)
 
     def decision_seconds(self) -> float:
-        runs = [run for executor in self.executors for run in executor.graphlets()]
-        return sum(run.decision_nanoseconds for run in runs) * 1e-9
+        operators = [each for executor in self.executors for each in executor.operators]
+        return sum(each.decision_nanoseconds for each in operators) * 1e-9
 
     def save(self) -> Iterator[Part]:
         yield Part("texts", to_bytes({"texts": self._common.texts.all()}), "")

@@ -1,8 +1,8 @@
-"""Kernels made for a workload, compiled ahead in a process of their own.
+"""Compiles kernels that are specialized for a workload, in another process.
 
-To compile one takes seconds, in which no event would be taken. So another process does it
-(`compile_worker.py`) and leaves it in the cache on disk; the stream goes on by the kernel for many
-workloads until it is there.
+Compiling takes seconds in which no event would be processed. Another process does it
+(`compile_worker.py`) and leaves the code in the cache on disk; until then, the stream runs on the
+kernel for any workload.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from runtime.plan.sharing_plan import Plan
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What kernels are made for. `event` is one of the stream, with all its columns."""
+class CompileRequest:
+    """The workload to compile kernels for. `event` is one event of the stream, with all columns."""
 
     attributes: tuple[str, ...]
     types: Mapping[str, pa.DataType]
     sharing: str
-    groups: tuple[tuple[Query, ...], ...]  #: that share
+    groups: tuple[tuple[Query, ...], ...]  #: share groups
     plan: Plan
     event: pa.RecordBatch
 
 
-class Ahead:
-    """Begins to compile at once, and stops with whoever wanted it. If it fails, all stays as it
-    is."""
+class BackgroundCompile:
+    """Starts to compile at once, and stops when it is garbage-collected. If compiling fails,
+    nothing changes."""
 
-    def __init__(self, wanted: Wanted) -> None:
-        self.groups = wanted.groups
+    def __init__(self, request: CompileRequest) -> None:
+        self.groups = request.groups
         self._process = subprocess.Popen(
             [sys.executable, "-m", "runtime.execution.compile_worker"],
             stdin=subprocess.PIPE,
@@ -48,15 +48,15 @@ class Ahead:
             stderr=subprocess.DEVNULL,
             env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         )
-        self._told = False
+        self._reported = False
         weakref.finalize(self, _end, self._process)
         with suppress(BrokenPipeError), cast("IO[bytes]", self._process.stdin) as pipe:
-            pickle.dump(wanted, pipe)
+            pickle.dump(request, pipe)
 
     def has_finished(self) -> bool:
-        """Says so once."""
-        finished = not self._told and self._process.poll() is not None
-        self._told |= finished
+        """True once, when the process has ended."""
+        finished = not self._reported and self._process.poll() is not None
+        self._reported |= finished
         return finished
 
 

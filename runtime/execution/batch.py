@@ -1,4 +1,4 @@
-"""A batch of events as the runs read it: columns of numbers, each made when it is first asked for.
+"""A batch of events as operators read it: columns of numbers, each made when first asked for.
 
 Events are in order of (time, arrival). Lives as long as one call of `process`.
 """
@@ -14,15 +14,21 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from runtime.execution.column import Cells, Doubles, Ints, Mask, whole_order
+from runtime.execution.event_counter import EventCounter, EventOrdinals
 from runtime.execution.partition_index import Keys
 from runtime.execution.predicate import truth
-from runtime.execution.text_dictionary import Texts
-from runtime.execution.type_dictionary import TypeCodes
+from runtime.execution.simultaneous import GroupFinder, SimultaneousGroups
+from runtime.execution.text_dictionary import TextDictionary
+from runtime.execution.type_dictionary import TypeDictionary
 from runtime.language import ast as s
+from runtime.language.aggregates import LaneInput
 from runtime.language.canonical import canonical
 from runtime.types.columns import TYPE, times_of
 
 Small = npt.NDArray[np.int32]
+
+# Kernels add up the values of some events as doubles: so many of these are still no infinity.
+LARGEST_POWER = 2.0**960
 
 
 @dataclass
@@ -36,36 +42,44 @@ class Batch:
     slots: Small
     type_places: Small
     type_codes: Small
+    capacity: int  #: slots are below it
     _columns: Mapping[str, pa.Array]
-    _texts: Texts
+    _texts: TextDictionary
+    _ties: GroupFinder
     _cells: dict[str, Cells] = field(default_factory=dict)
     _numbers: dict[str, Doubles] = field(default_factory=dict)
+    _lane_values: dict[LaneInput, Doubles] = field(default_factory=dict)
     _orders: dict[str, tuple[Ints, Mask]] = field(default_factory=dict)
     _truths: dict[s.Expression, Mask] = field(default_factory=dict)
+    _numbered: dict[int, EventOrdinals] = field(default_factory=dict)
 
     @classmethod
     def of(
         cls,
         events: pa.RecordBatch,
         keys: Keys,
-        codes: TypeCodes,
-        texts: Texts,
+        codes: TypeDictionary,
+        texts: TextDictionary,
         types: Mapping[str, pa.DataType],
         instants: Ints | None = None,
+        ties: GroupFinder | None = None,
     ) -> Batch:
         """`types` are those of the attributes; one that the events lack is null throughout.
         Without `instants`, equal times are one instant."""
         times = times_of(events)
         type_codes, places = codes.encoded(events.column(TYPE))
+        slots = keys.slots(events)
         return cls(
             size=events.num_rows,
             times=times,
             instants=times if instants is None else instants,
-            slots=keys.slots(events),
+            slots=slots,
             type_places=places,
             type_codes=type_codes,
+            capacity=keys.top,
             _columns=_Columns(events, types),
             _texts=texts,
+            _ties=ties or GroupFinder(),
         )
 
     @cached_property
@@ -73,15 +87,44 @@ class Batch:
         """The code of each event's type."""
         return self.type_codes[self.type_places]
 
+    @cached_property
+    def groups(self) -> SimultaneousGroups:
+        """The events of one partition and instant, which are never neighbours."""
+        return self._ties.groups(self.instants, self.slots, self.capacity)
+
+    def numbered(self, counter: EventCounter) -> EventOrdinals:
+        """The ordinals of the events in their partitions. Every batch is counted once."""
+        if counter.since not in self._numbered:
+            self._numbered[counter.since] = counter.count(self.times, self.slots, self.capacity)
+        return self._numbered[counter.since]
+
     def number(self, name: str) -> Doubles:
         """The attribute as doubles, NaN where it is null."""
         if name not in self._numbers:
             self._numbers[name] = self.cells(name).doubles()
         return self._numbers[name]
 
+    def lane_values(self, given: LaneInput) -> Doubles:
+        """What each event adds to a sum, NaN where its value is null."""
+        if given not in self._lane_values:
+            self._lane_values[given] = self._power(given)
+        return self._lane_values[given]
+
+    def _power(self, given: LaneInput) -> Doubles:
+        if given.attribute is None:
+            return np.ones(self.size)
+        values = self.number(given.attribute)
+        if given.power == 1:
+            return values
+        if given.is_count:
+            return np.where(np.isnan(values), np.nan, 1.0)
+        with np.errstate(over="ignore"):
+            powers: Doubles = np.clip(values**given.power, -LARGEST_POWER, LARGEST_POWER)
+        return powers
+
     def order(self, name: str) -> tuple[Ints, Mask]:
         """The attribute as whole numbers of the same order, and where it is not null. Text is
-        given by its ids in `Texts`, which order by `Texts.ranks`."""
+        given by its ids in `TextDictionary`, which order by `TextDictionary.ranks`."""
         if name not in self._orders:
             cells = self.cells(name)
             whole = self._texts.ids(cells.values) if cells.is_arrow else whole_order(cells.values)

@@ -1,6 +1,6 @@
-"""Columns as the compiled engine computes with them: numpy values beside a mask of what is there.
+"""Columns as numpy values with a validity mask.
 
-Values under a null are whatever lies there. Text and bytes stay in Arrow, which compares them
+Values of null rows are undefined. Text and bytes stay in Arrow, which compares them
 byte by byte: in UTF-8 that is the order of code points, as Python orders text.
 """
 

@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from numba import njit
 
 from runtime.execution.column import Doubles, Mask
 from runtime.execution.hashing import same_bytes
 from runtime.execution.interner import text_parts
+from runtime.execution.jit import cached_njit
 from runtime.language.ast import MIRRORED, Value
 from runtime.language.row_eval import COMPARE
 
@@ -175,7 +175,7 @@ def _equal_text(column: pa.Array, text: str) -> Mask:
     return found
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached_njit
 def _mark_equal(offsets, data, wanted, size, found):  # type: ignore[no-untyped-def]
     for row in range(len(found)):
         start = np.int64(offsets[row])

@@ -1,7 +1,7 @@
-"""The process that `background_compile.py` starts: takes one event by kernels made for a workload.
+"""The process that `background_compile.py` starts: runs one event through specialized kernels.
 
-Nobody waits for it, so it yields to everybody. Processes of one machine take turns: those that want
-the same kernels find them in the cache.
+Nothing waits for it, so it runs at the lowest priority. Processes of one machine take turns: if two
+need the same kernels, the second finds them in the cache.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ import pickle
 import sys
 
 from runtime.cache_dir import cache_of
-from runtime.execution.background_compile import Wanted
-from runtime.execution.executor import Common, CompiledExecutor
-from runtime.execution.operators.graphlet.operator import FOREVER, Options
+from runtime.execution.background_compile import CompileRequest
+from runtime.execution.context import ExecutionOptions, ExecutorContext
+from runtime.execution.executor import Executor
+from runtime.execution.operators.graphlet.operator import FOREVER
 
 
-def compile_for(wanted: Wanted) -> None:
-    options = Options(sharing=wanted.sharing, kernels="exact")
-    common = Common(options, plan=wanted.plan, types=wanted.types)
-    executor = CompiledExecutor(wanted.attributes, common)
+def compile_for(wanted: CompileRequest) -> None:
+    options = ExecutionOptions(sharing=wanted.sharing, kernels="exact")
+    shared = ExecutorContext(options, plan=wanted.plan, types=wanted.types)
+    executor = Executor(wanted.attributes, shared)
     executor.add(*(query for group in wanted.groups for query in group))
     executor.process(wanted.event, None)
     for _ in executor.save():
@@ -30,10 +31,10 @@ def compile_for(wanted: Wanted) -> None:
 
 def main() -> None:
     os.nice(19)
-    wanted = pickle.load(sys.stdin.buffer)
+    request = pickle.load(sys.stdin.buffer)
     with (cache_of("kernels") / "compiling.lock").open("w") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
-        compile_for(wanted)
+        compile_for(request)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The time, inside a kernel: the system's clock that only goes forward, in nanoseconds."""
+"""The monotonic system clock inside a kernel, in nanoseconds."""
 
 from __future__ import annotations
 

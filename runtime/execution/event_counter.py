@@ -1,4 +1,4 @@
-"""The ordinals of events in their partitions, for windows that count events."""
+"""Numbers the events of each partition, for windows that count events."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from runtime.execution.column import Ints, Mask
+from runtime.execution.jit import cached_njit
 
 Slots = npt.NDArray[np.int32]
 
 
-class Numbered(NamedTuple):
-    """The first event of a batch that counts, and the ordinal of each from there on."""
+class EventOrdinals(NamedTuple):
+    """The first event of a batch that is counted, and the ordinal of each event from there on."""
 
     first: int
     ordinals: Ints
 
 
-class Ordinals:
+class EventCounter:
     """Counts all events of each slot from a time on."""
 
     def __init__(self, since: int) -> None:
-        self._since = since
+        self.since = since
         self._counts = np.zeros(0, np.int64)
 
-    def take(self, times: Ints, slots: Slots, capacity: int) -> Numbered:
+    def count(self, times: Ints, slots: Slots, capacity: int) -> EventOrdinals:
         """Counts the events of a batch, which are in order of time."""
         counts = self.counts(capacity)
-        first = int(np.searchsorted(times, self._since))
+        first = int(np.searchsorted(times, self.since))
         ordinals = np.empty(len(slots), np.int64)
         _count(first, slots, counts, ordinals)
-        return Numbered(first, ordinals)
+        return EventOrdinals(first, ordinals)
 
     def counts(self, capacity: int) -> Ints:
         """The events of each slot so far."""
@@ -51,7 +51,7 @@ class Ordinals:
         return known
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached_njit
 def _count(first: int, slots: Slots, counts: Ints, ordinals: Ints) -> None:
     for i in range(first, len(slots)):
         slot = np.uintp(slots[i])

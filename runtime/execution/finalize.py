@@ -1,33 +1,143 @@
-"""The aggregates of result rows, made of the lanes of a block."""
+"""How the lanes of each aggregate function become its results, as columns of numbers with a wide
+exponent and as exact numbers."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
-from runtime.execution.column import Mask, from_whole_order
+from runtime.execution.column import Doubles, Mask, from_whole_order
+from runtime.execution.exact.rationals import square_root
+from runtime.execution.wide_float import STEP
 from runtime.execution.wide_float_column import Numbers
 from runtime.execution.window_partials import Block, Extremes
 from runtime.language.query import Measure
 
+#: Numbers, and where they are not null (None: everywhere).
+NumberColumn: TypeAlias = tuple[Numbers, Mask | None]
+Exact: TypeAlias = int | Fraction | None
 
-def numbers_of(block: Block, measure: Measure) -> tuple[Numbers, Mask | None]:
-    """COUNT, SUM or AVG, and where it is not null."""
-    if not measure.lanes:
-        return block.count, None
-    first = _sums(block, measure.lanes[0])
-    if measure.function not in ("SUM", "AVG"):
-        return first, None
-    divisor = _sums(block, measure.lanes[1])
-    valid = None if divisor.mantissa.all() else divisor.mantissa != 0
-    if measure.function == "SUM":
-        return first, valid
+
+@dataclass(frozen=True)
+class Finalizer:
+    """Both functions get the lanes in the order in which the function declares them. COUNT(*) has
+    the count of trends for its only lane."""
+
+    columns: Callable[[Sequence[Numbers]], NumberColumn]
+    exact: Callable[[Sequence[int | Fraction]], Exact]
+
+
+def _count(lanes: Sequence[Numbers]) -> NumberColumn:
+    return lanes[0], None
+
+
+def _sum(lanes: Sequence[Numbers]) -> NumberColumn:
+    total, values = lanes
+    return total, _any_value(values)
+
+
+def _average(lanes: Sequence[Numbers]) -> NumberColumn:
+    total, values = lanes
     # An average lies among its values, so it fits a double.
-    return Numbers.of(np.nan_to_num(first.over(divisor), copy=False)), valid
+    return Numbers.of(np.nan_to_num(total.over(values), copy=False)), _any_value(values)
+
+
+def _variance(lanes: Sequence[Numbers]) -> NumberColumn:
+    difference, values = _squared_deviation(lanes)
+    with np.errstate(all="ignore"):
+        variance = difference / (values * values)
+    return Numbers.of(np.nan_to_num(variance, copy=False)), _any_value(lanes[1])
+
+
+def _deviation(lanes: Sequence[Numbers]) -> NumberColumn:
+    """The root of the variance. One step of Newton's method with products of twice the precision
+    rounds it once, not twice."""
+    difference, values = _squared_deviation(lanes)
+    with np.errstate(all="ignore"):
+        root = np.sqrt(difference / (values * values))
+        scaled, scaled_rest = _product(root, values)
+        square, square_rest = _product(scaled, scaled)
+        rest = ((difference - square) - square_rest) - 2 * scaled * scaled_rest
+        root += np.nan_to_num(rest / (2 * scaled * values), copy=False)
+    return Numbers.of(np.nan_to_num(root, copy=False)), _any_value(lanes[1])
+
+
+def _squared_deviation(lanes: Sequence[Numbers]) -> tuple[Doubles, Doubles]:
+    """`n * squares - total**2` and `n`: the variance is their quotient, divided by `n` once more.
+    All lanes are scaled by the same power of two, so that `n` is about one. The products have twice
+    the precision: what cancels is only what rounding left in the lanes themselves."""
+    total, values, squares = (_scaled(lane, lanes[1]) for lane in lanes)
+    with np.errstate(all="ignore"):
+        one, one_rest = _product(values, squares)
+        other, other_rest = _product(total, total)
+        difference = (one - other) + (one_rest - other_rest)
+    return np.maximum(difference, 0.0), values
+
+
+def _scaled(numbers: Numbers, divisor: Numbers) -> Doubles:
+    """Divided by the power of two next to the divisor; doubles, since these are about averages."""
+    apart = STEP * (numbers.exponent - divisor.exponent) - np.frexp(divisor.mantissa)[1]
+    scaled: Doubles = np.ldexp(numbers.mantissa, apart)
+    return scaled
+
+
+def _product(one: Doubles, other: Doubles) -> tuple[Doubles, Doubles]:
+    """The product as the sum of two doubles, without an error (Dekker)."""
+    product = one * other
+    (a, b), (c, d) = _halves(one), _halves(other)
+    return product, ((a * c - product) + a * d + b * c) + b * d
+
+
+def _halves(numbers: Doubles) -> tuple[Doubles, Doubles]:
+    """Two doubles of 26 bits each (Veltkamp)."""
+    moved = numbers * (2.0**27 + 1)
+    high = moved - (moved - numbers)
+    return high, numbers - high
+
+
+def _exact_sum(lanes: Sequence[int | Fraction]) -> Exact:
+    total, values = lanes
+    return total if values else None
+
+
+def _exact_average(lanes: Sequence[int | Fraction]) -> Exact:
+    total, values = lanes
+    return Fraction(total) / values if values else None
+
+
+def _exact_variance(lanes: Sequence[int | Fraction]) -> Fraction | None:
+    total, values, squares = lanes
+    return Fraction(squares) / values - (Fraction(total) / values) ** 2 if values else None
+
+
+def _exact_deviation(lanes: Sequence[int | Fraction]) -> Exact:
+    variance = _exact_variance(lanes)
+    return None if variance is None else Fraction(square_root(variance))
+
+
+#: By the name of the function. Those that return a value of the attribute need none.
+FINALIZERS: Mapping[str, Finalizer] = {
+    "COUNT": Finalizer(_count, lambda lanes: lanes[0]),
+    "SUM": Finalizer(_sum, _exact_sum),
+    "AVG": Finalizer(_average, _exact_average),
+    "VARIANCE": Finalizer(_variance, _exact_variance),
+    "STDDEV": Finalizer(_deviation, _exact_deviation),
+}
+
+
+def numbers_of(block: Block, measure: Measure) -> NumberColumn:
+    """The results of a function that computes numbers."""
+    lanes = [_sums(block, place) for place in measure.lanes] or [block.count]
+    return FINALIZERS[measure.function.name].columns(lanes)
 
 
 def extreme_of(block: Block, measure: Measure, data_type: pa.DataType) -> pa.Array:
-    """MIN or MAX, in the attribute's own type."""
+    """The results of a function that returns a value of the attribute, in the attribute's type."""
     lane = block.lanes[measure.lanes[0]]
     assert isinstance(lane, Extremes)
     if pa.types.is_null(data_type):
@@ -41,3 +151,8 @@ def _sums(block: Block, place: int) -> Numbers:
     lane = block.lanes[place]
     assert isinstance(lane, Numbers)
     return lane
+
+
+def _any_value(values: Numbers) -> Mask | None:
+    """Where there is a value at all, by the number of values."""
+    return None if values.mantissa.all() else values.mantissa != 0

@@ -1,8 +1,8 @@
-"""Dense slots for keys, by open addressing with linear probing.
+"""Hash tables that give keys dense slots: open addressing with linear probing.
 
-A slot is a small number that stands for a key as long as the key lives. Freed slots are given
-out again, the last freed first. Kernels stop where a new key has no room; the table grows and
-they go on from there.
+A slot is a small number that identifies a key while the key is in use. Freed slots are reused, the
+last freed first. A kernel stops when a new key has no room; the table grows and the kernel
+continues from there.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from runtime.execution.column import Ints, Mask
 from runtime.execution.hashing import hash_row, mixed, place_shift
+from runtime.execution.jit import cached_njit
 from runtime.execution.prefetch import AHEAD, prefetch
 
 Slots = npt.NDArray[np.int32]
@@ -204,7 +204,7 @@ class RowTable(SlotTable):
         _fill_rows(self._table, self.keys, self.alive)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached_njit
 def _new_slot(alive, free, meta):  # type: ignore[no-untyped-def]
     """A slot that is not in use, or -1."""
     if meta[_FREED] > 0:
@@ -219,7 +219,7 @@ def _new_slot(alive, free, meta):  # type: ignore[no-untyped-def]
     return slot
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached_njit
 def _find_one(rows, first, found, lowest, direct, table, keys, alive, free, meta):  # type: ignore[no-untyped-def]
     """Almost all keys are known, so those are looked up in loops that can do nothing else."""
     while True:
@@ -236,7 +236,7 @@ def _find_one(rows, first, found, lowest, direct, table, keys, alive, free, meta
         first += 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached_njit
 def _known_near(rows, first, found, lowest, direct):  # type: ignore[no-untyped-def]
     """Looks up rows until one is not found directly; gives that row."""
     near = np.uint64(len(direct))
@@ -248,7 +248,7 @@ def _known_near(rows, first, found, lowest, direct):  # type: ignore[no-untyped-
     return len(rows)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached_njit
 def _known(rows, first, found, table):  # type: ignore[no-untyped-def]
     """Looks up rows until one is not in the table; gives that row."""
     # Unsigned places spare numba the question whether they count from the end.
@@ -268,7 +268,7 @@ def _known(rows, first, found, table):  # type: ignore[no-untyped-def]
     return len(rows)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached_njit
 def _add_one(key, lowest, direct, table, keys, alive, free, meta):  # type: ignore[no-untyped-def]
     """The slot of a key that is perhaps new; -1 if there is no room."""
     last = np.uint64(len(table) - 1)
@@ -287,7 +287,7 @@ def _add_one(key, lowest, direct, table, keys, alive, free, meta):  # type: igno
     return slot
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached_njit
 def _fill_one(table, lowest, direct, keys, alive, null):  # type: ignore[no-untyped-def]
     last = np.uint64(len(table) - 1)
     shift = place_shift(len(table))
@@ -305,7 +305,7 @@ def _fill_one(table, lowest, direct, keys, alive, null):  # type: ignore[no-unty
                 direct[away] = slot + 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached_njit
 def _find_rows(rows, first, found, table, keys, alive, free, meta):  # type: ignore[no-untyped-def]
     while True:
         first, place, hashed = _known_rows(rows, first, found, table, keys)
@@ -321,7 +321,7 @@ def _find_rows(rows, first, found, table, keys, alive, free, meta):  # type: ign
         first += 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached_njit
 def _known_rows(rows, first, found, table, keys):  # type: ignore[no-untyped-def]
     """Looks up rows until one is not in the table; gives that row, its place and its hash."""
     last = np.uint64(len(table) - 1)
@@ -347,7 +347,7 @@ def _known_rows(rows, first, found, table, keys):  # type: ignore[no-untyped-def
     return len(rows), np.uint64(0), np.uint64(0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached_njit
 def _fill_rows(table, keys, alive):  # type: ignore[no-untyped-def]
     last = np.uint64(len(table) - 1)
     shift = place_shift(len(table))

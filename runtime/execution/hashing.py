@@ -1,4 +1,4 @@
-"""Hashes for tables with open addressing, whose sizes are powers of two."""
+"""Hash functions for the hash tables, whose sizes are powers of two."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from runtime.execution.jit import cached_njit, inlined_njit
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _ODD = np.uint64(0xFF51AFD7ED558CCD)
@@ -36,20 +38,20 @@ def _word_at(typing_context: Any, data: Any, place: Any) -> Any:
 word_at: Any = _word_at
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined_njit
 def mixed(word):  # type: ignore[no-untyped-def]
     """Spreads a word over all bits; the upper ones are the best."""
     word = np.uint64(word)
     return (word ^ (word >> _HALF)) * _GOLDEN
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined_njit
 def joined(hash_, word):  # type: ignore[no-untyped-def]
     hash_ = (hash_ ^ np.uint64(word)) * _ODD
     return hash_ ^ (hash_ >> _LESS)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined_njit
 def hash_row(rows, row):  # type: ignore[no-untyped-def]
     found = _START
     for i in range(rows.shape[1]):
@@ -57,7 +59,7 @@ def hash_row(rows, row):  # type: ignore[no-untyped-def]
     return mixed(found)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined_njit
 def hash_bytes(data, start, size):  # type: ignore[no-untyped-def]
     found = _START ^ np.uint64(size)
     end = start + size
@@ -67,7 +69,7 @@ def hash_bytes(data, start, size):  # type: ignore[no-untyped-def]
     return mixed(joined(found, last_word(data, start, end - start)))
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined_njit
 def last_word(data, start, size):  # type: ignore[no-untyped-def]
     """The last eight bytes or less as a word; does not read past the end of the data."""
     if start + 8 <= len(data):
@@ -80,7 +82,7 @@ def last_word(data, start, size):  # type: ignore[no-untyped-def]
     return word
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined_njit
 def same_bytes(one, start, other, begin, size):  # type: ignore[no-untyped-def]
     end = start + size
     while start + 8 < end:
@@ -91,7 +93,7 @@ def same_bytes(one, start, other, begin, size):  # type: ignore[no-untyped-def]
     return last_word(one, start, end - start) == last_word(other, begin, end - start)
 
 
-@njit(cache=True, nogil=True)
+@cached_njit
 def place_shift(size):  # type: ignore[no-untyped-def]
     """By how much a hash is shifted to be a place in a table of 2**k entries."""
     shift = np.uint64(64)

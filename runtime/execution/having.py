@@ -59,9 +59,9 @@ class Having:
         return self._columns[leaf.name].measure
 
     def _numbers(self, leaf: s.Expression, block: Block) -> tuple[Numbers, Mask | None] | None:
-        """The numbers of a COUNT, SUM or AVG."""
+        """The numbers of an aggregate, unless it is a value of an attribute."""
         place = self._measure(leaf)
-        if place is None or self._query.measures[place].function in ("MIN", "MAX"):
+        if place is None or self._query.measures[place].returns_attribute:
             return None
         return numbers_of(block, self._query.measures[place])
 

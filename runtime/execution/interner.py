@@ -1,7 +1,7 @@
-"""Texts and bytes as dense whole numbers: the same number for the same bytes.
+"""Maps texts and bytes to dense whole numbers: equal bytes have equal numbers.
 
-The bytes lie one after the other in an arena. A word of the table is half of a text's hash over
-its number plus one, so that almost every comparison of bytes is one that succeeds.
+The bytes are stored one after the other in an arena. A word of the table is half of a text's hash
+and its number plus one, so almost every comparison of bytes succeeds.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.types as pt
-from numba import njit
 
 from runtime.execution.column import Ints
 from runtime.execution.hashing import hash_bytes, place_shift, same_bytes
+from runtime.execution.jit import cached_njit
 
 Bytes = npt.NDArray[np.uint8]
 Words = npt.NDArray[np.uint64]
@@ -108,7 +108,7 @@ def text_parts(column: pa.Array) -> tuple[npt.NDArray[Any], Bytes]:
     return numbers, np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached_njit
 def _intern(offsets, data, first, found, table, starts, arena, size):  # type: ignore[no-untyped-def]
     """Numbers rows until one is new and has no room. Gives that row, and how many values there
     are now."""
@@ -129,7 +129,7 @@ def _intern(offsets, data, first, found, table, starts, arena, size):  # type: i
         first += 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached_njit
 def _known(offsets, data, first, found, table, starts, arena):  # type: ignore[no-untyped-def]
     """Looks up rows until one is new. Gives that row, its place in the table and its hash."""
     last = np.uint64(len(table) - 1)
@@ -156,7 +156,7 @@ def _known(offsets, data, first, found, table, starts, arena):  # type: ignore[n
     return len(found), np.uint64(0), np.uint64(0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached_njit
 def _fill(table: Words, starts: Ints, arena: Bytes, size: int) -> None:
     last = np.uint64(len(table) - 1)
     shift = place_shift(len(table))
@@ -168,7 +168,7 @@ def _fill(table: Words, starts: Ints, arena: Bytes, size: int) -> None:
         table[place] = (hashed << _HALF) | np.uint64(known + 1)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached_njit
 def _gather(ids: Ints, starts: Ints, arena: Bytes, ends: Ints, data: Bytes) -> None:
     for row in range(len(ids)):
         begin = starts[ids[row]]

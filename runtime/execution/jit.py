@@ -1,18 +1,19 @@
-"""How kernels of many functions are compiled: as one, once for all queries, and kept on disk.
+"""The decorators that compile functions with numba and keep the machine code on disk.
 
-Numba optimises every function and makes machine code of it, and does so again in each function
-that calls it. Here only an `entry`, which Python calls, is made machine code; what it calls is
-lowered to LLVM's language, linked into it, and optimised there, together.
+Numba optimizes every function and turns it into machine code, and does so again inside each
+function that calls it. A kernel of many functions would take minutes that way. Here only an
+`entry`, which Python calls, becomes machine code; its parts are lowered to LLVM, linked into it and
+optimized there together.
 
-No function allocates, so none counts references to the arrays it is given: that would double the
-code. Numba keeps what it compiled for as long as a function's own file does not change; here
-functions of many files end up in one another, so it is kept until any of them changes.
+No part allocates, so none counts references to the arrays it is given: that would double the code.
+
+Numba keeps compiled code for as long as the function's own file does not change. Our functions
+contain code from many files, so ours is kept until one of those changes: see `source_digest.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from hashlib import sha256
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any, TypeAlias, TypeVar
@@ -23,19 +24,18 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 
-# Scalars in a kernel: numba infers what they are, and elements of arrays are no `int` elsewhere.
+from runtime.execution.source_digest import source_digest
+
+# Scalars in a kernel. Numba infers their types; to mypy, an element of an array is no `int`.
 Int: TypeAlias = Any
 Truth: TypeAlias = Any
 Double: TypeAlias = Any
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# Files of this folder whose code is in the kernels of others.
-_COMMON = ("wide_float.py", "kernel_args.py", "jit.py", "prefetch.py", "cycle_clock.py")
-
 
 class _Part(JITCodeLibrary):
-    """The code of a function that is part of kernels: linked, and left at that."""
+    """The code of a part of a kernel: linked with what it calls, but not optimized."""
 
     def finalize(self) -> None:
         for library in dict.fromkeys(self._linking_libraries):
@@ -45,7 +45,7 @@ class _Part(JITCodeLibrary):
 
 
 class _Apart(_Part):
-    """The same, of a function that stays one: LLVM would put a copy wherever it is called."""
+    """The same for a function that is not inlined: LLVM would copy it to every caller."""
 
     attributes: tuple[str, ...] = ("noinline",)
 
@@ -80,15 +80,15 @@ class _BriefCompiler(_PartCompiler):
 
 
 def _no_executable(library: Any, description: Any, environment: Any) -> Any:
-    """What numba knows a compiled function by. It has no address: nobody calls it from Python."""
+    """Numba's record of a compiled function. A part has no address: Python never calls it."""
     library._ensure_finalized()
     module, name = description.lookup_module(), description.qualname
     return _dynfunc.make_function(module, name, "part of a kernel", 0, environment, (library,))
 
 
 class _PartDispatcher(CPUDispatcher):
-    """Takes constants for what they are, whole numbers: numba would compile a function anew for
-    each that it is given."""
+    """Treats a constant argument as any whole number: numba would compile the function again for
+    each constant."""
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         plain = [types.unliteral(each) for each in args]  # type: ignore[no-untyped-call]
@@ -97,59 +97,78 @@ class _PartDispatcher(CPUDispatcher):
 
 class _CacheFile(IndexDataCacheFile):
     def _load_index(self) -> Any:
-        """What another version of ours left may name types that are gone: as if it were not there.
-        It is written anew."""
+        """An index of another version may name types that no longer exist. It is ignored, and
+        overwritten."""
         try:
             return super()._load_index()  # type: ignore[no-untyped-call]
         except (ImportError, AttributeError, TypeError, ValueError, EOFError, UnpicklingError):
             return {}
 
 
+_STAMP = "__source_digest__"  # the name of it in a module
+_CACHED: Any = {"cache": True, "nogil": True, "error_model": "numpy"}
 _OPTIONS: Any = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 
 
-def entry(function: Function) -> Function:
-    """What Python calls."""
-    dispatcher: Any = njit(cache=True, **_OPTIONS)(function)
+def _cached(function: Function, **options: Any) -> Function:
+    dispatcher: Any = njit(**_CACHED, **options)(function)
     file = dispatcher._cache._cache_file
     file.__class__ = _CacheFile
-    file._source_stamp = sources(Path(function.__code__.co_filename))
+    file._source_stamp = _stamp_of(function)
     return dispatcher  # type: ignore[no-any-return]
+
+
+def _stamp_of(function: Callable[..., Any]) -> str:
+    """The digest of the function's module, once for all its functions."""
+    known = function.__globals__
+    if _STAMP not in known:
+        known[_STAMP] = source_digest(function.__module__, Path(function.__code__.co_filename))
+    stamp: str = known[_STAMP]
+    return stamp
+
+
+def cached_njit(function: Callable[..., Any]) -> Any:
+    """A function that is compiled by itself, as numba does. It may allocate."""
+    return _cached(function)
+
+
+def inlined_njit(function: Callable[..., Any]) -> Any:
+    """A small function that becomes part of its compiled callers, of any kind."""
+    return _cached(function, inline="always")
+
+
+def entry(function: Function) -> Function:
+    """The function of a kernel that Python calls."""
+    return _cached(function, _nrt=False, no_cfunc_wrapper=True)
 
 
 def compiled(
     function: Function, compiler: type[_PartCompiler] = _PartCompiler, **options: Any
 ) -> Function:
-    """What entries and other parts call."""
-    # What is not said here is taken from who calls it first, also whether it is put into its place.
+    """A part of a kernel: entries and other parts call it."""
+    # Numba would take unset options from the first caller, including whether to inline.
     options = {"forceinline": False, **_OPTIONS, **options}
     options |= {"nopython": True, "no_cpython_wrapper": True}
     return _PartDispatcher(function, {}, options, compiler)  # type: ignore[return-value]
 
 
 def apart(function: Function) -> Function:
-    """A part that is large: there is one of it in a kernel."""
+    """A large part: a kernel has one copy of it."""
     return compiled(function, _ApartCompiler)
 
 
 def brief(function: Function) -> Function:
-    """The same, with loops that are short: to unroll them takes LLVM long and gains nothing."""
+    """A large part with short loops: unrolling them takes LLVM long and gains nothing."""
     return compiled(function, _BriefCompiler)
 
 
 def inlined(function: Function) -> Function:
-    """A part that is too small to be called."""
+    """A part that is too small for a call."""
     return compiled(function, forceinline=True)
 
 
 def scanning(function: Function) -> Function:
-    """A part that is one loop over arrays. It is optimised before it is linked, so that it becomes
-    vector code: inside of what calls it, LLVM sees less. Sums may be taken in any order."""
+    """A part that is one loop over arrays. It is optimized before it is linked, because LLVM
+    vectorizes it more readily outside its callers. Sums may be taken in any order."""
     options = {**_OPTIONS, "no_cpython_wrapper": True, "fastmath": {"reassoc"}}
     return njit(**options)(function)  # type: ignore[no-any-return]
-
-
-def sources(file: Path) -> str:
-    """A digest of a kernel's folder and of what all kernels have in common."""
-    files = [*sorted(file.parent.glob("*.py")), *(Path(__file__).parent / name for name in _COMMON)]
-    return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()

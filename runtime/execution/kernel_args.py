@@ -1,4 +1,4 @@
-"""Many arrays behind one pointer, for kernels of many functions.
+"""Passes many arrays to a kernel as one pointer.
 
 A NamedTuple of arrays is passed to a compiled function array by array, each as its address, shape
 and strides: hundreds of arguments at every call, slow to run and slower to compile. A handle is

@@ -1,17 +1,15 @@
-"""Kernels made to the shape of a workload.
+"""Kernels specialized for the shape of a workload.
 
-A kernel is a folder of modules. The upper-case names marked `# shape` in one of them are
-constants. A copy with other values, perhaps with some modules written anew, goes to the cache
-folder and is imported from there, so that numba compiles it once for each shape and machine: the
+A kernel is a folder of modules. The upper-case names marked `# shape` in one of them are constants.
+A copy of the folder with other values, and perhaps with some modules rewritten, goes to the cache
+folder and is imported from there, so numba compiles it once for each shape and machine: the
 second start finds it compiled. Only whole numbers and truth values go into the copy.
 """
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import importlib.util
-import inspect
 import os
 import re
 import shutil
@@ -22,26 +20,23 @@ from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
 
-import numba
-
 from runtime.cache_dir import cache_of
-from runtime.execution import cycle_clock, jit, kernel_args, prefetch, wide_float
+from runtime.execution.source_digest import absolute_imports, digest_of, imports_in, sources_of
 
-# Modules whose code ends up in kernels.
-_INSIDE = (wide_float, kernel_args, jit, prefetch, cycle_clock)
 _SHAPE = re.compile(r"^([A-Z]+) = \S+(  # shape.*)$", re.MULTILINE)
 
 
-class Kernel:
-    """`shape` are the constants of the module `words`; `written` are modules by their files."""
+class KernelTemplate:
+    """A kernel of one shape. `shape` has the constants of the module `record`; `rewritten` has the
+    sources of modules by file name."""
 
     def __init__(
-        self, folder: Path, words: str, shape: Mapping[str, int], written: Mapping[str, str]
+        self, folder: Path, record: str, shape: Mapping[str, int], rewritten: Mapping[str, str]
     ) -> None:
         self._folder = folder
-        self._words = words
+        self._record = record
         self._shape = shape
-        self._written = written
+        self._rewritten = rewritten
 
     def load(self, module: str = "") -> ModuleType:
         """The kernel, or one of its modules. Its functions compile when they are first called."""
@@ -54,23 +49,32 @@ class Kernel:
         """Whether the kernel was compiled on this machine before."""
         return any((self._path / "__pycache__").glob(f"{module}.{function}-*.nbi"))
 
+    def imported_sources(self) -> dict[str, Path]:
+        """The files outside the kernel whose code is in it, by module."""
+        package = self._folder.name
+        imports = [
+            each
+            for name, source in self._files.items()
+            for each in absolute_imports(
+                imports_in(source), f"{package}.{Path(name).stem}", is_package=False
+            )
+        ]
+        return sources_of(each for each in imports if each[0].partition(".")[0] != package)
+
     @cached_property
     def _path(self) -> Path:
-        inside = "".join(
-            inspect.getsource(module)
-            for module in (wide_float, kernel_args, jit, prefetch, cycle_clock)
-        )
-        whole = "".join(f"{name}\n{source}" for name, source in sorted(self._files.items()))
-        digest = hashlib.sha256(f"{whole}{inside}{numba.__version__}".encode()).hexdigest()[:16]
+        """The folder of the copy: named by a digest of the copy and of what it imports."""
+        copied = (f"{name}\n{source}" for name, source in sorted(self._files.items()))
+        digest = digest_of(self.imported_sources().values(), copied)[:16]
         return cache_folder() / f"{self._folder.parent.name}_{digest}"
 
     @cached_property
     def _files(self) -> dict[str, str]:
         files = dict(_sources(self._folder))
-        files[self._words] = _SHAPE.sub(
-            lambda m: f"{m[1]} = {self._shape[m[1]]!r}{m[2]}", files[self._words]
+        files[self._record] = _SHAPE.sub(
+            lambda m: f"{m[1]} = {self._shape[m[1]]!r}{m[2]}", files[self._record]
         )
-        return {**files, **self._written}
+        return {**files, **self._rewritten}
 
 
 @cache
@@ -83,14 +87,14 @@ def cache_folder() -> Path:
 
 
 def _write(path: Path, files: Mapping[str, str]) -> None:
-    """Whole or not at all, since others may start at the same time."""
+    """Writes all files or none, since other processes may start at the same time."""
     made = Path(tempfile.mkdtemp(dir=path.parent))
     for name, source in files.items():
         (made / name).write_text(source, encoding="utf-8")
     made.chmod(0o755)
     try:
         os.rename(made, path)
-    except OSError:  # somebody else was first
+    except OSError:  # another process was first
         shutil.rmtree(made)
         if not path.exists():
             raise

@@ -1,7 +1,7 @@
-"""What the windows of some partitions have come to, on its way to the rows of all.
+"""Merges the partial results of closed windows into result rows.
 
-A GROUP-BY value may lie in partitions of several engines, so an engine's totals are partial until
-they are merged. Only then is an average divided, a row held against HAVING, a number rounded.
+A GROUP-BY value may be in partitions of several engines, so an engine's totals are partial until
+they are merged. Only then are averages divided, HAVING applied and numbers rounded.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from runtime.execution.exact.executor import Closed
-from runtime.execution.exact.results import Group, Merge, ResultWriter
+from runtime.execution.exact.executor import WindowTotals
+from runtime.execution.exact.results import ExactWriter, Group, Merge
 from runtime.execution.exact.trends import Totals
 from runtime.execution.result_writer import FloatWriter
 from runtime.execution.window_partials import Block, merge
@@ -55,7 +55,7 @@ def empty_table(
     query: Query, types: Mapping[str, pa.DataType], clock: Clock | None, numeric: str
 ) -> pa.Table:
     if numeric == "exact":
-        return ResultWriter(query, types, numeric).table({}, clock)
+        return ExactWriter(query, types, numeric).table({}, clock)
     return FloatWriter(query, types).table(None, clock)
 
 
@@ -65,7 +65,7 @@ def _table(
     together = _merged(found, query)
     if isinstance(together, Block):
         return FloatWriter(query, types).table(together, clock)
-    return ResultWriter(query, types, "exact").table(together, clock)
+    return ExactWriter(query, types, "exact").table(together, clock)
 
 
 def _merged(found: list[Partial], query: Query) -> Partial:
@@ -75,5 +75,5 @@ def _merged(found: list[Partial], query: Query) -> Partial:
     sums = Merge([query])
     for totals in found:
         assert isinstance(totals, dict)
-        sums.add(Closed(query.name, *at, each) for at, each in totals.items())
+        sums.add(WindowTotals(query.name, *at, each) for at, each in totals.items())
     return sums.take(query.name)

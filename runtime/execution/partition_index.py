@@ -1,4 +1,4 @@
-"""Partitions: a dense slot for each combination of values of the partition attributes."""
+"""Maps each combination of partition attribute values to a dense slot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditions over whole columns, with the meaning that `language/evaluate.py` gives them row by
+"""Conditions over whole columns, with the meaning that `language/row_eval.py` gives them row by
 row: three values, comparisons of numbers exact whatever their types, arithmetic in doubles.
 """
 
@@ -58,8 +58,6 @@ class _Evaluator:
         match expression:
             case s.Compare(symbol, left, right):
                 return self._compare(symbol, left, right)
-            case s.Between(body, low, high):
-                return self._all_of((s.Compare(">=", body, low), s.Compare("<=", body, high)))
             case s.OneOf(body, values):
                 cells = self._cells(body)
                 wanted = frozenset(literal.value for literal in values)
@@ -78,8 +76,10 @@ class _Evaluator:
             case s.Negative(body):
                 cells = self._cells(body)
                 return Cells(-cells.values.astype(np.float64), cells.valid)
-            case _:
+            case s.Attribute() | s.Column() | s.Aggregate():
                 return self._leaf(expression)
+            case _:
+                raise AssertionError(f"{expression} is not lowered")
 
     def _cells(self, expression: s.Expression) -> Cells:
         found = self._operand(expression)

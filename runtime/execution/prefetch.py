@@ -1,7 +1,7 @@
-"""Asks for memory before it is needed.
+"""Prefetches memory into the CPU's caches.
 
-Events of many partitions come interleaved, so every one touches another part of memory. Which
-parts the next events touch is known already: asked for in time, they are there when needed.
+Events of many partitions come interleaved, so each touches another part of memory. Which parts the
+next events touch is known already, so they are requested in advance.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ AHEAD = 16  # events
 
 @intrinsic
 def _prefetch(typing_context: Any, array: Any, row: Any, word: Any) -> Any:
-    """Asks for the cache line of a word of a row."""
+    """Prefetches the cache line of a word of a row."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         table = context.make_array(signature.args[0])(context, builder, arguments[0])

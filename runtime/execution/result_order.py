@@ -1,8 +1,8 @@
 """The order of result rows: by window, then by the values of GROUP-BY, null first.
 
-Whatever a column holds becomes columns of int64 of the same order: a number one, a text one for
-every eight of its bytes. Those are sorted digit by digit from the last to the first, so that equal
-rows stay as they were, over no more bits than differ.
+Every column becomes int64 columns of the same order: one for a number, one for every eight bytes of
+a text. A stable radix sort orders these from the last digit to the first, over no more bits than
+differ.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
-from numba import njit
 
 from runtime.execution.column import Cells, Ints, whole_order, words_of
 from runtime.execution.interner import text_parts
+from runtime.execution.jit import cached_njit
 
 Order = npt.NDArray[np.int32]
 
@@ -67,7 +67,7 @@ def taken(column: pa.Array, order: Order | None) -> pa.Array:
         found = words.copy()
     else:
         found = np.empty(size, np.int64)
-        _take(words, order, found)
+        _gather(words, order, found)
     return pa.Array.from_buffers(data_type, size, [None, pa.py_buffer(found)])
 
 
@@ -112,7 +112,7 @@ def _words(column: pa.Array) -> Iterable[Ints]:
     return [pc.rank(column, tiebreaker="dense").to_numpy().astype(np.int64)]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached_njit
 def _read_words(offsets, data, words):  # type: ignore[no-untyped-def]
     """Eight bytes of each text at a time, as whole numbers of the same order."""
     for number in range(len(words)):
@@ -126,7 +126,7 @@ def _read_words(offsets, data, words):  # type: ignore[no-untyped-def]
             words[number, row] = np.int64(word ^ _TOP)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached_njit
 def _in_order(keys: Ints) -> bool:
     for row in range(1, keys.shape[1]):
         for column in range(len(keys)):
@@ -138,7 +138,7 @@ def _in_order(keys: Ints) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached_njit
 def _number_rows(keys: Ints, order: Order, found: Ints, firsts: Ints) -> int:
     count = 0
     for place in range(len(order)):
@@ -163,7 +163,7 @@ def _sorted_rows(keys: Ints) -> Order:
     return found
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached_njit
 def _sort(keys, counts, away, order):  # type: ignore[no-untyped-def]
     """Sorts to and fro between the two halves of its arrays; gives the half of the outcome."""
     for row in range(order.shape[1]):
@@ -188,7 +188,7 @@ def _sort(keys, counts, away, order):  # type: ignore[no-untyped-def]
     return half
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached_njit
 def _pass(unit, counts, away, order, to_away, to_order):  # type: ignore[no-untyped-def]
     """Sorts by one digit."""
     last = np.uint64(len(counts) - 1)
@@ -206,7 +206,7 @@ def _pass(unit, counts, away, order, to_away, to_order):  # type: ignore[no-unty
         to_order[at] = order[place]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _take(words: Ints, order: Order, found: Ints) -> None:
+@cached_njit
+def _gather(words: Ints, order: Order, found: Ints) -> None:
     for place in range(len(order)):
         found[place] = words[np.uint64(order[place])]

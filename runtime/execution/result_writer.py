@@ -1,4 +1,4 @@
-"""Writes merged blocks as the tables that `results.ResultWriter` writes for floats, by columns."""
+"""Writes merged blocks as result tables, by columns, in doubles."""
 
 from __future__ import annotations
 
@@ -55,24 +55,15 @@ class FloatWriter:
         return self._types.get(attribute, pa.null()) if attribute is not None else pa.int64()
 
     def _bounds(self, windows: Ints, clock: Clock | None) -> dict[str, pa.Array]:
-        window = self._query.window
-        starts = windows * window.slide
-        ends = starts + window.within
-        if window.counted:
-            return {"window_start": pa.array(starts), "window_end": pa.array(ends - 1)}
-        if clock is None:  # no input yet, so there are no rows and the type is not known
-            return {
-                "window_start": pa.array(starts.tolist()),
-                "window_end": pa.array(ends.tolist()),
-            }
-        return {"window_start": clock.to_arrow(starts), "window_end": clock.to_arrow(ends)}
+        start, end = self._query.window.bounds(windows, clock)
+        return {"window_start": start, "window_end": end}
 
     def _column(self, column: OutputColumn, block: Block) -> dict[str, pa.Array]:
         if column.group is not None:
             return {column.name: block.groups[self._query.group_by.index(column.group)]}
         assert column.measure is not None
         measure = self._query.measures[column.measure]
-        if measure.function in ("MIN", "MAX"):
+        if measure.returns_attribute:
             attribute = self._query.lanes[measure.lanes[0]].attribute
             return {column.name: extreme_of(block, measure, self._type(attribute))}
         return _doubles(column.name, *numbers_of(block, measure))

@@ -1,4 +1,4 @@
-"""Events of one partition with equal instants: they are never neighbours, so they go together."""
+"""Groups events of one partition with equal instants: they are never adjacent in a trend."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from runtime.execution.column import Ints
+from runtime.execution.jit import cached_njit
 
 Small = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
-class Groups:
+class SimultaneousGroups:
     """`group` is 0 for an event alone in its instant, 1 for the first of a group, -1 for the
     others; `follower` is the row of the group's next event, or -1."""
 
@@ -28,34 +28,34 @@ class Groups:
         return int(_longest(self.group, self.follower)) if len(self.follower) else 1
 
 
-class Ties:
-    """Finds the groups of a batch. Most batches have none, which is seen at a glance."""
+class GroupFinder:
+    """Finds the groups of a batch. Most batches have none, which is cheap to see."""
 
     def __init__(self) -> None:
         self._stamp = np.zeros(0, np.int64)
         self._tail = np.zeros(0, np.int32)
         self._runs = 0
-        self._none = Groups(np.zeros(0, np.int8), np.zeros(0, np.int32))
+        self._none = SimultaneousGroups(np.zeros(0, np.int8), np.zeros(0, np.int32))
 
-    def groups(self, instants: Ints, slots: Small, capacity: int) -> Groups:
+    def groups(self, instants: Ints, slots: Small, capacity: int) -> SimultaneousGroups:
         size = len(instants)
         if not _any_equal(instants):
             if len(self._none.group) < size:
-                self._none = Groups(np.zeros(size, np.int8), np.zeros(0, np.int32))
+                self._none = SimultaneousGroups(np.zeros(size, np.int8), np.zeros(0, np.int32))
             return self._none
         if len(self._stamp) < capacity:
             self._stamp = np.concatenate(
                 [self._stamp, np.zeros(capacity - len(self._stamp), np.int64)]
             )
             self._tail = np.zeros(capacity, np.int32)
-        groups = Groups(np.zeros(size, np.int8), np.full(size, -1, np.int32))
+        groups = SimultaneousGroups(np.zeros(size, np.int8), np.full(size, -1, np.int32))
         self._runs = _link(
             instants, slots, self._stamp, self._tail, self._runs, groups.group, groups.follower
         )
         return groups
 
 
-@njit(cache=True, nogil=True)
+@cached_njit
 def _any_equal(instants: Ints) -> bool:
     """Looks at all of them, since a loop without a way out becomes vector code."""
     equal = 0
@@ -64,7 +64,7 @@ def _any_equal(instants: Ints) -> bool:
     return equal > 0
 
 
-@njit(cache=True, nogil=True)
+@cached_njit
 def _link(
     instants: Ints,
     slots: Small,
@@ -91,7 +91,7 @@ def _link(
     return run
 
 
-@njit(cache=True, nogil=True)
+@cached_njit
 def _longest(group: npt.NDArray[np.int8], follower: Small) -> int:
     longest = 1
     for first in range(len(follower)):

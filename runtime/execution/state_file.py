@@ -1,7 +1,7 @@
-"""Checkpoints: an Arrow file with everything that a run must not forget.
+"""Reads and writes the Arrow file of a local checkpoint.
 
 One row for each piece of state: the header, the events that wait, every open window of every
-partition. JSON inside, no pickle; the file is checked before anything is taken from it.
+partition. It contains JSON, no pickle, and is checked before anything is loaded.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Text of attributes that are compared with NEXT, as whole numbers with an order beside them."""
+"""Maps texts that are compared with NEXT to whole numbers, and ranks them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from runtime.execution.column import Ints
 from runtime.execution.interner import Interner
 
 
-class Texts:
-    """Grows by every text that it has not seen."""
+class TextDictionary:
+    """Every text that was ever looked up."""
 
     def __init__(self) -> None:
         self._known = Interner()

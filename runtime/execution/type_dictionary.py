@@ -1,4 +1,4 @@
-"""Event types as small whole numbers."""
+"""Maps event types to small whole numbers."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Codes: TypeAlias = npt.NDArray[np.int32]
 _MOST = 65_536
 
 
-class TypeCodes:
-    """Grows as queries come and never forgets; -1 stands for a type that nobody asked for."""
+class TypeDictionary:
+    """Has every type that a query ever named; -1 stands for any other type."""
 
     def __init__(self) -> None:
         self._codes: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Doubles with an exponent of their own: 53 bits of precision at any magnitude.
+"""Floats with a wide exponent: 53 bits of precision at any magnitude.
 
 A number is `m * 2**(512 * e)` with a double `m` and a whole `e >= 0`. Normal form: with `e == 0`
 any `|m| < 2**512`, so what fits a double is kept as it is and whole numbers below 2**53 are exact;
@@ -9,14 +9,15 @@ apart that the smaller does not count, and a product of two mantissas never over
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from runtime.execution.jit import cached_njit, inlined_njit
 
 STEP = 512
 LARGE = 2.0**STEP
 SMALL = 2.0**-STEP
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined_njit
 def normal(m, e):
     """The normal form of a mantissa that may be out of its range (but is finite)."""
     while abs(m) >= LARGE:
@@ -30,7 +31,7 @@ def normal(m, e):
     return m, e
 
 
-@njit(cache=True, nogil=True)
+@cached_njit
 def add(m, e, n, f):
     """The sum of two normal numbers."""
     if e == f:
@@ -47,13 +48,13 @@ def add(m, e, n, f):
     return m, e
 
 
-@njit(cache=True, nogil=True)
+@cached_njit
 def mul(m, e, n, f):
     """The product of two normal numbers."""
     return normal(m * n, e + f)
 
 
-@njit(cache=True, nogil=True)
+@cached_njit
 def power(c):
     """2**c for a whole c >= 0."""
     e = c // STEP

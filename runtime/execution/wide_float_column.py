@@ -1,4 +1,4 @@
-"""Columns of numbers with an exponent of their own; see `extended.py` for one such number."""
+"""Columns of wide floats; see `wide_float.py` for one such number."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from runtime.execution.column import Doubles, Ints, Mask
+from runtime.execution.jit import cached_njit
 from runtime.execution.wide_float import STEP, add
 
 Exponents = npt.NDArray[np.int32]
@@ -85,7 +85,7 @@ class Numbers:
             return np.ldexp(quotients, STEP * apart) if apart.any() else quotients
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached_njit
 def _add_groups(
     groups: Ints, mantissa: Doubles, exponent: Exponents, totals: Doubles, scales: Exponents
 ) -> None:

@@ -14,9 +14,9 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from numba import njit
 
 from runtime.execution.column import Ints, Mask
+from runtime.execution.jit import cached_njit
 from runtime.execution.partition_index import Keys
 from runtime.execution.result_order import Ordering
 from runtime.execution.wide_float_column import Numbers
@@ -130,7 +130,7 @@ def _concat(blocks: Sequence[Block]) -> Block:
     )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached_njit
 def _fold_groups(
     groups: Ints, order: Ints, valid: Mask, best: Ints, known: Mask, least: bool
 ) -> None:

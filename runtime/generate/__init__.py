@@ -22,9 +22,9 @@ from datetime import datetime
 import pyarrow as pa
 
 from runtime.errors import InputError, did_you_mean
-from runtime.generate.block import BLOCK
 from runtime.generate.catalog import CATALOG
 from runtime.generate.emit import emit
+from runtime.generate.generated_block import BLOCK
 from runtime.generate.parameters import check_rows, resolve
 from runtime.generate.spec import parse_spec
 from runtime.generate.stream import Stream, StreamInfo

@@ -17,7 +17,7 @@ def microseconds(moment: datetime) -> int:
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
 
-class Clock:
+class EventClock:
     """Gives each event an equal stretch of time and a random moment in it, so the rate holds."""
 
     def __init__(self, start: datetime, rate: float, unit: str) -> None:

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from runtime.generate.block import BLOCK, Block, Column
-from runtime.generate.clock import Clock
+from runtime.generate.clock import EventClock
+from runtime.generate.generated_block import BLOCK, GeneratedBlock, GeneratedColumn
 from runtime.generate.parameters import Parameters
 from runtime.generate.simulate import Walker, chain
 from runtime.generate.stream import Columns, Stream
@@ -21,7 +21,7 @@ def emit(stream: Stream, wanted: Parameters, rows: int) -> Iterator[pa.RecordBat
     prepare, draw = _generators(stream.name, wanted.seed)
     walker = Walker(chain(wanted.flows, wanted.lengths), wanted.groups, prepare)
     columns = stream.columns(wanted.groups, prepare)
-    clock = Clock(wanted.start, wanted.rate, stream.unit)
+    clock = EventClock(wanted.start, wanted.rate, stream.unit)
     for first in range(0, wanted.events, BLOCK):
         times = clock.times(first, BLOCK, draw)
         block = _batch(stream, times, walker.block(draw), columns)
@@ -37,10 +37,10 @@ def _generators(name: str, seed: int) -> list[np.random.Generator]:
 
 
 def _batch(
-    stream: Stream, times: NDArray[np.int64], block: Block, columns: Columns
+    stream: Stream, times: NDArray[np.int64], block: GeneratedBlock, columns: Columns
 ) -> pa.RecordBatch:
     life = stream.lifecycle
-    kinds = Column(life.type_of[block.state], pa.array(life.type_names))
+    kinds = GeneratedColumn(life.type_of[block.state], pa.array(life.type_names))
     filled = {"type": kinds, **columns(block)}
     schema = stream.schema
     arrays = [filled[field.name].arrow(block.order, field.type) for field in list(schema)[1:]]

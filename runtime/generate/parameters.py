@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 import numpy as np
 
 from runtime.errors import InputError, did_you_mean
-from runtime.generate.block import BLOCK
 from runtime.generate.clock import MINUTE, START, microseconds
+from runtime.generate.generated_block import BLOCK
 from runtime.generate.lifecycle import Floats, Lifecycle
 from runtime.generate.share_bounds import alternating
 from runtime.generate.share_solver import fit

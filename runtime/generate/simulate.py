@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from runtime.generate.block import BLOCK, Block
+from runtime.generate.generated_block import BLOCK, GeneratedBlock
 from runtime.generate.lifecycle import Floats
 
 # A jump is looked up by a 16-bit random number: chances are exact to 1 in 65,536.
@@ -15,7 +15,7 @@ JUMPS = 1 << 16
 
 
 @dataclass(frozen=True)
-class Chain:
+class MarkovChain:
     """How long runs last and what follows them. Run lengths are geometric, hence memoryless."""
 
     leave: tuple[float, ...]
@@ -23,11 +23,11 @@ class Chain:
     start: Floats
 
 
-def chain(flows: Floats, lengths: Floats) -> Chain:
+def chain(flows: Floats, lengths: Floats) -> MarkovChain:
     """From the flows between states and the mean run length in each state."""
     runs = flows.sum(axis=1)
     events = runs * lengths
-    return Chain(
+    return MarkovChain(
         leave=tuple((1.0 / lengths).tolist()),
         jump=tuple(_jumps(row) for row in flows),
         start=np.asarray(events / events.sum()),
@@ -45,14 +45,14 @@ def _jumps(weights: Floats) -> bytes:
 class Walker:
     """The state of every partition. Grows with the number of partitions, not with the stream."""
 
-    def __init__(self, steps: Chain, groups: int, rng: np.random.Generator) -> None:
+    def __init__(self, steps: MarkovChain, groups: int, rng: np.random.Generator) -> None:
         self._chain = steps
         self._groups = groups
         # As if the stream had run forever: shares hold from the first event on.
         drawn = rng.choice(len(steps.start), size=groups, p=steps.start)
         self._state: list[int] = drawn.tolist()
 
-    def block(self, rng: np.random.Generator) -> Block:
+    def block(self, rng: np.random.Generator) -> GeneratedBlock:
         # Small integers are sorted by radix.
         dtype = np.uint16 if self._groups <= JUMPS else np.uint32
         slots = rng.integers(self._groups, size=BLOCK, dtype=dtype)
@@ -61,7 +61,7 @@ class Walker:
         heads = np.flatnonzero(np.diff(slot, prepend=-1))
         active = slot[heads]
         state = self._walk(rng, active, np.diff(heads, append=BLOCK))
-        return Block(rng, order, slot, state, active, heads)
+        return GeneratedBlock(rng, order, slot, state, active, heads)
 
     def _walk(
         self, rng: np.random.Generator, active: NDArray[np.int64], counts: NDArray[np.intp]

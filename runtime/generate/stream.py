@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from runtime.generate.block import Block, Column
+from runtime.generate.generated_block import GeneratedBlock, GeneratedColumn
 from runtime.generate.lifecycle import Lifecycle
 
 # Attribute columns of a block. What they remember of each partition lives in the callable.
-Columns = Callable[[Block], Mapping[str, Column]]
+Columns = Callable[[GeneratedBlock], Mapping[str, GeneratedColumn]]
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ trees are equal when they say the same.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, TypeAlias, TypeVar
 
 Span: TypeAlias = tuple[int, int]
 
@@ -28,7 +29,7 @@ OPERATORS = ("NOT", "SEQ", "AS", "AND", "OR", "IN", "BETWEEN", "IS", "NULL", "TR
 
 
 @dataclass(frozen=True)
-class Node:
+class SyntaxNode:
     span: Span = field(compare=False, repr=False, kw_only=True, default=(0, 0))
 
 
@@ -36,43 +37,43 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Event(Node):
+class Event(SyntaxNode):
     type: str
     alias: str | None = None
 
 
 @dataclass(frozen=True)
-class Seq(Node):
+class Seq(SyntaxNode):
     parts: tuple[Pattern, ...]
 
 
 @dataclass(frozen=True)
-class Either(Node):
+class Either(SyntaxNode):
     parts: tuple[Pattern, ...]
 
 
 @dataclass(frozen=True)
-class Plus(Node):
+class Plus(SyntaxNode):
     body: Pattern
 
 
 @dataclass(frozen=True)
-class Star(Node):
+class Star(SyntaxNode):
     body: Pattern
 
 
 @dataclass(frozen=True)
-class Maybe(Node):
+class Maybe(SyntaxNode):
     body: Pattern
 
 
 @dataclass(frozen=True)
-class Not(Node):
+class Not(SyntaxNode):
     body: Pattern
 
 
 @dataclass(frozen=True)
-class Both(Node):
+class Both(SyntaxNode):
     """`P & Q`: pairs of one trend of each side."""
 
     left: Pattern
@@ -137,12 +138,12 @@ Value: TypeAlias = int | float | str | bool | None
 
 
 @dataclass(frozen=True)
-class Literal(Node):
+class Literal(SyntaxNode):
     value: Value
 
 
 @dataclass(frozen=True)
-class Attribute(Node):
+class Attribute(SyntaxNode):
     """`T.speed`, or `NEXT(T).speed` when `next` is set."""
 
     owner: str
@@ -153,14 +154,14 @@ class Attribute(Node):
 
 
 @dataclass(frozen=True)
-class Column(Node):
+class Column(SyntaxNode):
     """A bare name: in HAVING a column of the result row."""
 
     name: str
 
 
 @dataclass(frozen=True)
-class Aggregate(Node):
+class Aggregate(SyntaxNode):
     """`COUNT(*)` has neither owner nor attribute, `COUNT(E)` has no attribute."""
 
     function: str
@@ -177,64 +178,64 @@ class Aggregate(Node):
 
 
 @dataclass(frozen=True)
-class Arithmetic(Node):
+class Arithmetic(SyntaxNode):
     operator: str
     left: Expression
     right: Expression
 
 
 @dataclass(frozen=True)
-class Negative(Node):
+class Negative(SyntaxNode):
     body: Expression
 
 
 @dataclass(frozen=True)
-class Compare(Node):
+class Compare(SyntaxNode):
     operator: str
     left: Expression
     right: Expression
 
 
 @dataclass(frozen=True)
-class OneOf(Node):
+class OneOf(SyntaxNode):
     body: Expression
     values: tuple[Literal, ...]
 
 
 @dataclass(frozen=True)
-class Between(Node):
+class Between(SyntaxNode):
     body: Expression
     low: Expression
     high: Expression
 
 
 @dataclass(frozen=True)
-class IsNull(Node):
+class IsNull(SyntaxNode):
     body: Expression
 
 
 @dataclass(frozen=True)
-class AllOf(Node):
+class AllOf(SyntaxNode):
     parts: tuple[Expression, ...]
 
 
 @dataclass(frozen=True)
-class AnyOf(Node):
+class AnyOf(SyntaxNode):
     parts: tuple[Expression, ...]
 
 
 @dataclass(frozen=True)
-class Invert(Node):
+class Invert(SyntaxNode):
     body: Expression
 
 
 @dataclass(frozen=True)
-class Equivalence(Node):
+class Equivalence(SyntaxNode):
     names: tuple[Column, ...]
 
 
 @dataclass(frozen=True)
-class Length(Node):
+class Length(SyntaxNode):
     operator: str
     number: int | float
 
@@ -275,6 +276,21 @@ def operands(expression: Expression) -> tuple[Expression, ...]:
             return ()
 
 
+E = TypeVar("E", bound=SyntaxNode)
+
+
+def with_operands(expression: E, change: Callable[[Any], Any]) -> E:
+    """The expression with each of its operands changed."""
+    changed: dict[str, Any] = {}
+    for each in fields(expression):
+        value = getattr(expression, each.name)
+        if isinstance(value, SyntaxNode):
+            changed[each.name] = change(value)
+        elif isinstance(value, tuple) and value and isinstance(value[0], SyntaxNode):
+            changed[each.name] = tuple(change(part) for part in value)
+    return replace(expression, **changed) if changed else expression
+
+
 def walk(expression: Expression) -> list[Expression]:
     found = [expression]
     for part in operands(expression):
@@ -286,7 +302,7 @@ def walk(expression: Expression) -> list[Expression]:
 
 
 @dataclass(frozen=True)
-class Output(Node):
+class ReturnItem(SyntaxNode):
     """One item of RETURN: a group attribute or an aggregate, perhaps renamed."""
 
     value: Column | Aggregate
@@ -294,23 +310,23 @@ class Output(Node):
 
 
 @dataclass(frozen=True)
-class Duration(Node):
+class Duration(SyntaxNode):
     number: int | float
     unit: str
     unit_span: Span = field(compare=False, repr=False, default=(0, 0))
 
 
 @dataclass(frozen=True)
-class Word(Node):
+class Word(SyntaxNode):
     text: str
 
 
 @dataclass(frozen=True)
-class QueryText(Node):
+class QueryText(SyntaxNode):
     """A query as written, every clause parsed, none checked against another."""
 
     name: Word | None
-    returns: tuple[Output, ...]
+    returns: tuple[ReturnItem, ...]
     pattern: Pattern
     semantics: Word | None
     where: Expression | None

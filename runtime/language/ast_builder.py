@@ -100,14 +100,14 @@ class Builder:
 
     # ---- RETURN ----------------------------------------------------------------------------
 
-    def returns(self, meta: Meta, parts: list[s.Output]) -> tuple[s.Output, ...]:
+    def returns(self, meta: Meta, parts: list[s.ReturnItem]) -> tuple[s.ReturnItem, ...]:
         return tuple(parts)
 
-    def output(self, meta: Meta, parts: list[Any]) -> s.Output:
+    def output(self, meta: Meta, parts: list[Any]) -> s.ReturnItem:
         value, name = parts[0], parts[-1] if len(parts) == 3 else None
         if isinstance(value, s.Word):
             value = s.Column(value.text, span=value.span)
-        return s.Output(value, name.text if name else None, span=self._span(meta))
+        return s.ReturnItem(value, name.text if name else None, span=self._span(meta))
 
     def aggregate(self, meta: Meta, parts: list[Any]) -> s.Aggregate:
         function, target, *rest = parts

@@ -6,8 +6,9 @@ from runtime.errors import QueryError, did_you_mean
 from runtime.language import ast as s
 from runtime.language.ambiguity import Bindings
 from runtime.language.automaton import compile_pattern
+from runtime.language.condition_ir import lower
 from runtime.language.conditions import Conditions, classify
-from runtime.language.error_collector import Report
+from runtime.language.error_collector import ErrorCollector
 from runtime.language.expressions import SPOKEN
 from runtime.language.pattern_check import (
     check_aliases,
@@ -16,10 +17,11 @@ from runtime.language.pattern_check import (
     check_size,
     check_states,
 )
-from runtime.language.query import Mention, Query, Semantics, Window
-from runtime.language.scope import Names
+from runtime.language.query import Mention, Query, Semantics
+from runtime.language.scope import Scope
 from runtime.language.select_binder import resolve_outputs
-from runtime.language.splitter import Source
+from runtime.language.splitter import SourceText
+from runtime.language.window import Window
 from runtime.language.window_binder import resolve_window
 from runtime.types.attribute_kinds import Kind
 
@@ -29,10 +31,10 @@ KEPT_NAMES = ("_late", "_dead_letter")
 
 
 def resolve(
-    source: Source, written: list[s.QueryText | None], errors: list[QueryError]
+    source: SourceText, written: list[s.QueryText | None], errors: list[QueryError]
 ) -> list[Query]:
     """The checked queries. A query with a mistake is left out, and its mistakes reported."""
-    report = Report(source, errors)
+    report = ErrorCollector(source, errors)
     resolved = []
     names: dict[str, s.Span] = {}
     mentions: list[Mention] = []
@@ -47,7 +49,7 @@ def resolve(
     return resolved
 
 
-def _name(text: s.QueryText, number: int, names: dict[str, s.Span], report: Report) -> str:
+def _name(text: s.QueryText, number: int, names: dict[str, s.Span], report: ErrorCollector) -> str:
     name = text.name.text if text.name is not None else f"q{number}"
     span = text.name.span if text.name is not None else text.span
     if name in names:
@@ -64,7 +66,9 @@ def _name(text: s.QueryText, number: int, names: dict[str, s.Span], report: Repo
     return name
 
 
-def _query(name: str, text: s.QueryText, report: Report, mentions: list[Mention]) -> Query | None:
+def _query(
+    name: str, text: s.QueryText, report: ErrorCollector, mentions: list[Mention]
+) -> Query | None:
     mistakes = len(report.errors)
     semantics = _semantics(text.semantics, report)
     window = resolve_window(text.within, text.slide, report)
@@ -74,7 +78,7 @@ def _query(name: str, text: s.QueryText, report: Report, mentions: list[Mention]
     check_negations(text.pattern, report)
     check_empty(text.pattern, template, report)
     check_aliases(template, report)
-    at_names = Names(template, report)
+    at_names = Scope(template, report)
     conditions = classify(text.where, template, at_names, report)
     bindings = Bindings(template, tuple(conditions.local))
     together = semantics is Semantics.NEXT or isinstance(text.pattern, s.Both)
@@ -99,7 +103,7 @@ def _query(name: str, text: s.QueryText, report: Report, mentions: list[Mention]
         lanes=tuple(outputs.lanes),
         measures=tuple(outputs.measures),
         columns=tuple(outputs.columns),
-        having=text.having,
+        having=None if text.having is None else lower(text.having),
         window=window,
         mentions=own,
         text=text,
@@ -107,7 +111,7 @@ def _query(name: str, text: s.QueryText, report: Report, mentions: list[Mention]
     )
 
 
-def _semantics(word: s.Word | None, report: Report) -> Semantics | None:
+def _semantics(word: s.Word | None, report: ErrorCollector) -> Semantics | None:
     if word is None:
         return Semantics.ANY
     for semantics in Semantics:
@@ -122,8 +126,8 @@ def _keys(
     text: s.QueryText,
     conditions: Conditions,
     window: Window | None,
-    names: Names,
-    report: Report,
+    names: Scope,
+    report: ErrorCollector,
 ) -> list[Mention]:
     """The partition attributes. Every event of the pattern must have them."""
     grouped = [column.name for column in text.group_by]
@@ -142,7 +146,7 @@ def _keys(
     return [Mention(c.name, names.all_types(), Kind.ANY, c.span) for c in columns]
 
 
-def _check_kinds(mentions: list[Mention], report: Report) -> None:
+def _check_kinds(mentions: list[Mention], report: ErrorCollector) -> None:
     """An attribute is one column of the input, so it has one kind in the whole workload."""
     first: dict[str, Mention] = {}
     for mention in mentions:

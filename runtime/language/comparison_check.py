@@ -26,7 +26,7 @@ def unlike(query: Query, schema: Schema) -> Iterator[QueryError]:
 
 
 def _comparisons(query: Query) -> Iterator[tuple[s.Expression, s.Expression, s.Expression]]:
-    """Each with its two sides; BETWEEN is two."""
+    """Each with its two sides."""
     conditions = [condition.expression for condition in query.local]
     conditions += [condition.expression for condition in query.adjacent]
     conditions += [] if query.having is None else [query.having]
@@ -34,9 +34,6 @@ def _comparisons(query: Query) -> Iterator[tuple[s.Expression, s.Expression, s.E
         match node:
             case s.Compare(_, left, right):
                 yield node, left, right
-            case s.Between(body, low, high):
-                yield node, body, low
-                yield node, body, high
 
 
 def _type_of(side: s.Expression, query: Query, schema: Schema) -> pa.DataType | None:

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 
 from runtime.language import ast as s
 from runtime.language.automaton import Template
-from runtime.language.error_collector import Report
+from runtime.language.condition_ir import lower
+from runtime.language.error_collector import ErrorCollector
 from runtime.language.expressions import KindChecker
 from runtime.language.query import AdjacentCondition, LocalCondition, Mention
-from runtime.language.scope import Names
+from runtime.language.scope import Scope
 from runtime.types.attribute_kinds import Kind
 
 MOST_LENGTH = 2**31 - 1
@@ -25,7 +26,7 @@ class Conditions:
 
 
 def classify(
-    where: s.Expression | None, template: Template, names: Names, report: Report
+    where: s.Expression | None, template: Template, names: Scope, report: ErrorCollector
 ) -> Conditions:
     classifier = _Classifier(template, names, report)
     for term in _conjuncts(where):
@@ -42,7 +43,7 @@ def _conjuncts(where: s.Expression | None) -> list[s.Expression]:
 
 
 class _Classifier:
-    def __init__(self, template: Template, names: Names, report: Report) -> None:
+    def __init__(self, template: Template, names: Scope, report: ErrorCollector) -> None:
         self.found = Conditions()
         self._template = template
         self._names = names
@@ -101,7 +102,7 @@ class _Classifier:
         if not attributes:
             self._report("this condition names no event", term.span)
         elif not later and len(earlier) == 1:
-            self.found.local.append(LocalCondition(earlier.pop(), term))
+            self.found.local.append(LocalCondition(earlier.pop(), lower(term), term))
         elif not later:
             hint = "neighbours are compared with NEXT, all events of a trend with [attribute]"
             self._report("a condition without NEXT can name only one event", term.span, hint)
@@ -129,7 +130,7 @@ class _Classifier:
     ) -> None:
         edges = [edge for automaton in self._template.automata for edge in automaton.edges]
         if any(p in before and q in after for p, q in edges):
-            self.found.adjacent.append(AdjacentCondition(before, after, term))
+            self.found.adjacent.append(AdjacentCondition(before, after, lower(term), term))
             return
         one = next(a.owner for a in attributes if not a.next)
         other = next(a.owner for a in attributes if a.next)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from runtime.errors import QueryError
 from runtime.language.ast import Span
-from runtime.language.splitter import Source
+from runtime.language.splitter import SourceText
 
 
-class Report:
-    def __init__(self, source: Source, errors: list[QueryError]) -> None:
+class ErrorCollector:
+    def __init__(self, source: SourceText, errors: list[QueryError]) -> None:
         self.source = source
         self.errors = errors
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from runtime.language import ast as s
-from runtime.language.error_collector import Report
+from runtime.language.error_collector import ErrorCollector
 from runtime.types import attribute_kinds as kinds
 from runtime.types.attribute_kinds import Kind
 
@@ -37,7 +37,7 @@ def spoken(data_type: pa.DataType) -> str:
 class KindChecker:
     """Walks a condition and tells `leaf` of every name in it, with the kind it is used as."""
 
-    def __init__(self, report: Report, leaf: Callable[[s.Expression, Kind], None]) -> None:
+    def __init__(self, report: ErrorCollector, leaf: Callable[[s.Expression, Kind], None]) -> None:
         self._report = report
         self._leaf = leaf
 

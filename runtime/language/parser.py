@@ -11,13 +11,12 @@ from lark.exceptions import UnexpectedInput, UnexpectedToken
 
 from runtime.errors import QueryError, WorkloadError
 from runtime.language import ast as s
+from runtime.language.aggregates import AGGREGATES
 from runtime.language.ast_builder import Builder
 from runtime.language.binder import resolve
-from runtime.language.expected import expected
-from runtime.language.hints import hint
-from runtime.language.mistakes import Mistake
 from runtime.language.query import Workload
-from runtime.language.splitter import REQUIRED, Clause, QueryClauses, Source, cut
+from runtime.language.splitter import REQUIRED, Clause, QueryClauses, SourceText, cut
+from runtime.language.syntax_errors import Mistake, expected, hint
 
 START = {
     "QUERY": "query_name",
@@ -33,8 +32,8 @@ START = {
 
 # What can be called in a clause. PATTERN has SEQ only, and there a comma may be missing as well.
 FUNCTIONS = {
-    "RETURN": ("COUNT", "SUM", "MIN", "MAX", "AVG"),
-    "HAVING": ("COUNT", "SUM", "MIN", "MAX", "AVG"),
+    "RETURN": tuple(AGGREGATES),
+    "HAVING": tuple(AGGREGATES),
     "WHERE": ("NEXT",),
 }
 MOST_NESTING = 100
@@ -42,7 +41,7 @@ MOST_NESTING = 100
 
 def parse(text: str, file: str = "<query>") -> Workload:
     """All queries of a text, checked. Raises `WorkloadError` with every mistake in it."""
-    source = Source.read(text, file)
+    source = SourceText.read(text, file)
     _check_characters(source)
     queries, errors = cut(source)
     if not queries and not errors:
@@ -56,7 +55,7 @@ def parse(text: str, file: str = "<query>") -> Workload:
     return Workload(tuple(resolved), source)
 
 
-def _check_characters(source: Source) -> None:
+def _check_characters(source: SourceText) -> None:
     """Half of a surrogate pair cannot be written to any file, so nothing can be made of it."""
     try:
         source.text.encode()
@@ -66,7 +65,7 @@ def _check_characters(source: Source) -> None:
 
 
 def _query_text(
-    source: Source, query: QueryClauses, errors: list[QueryError]
+    source: SourceText, query: QueryClauses, errors: list[QueryError]
 ) -> s.QueryText | None:
     """The query's syntax, or None where some clause of it does not parse."""
     parsed: dict[str, Any] = {}
@@ -98,7 +97,7 @@ def _query_text(
     )
 
 
-def _missing(source: Source, query: QueryClauses, keywords: list[str]) -> QueryError:
+def _missing(source: SourceText, query: QueryClauses, keywords: list[str]) -> QueryError:
     message = f"this query has no {' and no '.join(keywords)} clause"
     example = " ".join(REQUIRED[keyword] for keyword in keywords)
     return source.error(message, query.first.keyword_span, f"for example: {example}")
@@ -108,7 +107,7 @@ def _missing(source: Source, query: QueryClauses, keywords: list[str]) -> QueryE
 def _grammar() -> Lark:
     text = files("runtime.language").joinpath("grammar.lark").read_text(encoding="utf-8")
     return Lark(
-        text,
+        text.replace("__FUNCTIONS__", "|".join(AGGREGATES)),
         parser="lalr",
         start=sorted(set(START.values())),
         propagate_positions=True,
@@ -116,7 +115,7 @@ def _grammar() -> Lark:
     )
 
 
-def _clause(source: Source, clause: Clause) -> Any:
+def _clause(source: SourceText, clause: Clause) -> Any:
     text = source.text[clause.body[0] : clause.body[1]]
     tree = _grammar().parse(text, start=START[clause.keyword])
     # What works on the tree is recursive; only a text that is longer than that can be deeper.
@@ -136,7 +135,7 @@ def _is_deep(tree: Tree[Any]) -> bool:
 # ---- what is said of a clause that does not parse ------------------------------------------
 
 
-def _mistake(source: Source, clause: Clause, error: UnexpectedInput) -> Mistake:
+def _mistake(source: SourceText, clause: Clause, error: UnexpectedInput) -> Mistake:
     base = clause.body[0]
     accepts: frozenset[str] = frozenset()
     start, length = error.pos_in_stream or 0, 1

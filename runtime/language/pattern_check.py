@@ -5,7 +5,7 @@ from __future__ import annotations
 from runtime.language import ast as s
 from runtime.language.automaton import OPEN, SHUT, Template
 from runtime.language.determinize import more_subsets_than
-from runtime.language.error_collector import Report
+from runtime.language.error_collector import ErrorCollector
 
 # A position is a bit of a 64-bit word in the kernels; guards are antichains of sets of NOTs.
 MOST_POSITIONS = 64
@@ -13,7 +13,7 @@ MOST_NEGATIONS = 12
 MOST_STATES = 1_024
 
 
-def check_size(pattern: s.Pattern, report: Report) -> bool:
+def check_size(pattern: s.Pattern, report: ErrorCollector) -> bool:
     """Refused before compiling, since the automaton grows with the square of the positions."""
     events = len(s.leaves(pattern))
     if events > MOST_POSITIONS:
@@ -28,7 +28,7 @@ def check_size(pattern: s.Pattern, report: Report) -> bool:
     return True
 
 
-def check_negations(pattern: s.Pattern, report: Report) -> None:
+def check_negations(pattern: s.Pattern, report: ErrorCollector) -> None:
     sides = (pattern.left, pattern.right) if isinstance(pattern, s.Both) else (pattern,)
     for side in sides:
         if isinstance(side, s.Not):
@@ -38,7 +38,7 @@ def check_negations(pattern: s.Pattern, report: Report) -> None:
             _misplaced(side, report)
 
 
-def check_states(pattern: s.Pattern, template: Template, report: Report) -> None:
+def check_states(pattern: s.Pattern, template: Template, report: ErrorCollector) -> None:
     """For queries that need a state for each set of positions that bindings can reach."""
     if more_subsets_than(template, MOST_STATES):
         message = f"counting each trend once would take more than {MOST_STATES:,} states"
@@ -46,7 +46,7 @@ def check_states(pattern: s.Pattern, template: Template, report: Report) -> None
         report(message, pattern.span, hint)
 
 
-def check_empty(pattern: s.Pattern, template: Template, report: Report) -> None:
+def check_empty(pattern: s.Pattern, template: Template, report: ErrorCollector) -> None:
     """A trend has at least one event, and so has a negated match."""
     if template.automaton.nullable != SHUT and not _is_not(pattern):
         report("this pattern can match the empty trend", pattern.span, _empty_hint(pattern))
@@ -60,7 +60,7 @@ def check_empty(pattern: s.Pattern, template: Template, report: Report) -> None:
             report(message, body.span, "inside NOT, a NOT needs an event on both sides")
 
 
-def check_aliases(template: Template, report: Report) -> None:
+def check_aliases(template: Template, report: ErrorCollector) -> None:
     types = {p.type for p in template.positions}
     bound: dict[str, str] = {}
     for position in template.positions:
@@ -84,7 +84,7 @@ def _is_not(pattern: s.Pattern) -> bool:
     return isinstance(pattern, s.Not)
 
 
-def _misplaced(pattern: s.Pattern, report: Report) -> None:
+def _misplaced(pattern: s.Pattern, report: ErrorCollector) -> None:
     """NOT is an item of a sequence: it needs neighbours to have a gap between."""
     for part in s.children(pattern):
         if isinstance(part, s.Not) and not isinstance(pattern, s.Seq):

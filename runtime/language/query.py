@@ -4,14 +4,17 @@ a lane. Immutable; what runs keeps its state elsewhere."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 
 from runtime.errors import HamletError, did_you_mean
 from runtime.language import ast as s
+from runtime.language.aggregates import AggregateFunction, LaneInput, ResultKind
+from runtime.language.aggregates import Fold as Fold  # noqa: PLC0414 (for importers of Query)
 from runtime.language.automaton import Template
-from runtime.language.splitter import Source
+from runtime.language.splitter import SourceText
+from runtime.language.window import Window as Window  # noqa: PLC0414 (for importers of Query)
 from runtime.types.attribute_kinds import Kind
 
 
@@ -22,44 +25,25 @@ class Semantics(Enum):
 
 
 @dataclass(frozen=True)
-class Window:
-    """`[k*slide, k*slide + within)` for whole k, in microseconds, or in events if `counted`."""
-
-    within: int
-    slide: int
-    counted: bool = False
-
-    def covering(self, point: int) -> range:
-        """The numbers k of the windows that hold a time (or an ordinal)."""
-        return range((point - self.within) // self.slide + 1, point // self.slide + 1)
-
-    def first_from(self, point: int) -> int:
-        """The number k of the first window that starts there or later."""
-        return -(-point // self.slide)
-
-    def start(self, k: int) -> int:
-        return k * self.slide
-
-    def end(self, k: int) -> int:
-        return k * self.slide + self.within
-
-
-@dataclass(frozen=True)
 class LocalCondition:
-    """A condition on one event, for every position that its name stands for."""
+    """A condition on one event, for every position that its name stands for. `expression` is its
+    core form, `written` what the query says."""
 
     positions: frozenset[int]
     expression: s.Expression
+    written: s.Expression = field(compare=False)
 
 
 @dataclass(frozen=True)
 class AdjacentCondition:
     """A condition on two neighbours, where the first sits in `before` and the second in `after`.
-    In the expression, `NEXT(..)` attributes are those of the second."""
+    In the expression, `NEXT(..)` attributes are those of the second. `expression` is its core
+    form, `written` what the query says."""
 
     before: frozenset[int]
     after: frozenset[int]
     expression: s.Expression
+    written: s.Expression = field(compare=False)
 
     @cached_property
     def kept(self) -> frozenset[str]:
@@ -68,35 +52,32 @@ class AdjacentCondition:
         return frozenset(a.name for a in found if isinstance(a, s.Attribute) and not a.next)
 
 
-class Fold(Enum):
-    """How a lane combines: sums are linear in the count, MIN and MAX are not."""
-
-    SUM = "sum"
-    MIN = "min"
-    MAX = "max"
-
-
 @dataclass(frozen=True)
 class Lane:
-    """A number that rides along with the count of trends.
-
-    SUM adds, over the events bound to `positions`, the attribute's value, or one for each event
-    that has a value (`ones` with an attribute: the divisor of AVG), or one for each event
-    (`ones` without an attribute: COUNT(E))."""
+    """A number that is kept beside the count of trends: the fold of `input` over the events bound
+    to `positions`, in all trends."""
 
     fold: Fold
     positions: frozenset[int]
-    attribute: str | None = None
-    ones: bool = False
+    input: LaneInput
+
+    @property
+    def attribute(self) -> str | None:
+        return self.input.attribute
 
 
 @dataclass(frozen=True)
 class Measure:
     """An aggregate of a result row and the lanes it is made of (none: COUNT(*))."""
 
-    function: str
+    function: AggregateFunction
     text: str
     lanes: tuple[int, ...] = ()
+
+    @property
+    def returns_attribute(self) -> bool:
+        """Whether the result is a value of the attribute, in the attribute's own type."""
+        return self.function.result is ResultKind.ATTRIBUTE
 
 
 @dataclass(frozen=True)
@@ -132,11 +113,11 @@ class Query:
     lanes: tuple[Lane, ...]
     measures: tuple[Measure, ...]
     columns: tuple[OutputColumn, ...]
-    having: s.Expression | None
+    having: s.Expression | None  # its core form
     window: Window
     mentions: tuple[Mention, ...]
     text: s.QueryText
-    source: Source
+    source: SourceText
 
     @cached_property
     def partition_by(self) -> tuple[str, ...]:
@@ -158,7 +139,7 @@ class Workload:
     """Queries over one stream, and the text they came from."""
 
     queries: tuple[Query, ...]
-    source: Source
+    source: SourceText
 
     def __iter__(self) -> Iterator[Query]:
         return iter(self.queries)

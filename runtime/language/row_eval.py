@@ -49,9 +49,6 @@ def compile_expression(
             return lambda a, b: value
         case s.Compare(symbol, left, right):
             return _compare(COMPARE[symbol], function(left), function(right))
-        case s.Between(body, low, high):
-            parts = (s.Compare(">=", body, low), s.Compare("<=", body, high))
-            return function(s.AllOf(parts))
         case s.OneOf(body, values):
             return _one_of(function(body), frozenset(v.value for v in values))
         case s.IsNull(body):
@@ -69,8 +66,10 @@ def compile_expression(
         case s.Negative(body):
             inner = function(body)
             return lambda a, b: None if (x := inner(a, b)) is None else -number(x)
-        case _:
+        case s.Attribute() | s.Column() | s.Aggregate():
             return leaf(expression)
+        case _:
+            raise AssertionError(f"{expression} is not lowered")
 
 
 def _compare(test: Callable[[Any, Any], bool], left: Function, right: Function) -> Function:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from runtime.errors import did_you_mean
 from runtime.language.ast import Span
 from runtime.language.automaton import Position, Template
-from runtime.language.error_collector import Report
+from runtime.language.error_collector import ErrorCollector
 
 
-class Names:
-    def __init__(self, template: Template, report: Report) -> None:
+class Scope:
+    def __init__(self, template: Template, report: ErrorCollector) -> None:
         self._positions = template.positions
         self._report = report
         self._aliases = {p.alias for p in template.positions if p.alias is not None}

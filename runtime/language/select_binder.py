@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 
 from runtime.errors import did_you_mean
 from runtime.language import ast as s
-from runtime.language.error_collector import Report
+from runtime.language.aggregates import AGGREGATES, AggregateFunction, Argument, LaneInput
+from runtime.language.error_collector import ErrorCollector
 from runtime.language.expressions import SPOKEN, KindChecker
-from runtime.language.query import Fold, Lane, Measure, Mention, OutputColumn
-from runtime.language.scope import Names
+from runtime.language.query import Lane, Measure, Mention, OutputColumn
+from runtime.language.scope import Scope
 from runtime.types.attribute_kinds import Kind
 
 RESERVED = ("window_start", "window_end")
@@ -26,8 +27,8 @@ class Outputs:
 
 def resolve_outputs(
     text: s.QueryText,
-    names: Names,
-    report: Report,
+    names: Scope,
+    report: ErrorCollector,
     unique: Callable[[frozenset[int]], str | None],
 ) -> Outputs:
     """`unique` tells why bindings of one trend can differ on some positions, or None."""
@@ -41,8 +42,8 @@ class _Outputs:
     def __init__(
         self,
         text: s.QueryText,
-        names: Names,
-        report: Report,
+        names: Scope,
+        report: ErrorCollector,
         unique: Callable[[frozenset[int]], str | None],
     ) -> None:
         self.found = Outputs()
@@ -137,7 +138,8 @@ class _Outputs:
                 return None
             numbers = tuple(self._lane(lane) for lane in lanes)
             self._measure_places[text] = len(self.found.measures)
-            self.found.measures.append(Measure(aggregate.function, text, numbers))
+            function = AGGREGATES[aggregate.function]
+            self.found.measures.append(Measure(function, text, numbers))
         return self._measure_places[text]
 
     def _lane(self, lane: Lane) -> int:
@@ -154,33 +156,28 @@ class _Outputs:
         positions = self._covered(aggregate)
         if positions is None:
             return None
-        attribute = aggregate.attribute
-        if attribute is None:
-            return [Lane(Fold.SUM, positions, ones=True)]
-        self._mention(aggregate, attribute, positions)
-        divisor = Lane(Fold.SUM, positions, attribute, ones=True)
-        match aggregate.function:
-            case "MIN":
-                return [Lane(Fold.MIN, positions, attribute)]
-            case "MAX":
-                return [Lane(Fold.MAX, positions, attribute)]
-            case _:
-                # SUM needs the number of values too: the sum of nothing is null.
-                return [Lane(Fold.SUM, positions, attribute), divisor]
+        function = AGGREGATES[aggregate.function]
+        self._mention(aggregate, function, positions)
+        return [
+            Lane(fold, positions, LaneInput(aggregate.attribute, power))
+            for fold, power in function.lanes
+        ]
 
     def _well_formed(self, aggregate: s.Aggregate) -> bool:
         if self._conjunctive and aggregate.owner is not None:
             message = "a pattern with `&` counts pairs of trends: it has COUNT(*) only"
             self._report(message, aggregate.span)
-        elif aggregate.function == "COUNT" and aggregate.attribute is not None:
-            hint = f"COUNT({aggregate.owner}) counts the events of all trends"
-            self._report("COUNT takes * or an event, not an attribute", aggregate.span, hint)
-        elif aggregate.function != "COUNT" and aggregate.attribute is None:
-            hint = f"write {aggregate.function}({self._owned(aggregate.owner)})"
-            self._report(f"{aggregate.function} needs an attribute", aggregate.span, hint)
-        else:
-            return True
-        return False
+            return False
+        name, argument = aggregate.function, AGGREGATES[aggregate.function].argument
+        if argument is Argument.EVENTS and aggregate.attribute is not None:
+            hint = f"{name}({aggregate.owner}) counts the events of all trends"
+            self._report(f"{name} takes * or an event, not an attribute", aggregate.span, hint)
+            return False
+        if argument is Argument.ATTRIBUTE and aggregate.attribute is None:
+            hint = f"write {name}({self._owned(aggregate.owner)})"
+            self._report(f"{name} needs an attribute", aggregate.span, hint)
+            return False
+        return True
 
     def _owned(self, name: str | None) -> str:
         """What a lone name in an aggregate probably stands for: the event, or the attribute."""
@@ -205,12 +202,16 @@ class _Outputs:
                 return None
         return positions
 
-    def _mention(self, aggregate: s.Aggregate, attribute: str, positions: frozenset[int]) -> None:
+    def _mention(
+        self, aggregate: s.Aggregate, function: AggregateFunction, positions: frozenset[int]
+    ) -> None:
+        if aggregate.attribute is None:
+            return
         types = self._names.types(positions)
-        span = aggregate.attribute_span
-        self.found.mentions.append(Mention(attribute, types, Kind.NUMBER, span))
+        mention = Mention(aggregate.attribute, types, function.kind, aggregate.attribute_span)
+        self.found.mentions.append(mention)
 
 
-def _column_name(output: s.Output) -> str:
+def _column_name(output: s.ReturnItem) -> str:
     value = output.value
     return output.name or (value.name if isinstance(value, s.Column) else str(value))

@@ -7,6 +7,7 @@ not parse says so by itself, and the next one is read as if nothing had happened
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -15,7 +16,6 @@ from itertools import accumulate
 
 from runtime.errors import Place, QueryError, suggest
 from runtime.language.ast import CLAUSES, Span
-from runtime.language.expected import found
 
 REQUIRED = {
     "RETURN": "RETURN COUNT(*)",
@@ -43,14 +43,14 @@ _TOKEN = re.compile(
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceText:
     """The text of a query file; turns offsets into places."""
 
     text: str
     file: str = "<query>"
 
     @classmethod
-    def read(cls, text: str, file: str) -> Source:
+    def read(cls, text: str, file: str) -> SourceText:
         """Line ends of every system become one, and a byte order mark goes."""
         text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
         return cls(text, file)
@@ -99,7 +99,7 @@ class QueryClauses:
         return [word for word in REQUIRED if word not in self.clauses and word not in self.excused]
 
 
-def cut(source: Source) -> tuple[list[QueryClauses], list[QueryError]]:
+def cut(source: SourceText) -> tuple[list[QueryClauses], list[QueryError]]:
     """The queries of a file. What cannot be cut is reported; what can is returned."""
     keywords, open_quotes = _scan(source.text)
     errors = [_open_quote(source, at) for at in open_quotes]
@@ -136,7 +136,7 @@ def _marks(keywords: list[tuple[str, Span]], open_quotes: list[int], length: int
     return marks
 
 
-def _open_quote(source: Source, at: int) -> QueryError:
+def _open_quote(source: SourceText, at: int) -> QueryError:
     mark = source.text[at]
     kind = "text" if mark == "'" else "name"
     hint = f"it must end with {mark} on the same line; inside it, {mark} is written twice"
@@ -144,14 +144,14 @@ def _open_quote(source: Source, at: int) -> QueryError:
 
 
 def _report_stray(
-    source: Source, span: Span, queries: list[QueryClauses], errors: list[QueryError]
+    source: SourceText, span: Span, queries: list[QueryClauses], errors: list[QueryError]
 ) -> None:
     word = source.text[span[0] : span[1]]
     meant = suggest(word, ("QUERY", "RETURN"))
     hint = f"did you mean {meant}?" if meant else f"for example: {' '.join(REQUIRED.values())}"
     if word in ("/", "#"):
         hint = "a comment starts with --"
-    errors.append(source.error(f"expected QUERY or RETURN, found {found(word)}", span, hint))
+    errors.append(source.error(f"expected QUERY or RETURN, found {shown_token(word)}", span, hint))
     if meant and queries:
         queries[0].excused.add("RETURN")
 
@@ -170,7 +170,7 @@ def _by_query(marks: Iterable[Clause]) -> list[list[Clause]]:
     return queries
 
 
-def _collect(source: Source, group: list[Clause], errors: list[QueryError]) -> QueryClauses:
+def _collect(source: SourceText, group: list[Clause], errors: list[QueryError]) -> QueryClauses:
     query = QueryClauses({}, group[0])
     for clause in group:
         if clause.keyword in query.clauses:
@@ -189,3 +189,13 @@ def _first_word(text: str) -> Span | None:
         if not token.group().startswith("--"):
             return token.span()
     return None
+
+
+def shown_token(text: str) -> str:
+    """A token, in backquotes; a character by its number where it would not be seen in them."""
+    if text == "`":
+        return "a backquote"
+    if len(text) == 1 and (not text.isprintable() or unicodedata.combining(text)):
+        name = unicodedata.name(text, "control character").lower()
+        return f"U+{ord(text):04X} ({name})"
+    return f"`{text}`"

@@ -6,31 +6,24 @@ from fractions import Fraction
 
 from runtime.errors import did_you_mean
 from runtime.language import ast as s
-from runtime.language.error_collector import Report
-from runtime.language.query import Window
+from runtime.language.error_collector import ErrorCollector
+from runtime.language.window import WINDOW_KINDS, TimeWindow, Window
 
-SECOND = 1_000_000
-UNITS = {
-    **dict.fromkeys(("us", "microsecond", "microseconds"), 1),
-    **dict.fromkeys(("ms", "millisecond", "milliseconds"), 1_000),
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), SECOND),
-    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), 60 * SECOND),
-    **dict.fromkeys(("h", "hour", "hours"), 3600 * SECOND),
-    **dict.fromkeys(("d", "day", "days"), 86_400 * SECOND),
-}
-EVENTS = ("event", "events")
+KIND_OF_UNIT = {unit: kind for kind in WINDOW_KINDS for unit in kind.units}
 LONGEST = 2**62
 MOST_OPEN = 100_000
 
 
-def resolve_window(within: s.Duration, slide: s.Duration | None, report: Report) -> Window | None:
+def resolve_window(
+    within: s.Duration, slide: s.Duration | None, report: ErrorCollector
+) -> Window | None:
     long = _length(within, report)
     step = _length(slide, report) if slide is not None else long
     if long is None or step is None:
         return None
     at = slide if slide is not None else within
-    counted = within.unit in EVENTS
-    if counted != (at.unit in EVENTS):
+    kind = KIND_OF_UNIT[within.unit]
+    if kind is not KIND_OF_UNIT[at.unit]:
         report("WITHIN and SLIDE must both be times or both be events", at.span)
     elif step > long:
         message = "SLIDE is longer than WITHIN, so events between windows would be lost"
@@ -39,7 +32,7 @@ def resolve_window(within: s.Duration, slide: s.Duration | None, report: Report)
         message = f"every event would be in {long // step:,} windows; {MOST_OPEN:,} is the most"
         report(message, at.span, "choose a longer SLIDE")
     else:
-        return Window(long, step, counted)
+        return kind(long, step)
     return None
 
 
@@ -48,14 +41,15 @@ def parse_duration(text: str) -> int | None:
     number = text.strip().rstrip("abcdefghijklmnopqrstuvwxyz ")
     unit = text.strip()[len(number) :].strip()
     try:
-        length = Fraction(number) * UNITS[unit]
+        length = Fraction(number) * TimeWindow.units[unit]
     except (ValueError, KeyError):
         return None
     return int(length) if length.denominator == 1 and length >= 0 else None
 
 
-def _length(duration: s.Duration, report: Report) -> int | None:
-    if duration.unit not in UNITS and duration.unit not in EVENTS:
+def _length(duration: s.Duration, report: ErrorCollector) -> int | None:
+    kind = KIND_OF_UNIT.get(duration.unit)
+    if kind is None:
         known = ("ms", "seconds", "minutes", "hours", "days", "events")
         hint = did_you_mean(duration.unit, known) if len(duration.unit) > 1 else None
         report(
@@ -64,8 +58,7 @@ def _length(duration: s.Duration, report: Report) -> int | None:
             hint or f"one of {', '.join(known)}",
         )
         return None
-    scale = UNITS.get(duration.unit, 1)
-    smallest = "events" if duration.unit in EVENTS else "microseconds"
+    scale, smallest = kind.units[duration.unit], kind.smallest
     if duration.number == 0:
         report("WITHIN and SLIDE must be more than zero", duration.span)
         return None

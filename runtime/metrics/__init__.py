@@ -1,6 +1,7 @@
-"""What a job knows of itself, counted once and shown in many ways.
+"""Metrics of a job: declared once, collected epoch by epoch, served to Prometheus and to people.
 
-A `Ledger` adds up what happens, epoch by epoch, and gives `Facts`: totals since the job began. A
-`Hub` shows the newest ones, to Prometheus and to people. Since facts are totals, a hub that was
-restarted knows all again when it hears the next ones.
+A `MetricsCollector` adds up what each epoch reports into a `MetricsSnapshot`. Every
+`MetricsListener` receives the newest snapshot; the `MetricsServer` shows it over HTTP. Counters are
+totals, so a server that was restarted is complete again after the next snapshot.
+`declarations.METRICS` lists every metric that Prometheus can scrape.
 """

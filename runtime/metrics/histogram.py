@@ -1,4 +1,4 @@
-"""Counts of measured values by size, as Prometheus keeps them."""
+"""Counts measured values by size, in buckets as Prometheus does."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ SECONDS = (
 
 @dataclass
 class Histogram:
-    """`counts[i]` values lie above the bound before the i-th and not above it; the last count is
-    of those above all bounds."""
+    """`counts[i]` is the number of values up to the i-th bound and above the one before; the last
+    count is for values above all bounds."""
 
     counts: list[int] = field(default_factory=lambda: [0] * (len(SECONDS) + 1))
     sum: float = 0.0
@@ -45,7 +45,7 @@ class Histogram:
         return self.sum / self.count if self.count else None
 
     def quantile(self, share: float) -> float | None:
-        """About: within a bucket, values are taken to be spread evenly."""
+        """An estimate: assumes that values are spread evenly within a bucket."""
         wanted, below = share * self.count, 0
         for place, count in enumerate(self.counts):
             if count and below + count >= wanted:

@@ -1,9 +1,9 @@
-"""The hub: shows the newest facts of a job over HTTP. Reads only.
+"""Serves the newest metrics of a job over HTTP. Nothing can be changed through it.
 
-/metrics     for Prometheus
-/            a page for people, which asks for
-/facts       the facts as JSON, and for
-/drawings    the merged template as SVG, by share group
+/               the live page, which fetches the next two
+/metrics.json   the newest snapshot
+/drawings       the merged template of each share group, as SVG
+/metrics        for Prometheus
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 from prometheus_client import CollectorRegistry, make_wsgi_app
 
 from runtime.errors import HamletError
-from runtime.metrics.json_view import shown
-from runtime.metrics.prometheus import Families
-from runtime.metrics.snapshot import Facts
-from runtime.metrics.web.page import NOTHING, live_page
+from runtime.metrics.json_view import snapshot_text
+from runtime.metrics.prometheus import PrometheusCollector
+from runtime.metrics.snapshot import MetricsSnapshot
+from runtime.metrics.web.live_page import NO_CONTENT, live_page
 
 LOOPBACK = "127.0.0.1"
-HERE = ("127.0.0.1", "localhost", "[::1]")
+LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 JSON, TEXT = "application/json; charset=utf-8", "text/plain; charset=utf-8"
 HTML = "text/html; charset=utf-8"
 
@@ -32,19 +32,19 @@ Start = Callable[..., Any]
 
 
 def check_port(port: int, host: str) -> None:
-    """Says so if a hub could not serve there: before anything is started that takes long."""
+    """Raises an error if the server could not listen there, before anything slow is started."""
     if port:
-        Hub(port, host).close()
+        MetricsServer(port, host).close()
 
 
-class Hub:
-    """Serves until it is closed. `port` 0: any that is free."""
+class MetricsServer:
+    """Serves until it is closed. `port` 0 means any free port."""
 
     def __init__(self, port: int = 0, host: str = LOOPBACK) -> None:
-        self.facts: Facts | None = None
+        self.snapshot: MetricsSnapshot | None = None
         self._host = host
         registry = CollectorRegistry()
-        registry.register(Families(lambda: self.facts))
+        registry.register(PrometheusCollector(lambda: self.snapshot))
         self._metrics = make_wsgi_app(registry)
         try:
             self._server = make_server(host, port, self._serve, _Server, _Handler)
@@ -53,7 +53,7 @@ class Hub:
                 f"cannot serve metrics on {host}:{port}: {error.strerror or error}",
                 "choose another --metrics-port, or a --metrics-host of this machine",
             ) from error
-        self._thread = Thread(target=self._server.serve_forever, name="hub", daemon=True)
+        self._thread = Thread(target=self._server.serve_forever, name="metrics server", daemon=True)
         self._thread.start()
 
     @property
@@ -64,44 +64,45 @@ class Hub:
     def url(self) -> str:
         return f"http://{self._host}:{self.port}"
 
-    def tell(self, facts: Facts) -> None:
-        """The newest facts; what is scraped or looked at from now on is made of them."""
-        self.facts = facts
+    def update(self, snapshot: MetricsSnapshot) -> None:
+        """Every request from now on is answered from this snapshot."""
+        self.snapshot = snapshot
 
     def close(self) -> None:
         self._server.shutdown()
         self._server.server_close()
 
-    # ---- answers ---------------------------------------------------------------------------
+    # ---- responses -------------------------------------------------------------------------
 
     def _serve(self, environ: dict[str, Any], start: Start) -> Iterable[bytes]:
         if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
-            return _answer(start, "405 Method Not Allowed", TEXT, "this only shows")
-        if not self._is_meant(environ.get("HTTP_HOST", "")):
-            return _answer(start, "403 Forbidden", TEXT, "asked for under another machine's name")
+            return _respond(start, "405 Method Not Allowed", TEXT, "this server is read-only")
+        if not self._is_own_name(environ.get("HTTP_HOST", "")):
+            return _respond(start, "403 Forbidden", TEXT, "not a name of this machine")
         path = environ.get("PATH_INFO", "/")
         if path == "/metrics":
             return cast("Iterable[bytes]", self._metrics(environ, start))
-        if path == "/facts":
-            return _answer(start, "200 OK", JSON, shown(self.facts))
+        if path == "/metrics.json":
+            return _respond(start, "200 OK", JSON, snapshot_text(self.snapshot))
         if path == "/drawings":
-            drawn = {} if self.facts is None else dict(self.facts.drawings)
-            return _answer(start, "200 OK", JSON, json.dumps(drawn))
+            drawn = {} if self.snapshot is None else dict(self.snapshot.drawings)
+            return _respond(start, "200 OK", JSON, json.dumps(drawn))
         if path == "/":
             page = live_page()
-            return _answer(start, "200 OK", HTML, page.text, page.policy)
-        return _answer(start, "404 Not Found", TEXT, "there are /, /facts, /drawings and /metrics")
+            return _respond(start, "200 OK", HTML, page.text, page.policy)
+        known = "not found; try /, /metrics.json, /drawings or /metrics"
+        return _respond(start, "404 Not Found", TEXT, known)
 
-    def _is_meant(self, host: str) -> bool:
-        """On the loopback device, only under its own names: else any page that a browser of this
-        machine shows could have its name lead here, and read along."""
-        return self._host != LOOPBACK or host.rpartition(":")[0] in HERE
+    def _is_own_name(self, host: str) -> bool:
+        """On the loopback device, only its own names are valid: otherwise any web page open in a
+        browser of this machine could point its own name here and read the metrics."""
+        return self._host != LOOPBACK or host.rpartition(":")[0] in LOOPBACK_NAMES
 
 
-def _answer(
-    start: Start, status: str, kind: str, text: str, policy: str = NOTHING
+def _respond(
+    start: Start, status: str, kind: str, text: str, policy: str = NO_CONTENT
 ) -> Iterable[bytes]:
-    """`policy` is what a browser may do with it."""
+    """`policy` is the content security policy: what a browser may do with the response."""
     body = text.encode()
     headers = [
         ("Content-Type", kind),
@@ -121,4 +122,4 @@ class _Server(ThreadingMixIn, WSGIServer):
 
 class _Handler(WSGIRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:
-        """Nobody wants a line for every scrape."""
+        """Prints nothing: a line for every scrape would be noise."""

@@ -1,52 +1,54 @@
-"""Facts as JSON, for the live page, `hamlet top` and the log of a run."""
+"""A snapshot as JSON, for the live page, `hamlet top` and the log of a run."""
 
 from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, fields, is_dataclass
 from typing import Any
 
 from runtime.metrics.histogram import Histogram
-from runtime.metrics.snapshot import Facts, Noted
+from runtime.metrics.snapshot import DecisionLogEntry, MetricsSnapshot
 from runtime.plan.decision_text import why
 from runtime.plan.policy import Policy
 
 
-def shown(facts: Facts | None) -> str:
-    return json.dumps(None if facts is None else as_json(facts), allow_nan=False)
+def snapshot_text(snapshot: MetricsSnapshot | None) -> str:
+    return json.dumps(None if snapshot is None else snapshot_json(snapshot), allow_nan=False)
 
 
-def as_json(facts: Facts) -> dict[str, Any]:
-    """Histograms come with their quantiles, decisions with their reasons in words. Of pictures
-    there is a mark, which is another one when they change; they are large, and seldom change."""
-    found = {name: getattr(facts, name) for name in facts.__dataclass_fields__}
-    found["dead"], found["restarts"] = dict(facts.dead), dict(facts.restarts)
-    found["stages"] = {name: _histogram(each) for name, each in facts.stages.items()}
-    found["queries"] = {
-        name: {
-            "results": each.results,
-            "windows": each.windows,
-            "latency": _histogram(each.latency),
-        }
-        for name, each in facts.queries.items()
-    }
-    found["groups"] = [asdict(group) for group in facts.groups]
-    found["log"] = [_noted(each, facts.model.policies) for each in facts.log]
-    found["actors"] = {name: asdict(each) for name, each in facts.actors.items()}
-    model = asdict(facts.model)
-    model["replans"] = [
+def snapshot_json(
+    snapshot: MetricsSnapshot, histogram: Callable[[Histogram], Any] | None = None
+) -> dict[str, Any]:
+    """Every field of a snapshot, under its own name. Histograms come with their quantiles unless
+    `histogram` says otherwise, and decisions with their reasons in words. Drawings are large and
+    seldom change: a checksum stands for them."""
+    found: dict[str, Any] = _plain(snapshot, histogram or _with_quantiles)
+    found["log"] = [_entry(each, snapshot.model.policies) for each in snapshot.log]
+    found["model"]["replans"] = [
         {"reason": reason, "migrated": migrated, "count": count}
-        for (reason, migrated), count in facts.model.replans.items()
+        for (reason, migrated), count in snapshot.model.replans.items()
     ]
-    found["model"] = model
-    found["checkpoint"] = asdict(facts.checkpoint)
-    found["drawings"] = _mark(facts.drawings)
+    found["drawings"] = _checksum(snapshot.drawings)
     return found
 
 
-def _histogram(each: Histogram) -> dict[str, Any]:
+def _plain(value: Any, histogram: Callable[[Histogram], Any]) -> Any:
+    """Dataclasses become objects; tuples, lists."""
+    if isinstance(value, Histogram):
+        return histogram(value)
+    if is_dataclass(value):
+        each = {field.name: getattr(value, field.name) for field in fields(value)}
+        return {name: _plain(inner, histogram) for name, inner in each.items()}
+    if isinstance(value, Mapping):
+        return {key: _plain(inner, histogram) for key, inner in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(inner, histogram) for inner in value]
+    return value
+
+
+def _with_quantiles(each: Histogram) -> dict[str, Any]:
     return {
         "count": each.count,
         "sum": each.sum,
@@ -58,20 +60,20 @@ def _histogram(each: Histogram) -> dict[str, Any]:
     }
 
 
-def _mark(drawings: Mapping[str, str]) -> str:
+def _checksum(drawings: Mapping[str, str]) -> str:
     found = zlib.crc32("".join(f"{name}{svg}" for name, svg in drawings.items()).encode())
     return f"{found:08x}"
 
 
-def _noted(noted: Noted, policies: Iterable[Policy]) -> dict[str, Any]:
-    found = why(noted.example, policies)
+def _entry(entry: DecisionLogEntry, policies: Iterable[Policy]) -> dict[str, Any]:
+    found = why(entry.example, policies)
     return {
-        "group": noted.group,
-        "epoch": noted.epoch,
-        "time": noted.time,
-        "actor": noted.actor,
-        "noted": noted.number,
-        **asdict(noted.example),
-        "told": noted.example.told(),
+        "group": entry.group,
+        "epoch": entry.epoch,
+        "time": entry.time,
+        "actor": entry.actor,
+        "noted": entry.number,
+        **asdict(entry.example),
+        "told": entry.example.told(),
         "why": {**asdict(found), "split": found.split, "shared": found.shared},
     }

@@ -1,7 +1,7 @@
-"""What is known of a job at one moment: totals since it began, and how things stand.
+"""The state of a job at one moment: totals since it started, and current values.
 
-All of it is small, whatever the workload: queries, share groups and reasons beyond a limit are
-counted as `other`. Pickles as it is.
+A snapshot stays small whatever the workload: queries, share groups and reasons beyond a limit are
+counted as `(other)`. It can be pickled.
 """
 
 from __future__ import annotations
@@ -11,23 +11,24 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from runtime.metrics.histogram import Histogram
-from runtime.optimizer.model_report import ModelFacts
+from runtime.optimizer.model_report import ModelMetrics
 from runtime.plan.decisions import Example, TypeDecisions
 
-# No query can be called that.
+# Not valid as the name of a query.
 OTHER, FORMER = "(other)", "(former)"
 
-#: What an epoch's time goes into, in the order of its way.
+#: The stages of an epoch, in order.
 STAGES = ("spark", "hand-over", "compute", "merge", "sink", "checkpoint")
 
-#: What can die and begin again, and why a workload can be planned anew.
+#: The parts that can fail and restart.
 PARTS = ("aggregator", "spark", "rows")
+#: Why a workload is re-planned.
 REASONS = ("rates", "workload")
 
 
 @dataclass(frozen=True)
-class QueryFacts:
-    """`latency` is from the arrival of the last event of a window to its result."""
+class QueryMetrics:
+    """`latency` is the time from the arrival of a window's last event to its results."""
 
     results: int = 0
     windows: int = 0
@@ -35,9 +36,10 @@ class QueryFacts:
 
 
 @dataclass(frozen=True)
-class GroupFacts:
-    """Queries that share, and what was decided over bursts of each type. `over`: bursts, or single
-    events where conditions compare neighbours."""
+class ShareGroupMetrics:
+    """Queries that share, and the decisions about each Kleene type. `over` is what decisions are
+    about: bursts, or single events if predicates compare adjacent events. `carried` has the
+    propagated snapshot values of each type: of graphlets, and of events."""
 
     name: str
     queries: tuple[str, ...]
@@ -47,8 +49,8 @@ class GroupFacts:
 
 
 @dataclass(frozen=True)
-class Noted:
-    """A decision of the log: where and when, and how many there were before it."""
+class DecisionLogEntry:
+    """One decision: where and when it was made. `number` counts the entries before it."""
 
     group: str
     epoch: int
@@ -59,8 +61,8 @@ class Noted:
 
 
 @dataclass(frozen=True)
-class ActorFacts:
-    """How things stand with an aggregator after its last epoch."""
+class ActorMetrics:
+    """An aggregator after its last epoch."""
 
     events: int = 0
     compute_seconds: float = 0.0
@@ -72,9 +74,9 @@ class ActorFacts:
 
 
 @dataclass(frozen=True)
-class CheckpointFacts:
-    """`size` is what a restart would read, `written` all bytes so far, `time` of the last one.
-    Without a time there are no checkpoints, or none yet."""
+class CheckpointMetrics:
+    """`size` is what a restart would read, `written` the bytes written so far, `time` that of the
+    last checkpoint: None if there is none."""
 
     size: int = 0
     written: int = 0
@@ -82,39 +84,45 @@ class CheckpointFacts:
 
 
 @dataclass(frozen=True)
-class Facts:
-    job: str = "hamlet"
-    engine: str = "local"
-    began: float = 0.0
-    time: float = 0.0
+class JobProgress:
+    """What every epoch reports about the whole job, and the snapshot shows unchanged."""
+
     epoch: int = -1
-    epochs: int = 0
-    in_flight: int = 0  #: epochs that are read or computed
     rows: int = 0
     events: int = 0
-    results: int = 0  #: also of queries that are gone
-    windows: int = 0
     late: int = 0
     dead: Mapping[str, int] = field(default_factory=dict)
-    stages: Mapping[str, Histogram] = field(default_factory=dict)
-    queries: Mapping[str, QueryFacts] = field(default_factory=dict)
-    workload: int = 0  #: how many queries there are
-    groups: tuple[GroupFacts, ...] = ()
-    log: tuple[Noted, ...] = ()
-    actors: Mapping[str, ActorFacts] = field(default_factory=dict)
-    model: ModelFacts = field(default_factory=ModelFacts)
-    checkpoint: CheckpointFacts = field(default_factory=CheckpointFacts)
+    actors: Mapping[str, ActorMetrics] = field(default_factory=dict)
     watermark: int | None = None
     newest: int | None = None
     backlog: int = 0
     backlog_in: str = "bytes"
-    restarts: Mapping[str, int] = field(default_factory=dict)
+    in_flight: int = 0  #: epochs that are being read or computed
     finished: bool = False
-    #: The merged template as SVG, by share group.
+
+
+@dataclass(frozen=True)
+class MetricsSnapshot(JobProgress):
+    job: str = "hamlet"
+    engine: str = "local"
+    began: float = 0.0
+    time: float = 0.0
+    epochs: int = 0
+    results: int = 0  #: of all queries, also of those that were removed
+    windows: int = 0
+    stages: Mapping[str, Histogram] = field(default_factory=dict)
+    queries: Mapping[str, QueryMetrics] = field(default_factory=dict)
+    workload: int = 0  #: number of queries
+    groups: tuple[ShareGroupMetrics, ...] = ()
+    log: tuple[DecisionLogEntry, ...] = ()
+    model: ModelMetrics = field(default_factory=ModelMetrics)
+    checkpoint: CheckpointMetrics = field(default_factory=CheckpointMetrics)
+    restarts: Mapping[str, int] = field(default_factory=dict)
+    #: The merged template of each share group, as SVG.
     drawings: Mapping[str, str] = field(default_factory=dict)
 
 
-class Shows(Protocol):
-    """Who hears of the newest facts."""
+class MetricsListener(Protocol):
+    """Receives each new snapshot."""
 
-    def tell(self, facts: Facts) -> None: ...
+    def update(self, snapshot: MetricsSnapshot) -> None: ...

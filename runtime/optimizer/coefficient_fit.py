@@ -1,9 +1,8 @@
-"""Fits the planners' prices to how long runs took.
+"""Fits the planners' cost coefficients to measured times.
 
-Every run gives an equation for each report: what the model says it does for an event, in how many
-batches events came, and how many nanoseconds an event took. Old equations are forgotten bit by bit.
-What the runs say nothing about, such as settling where nothing is shared as one operator, stays as
-it was.
+Every report gives an equation for each operator: its work for an event by the cost model, the
+number of batches, and the nanoseconds that an event took. Older equations weigh less. A coefficient
+that no equation contains keeps its value.
 """
 
 from __future__ import annotations
@@ -22,18 +21,18 @@ from runtime.plan.estimate import Work
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 TERMS = Work._fields
-FORGET = 0.98  # what an equation still counts one report later
-TRUST = 0.1  # how much the prices before count, against one equation of the same size
+FORGET = 0.98  # weight of an equation one report later
+TRUST = 0.1  # weight of the previous coefficients, against one equation of the same size
 LEAST = 1e-3
-# A run that took so many times longer than others do, by what is expected, was interrupted. Judged
-# by the last reports, once there are a few.
+# A measurement that exceeds its prediction so many times more than recent ones do was interrupted.
+# Judged by the last reports, once there are a few.
 MOST, RECENT, FEW = 20.0, 32, 8
-# What a batch takes besides its events: no plan changes it, but in small ones it is most of all.
+# The overhead of a batch. No plan changes it, but it dominates small batches.
 BATCH = 5_000.0
 
 
-class Report(NamedTuple):
-    """What a run did for an event, in how many batches an event came, and the nanoseconds."""
+class RunTiming(NamedTuple):
+    """For an event: the work of an operator, the number of batches, and the nanoseconds."""
 
     work: Work
     batches: float
@@ -44,48 +43,48 @@ class Report(NamedTuple):
         return np.array([*self.work, self.batches])
 
 
-class Pricing:
+class CoefficientFitter:
     def __init__(self, prices: Prices) -> None:
         self._values = np.array([*(getattr(prices, name) for name in TERMS), BATCH])
         self._typical = np.array([*(getattr(Prices(), name) for name in TERMS), BATCH])
         size = len(self._values)
         self._squares = np.zeros((size, size))
         self._products = np.zeros(size)
-        self._recent: deque[Report] = deque(maxlen=RECENT)
+        self._recent: deque[RunTiming] = deque(maxlen=RECENT)
 
     @property
     def prices(self) -> Prices:
         return Prices(*self._values[: len(TERMS)].tolist())
 
-    def hear(self, reports: Iterable[Report]) -> None:
-        """Of each run."""
+    def observe(self, timings: Iterable[RunTiming]) -> None:
+        """Adds one report: a measurement for each operator."""
         self._squares *= FORGET
         self._products *= FORGET
-        heard = False
-        for report in reports:
-            if report.nanoseconds <= 0 or self._interrupted(report):
+        added = False
+        for timing in timings:
+            if timing.nanoseconds <= 0 or self._is_interrupted(timing):
                 continue
-            # Divided by what was measured: a quick run tells as much as a slow one.
-            row = report.row / report.nanoseconds
+            # Relative errors: a fast operator counts as much as a slow one.
+            row = timing.row / timing.nanoseconds
             self._squares += np.outer(row, row)
             self._products += row
-            heard = True
-        if heard:
+            added = True
+        if added:
             self._values = self._solved()
 
-    def _interrupted(self, report: Report) -> bool:
+    def _is_interrupted(self, timing: RunTiming) -> bool:
         known = [self._over_expected(each) for each in self._recent]
-        self._recent.append(report)
+        self._recent.append(timing)
         if len(known) < FEW:
             return False
-        return self._over_expected(report) > MOST * float(np.median(known))
+        return self._over_expected(timing) > MOST * float(np.median(known))
 
-    def _over_expected(self, report: Report) -> float:
-        return report.nanoseconds / float(report.row @ self._values)
+    def _over_expected(self, timing: RunTiming) -> float:
+        return timing.nanoseconds / float(timing.row @ self._values)
 
     def _solved(self) -> Floats:
-        """The least squares, held to the prices before where nothing is known: by the less the
-        larger they are, or usually are; one that has come near nothing would stay there else."""
+        """Non-negative ridge regression toward the previous coefficients. The penalty is relative
+        to the larger of a coefficient and its default, so that one near zero can grow again."""
         unit = np.maximum(self._values, self._typical)
         squares = self._squares * np.outer(unit, unit) + TRUST * np.eye(len(unit))
         products = self._products * unit + TRUST * self._values / unit

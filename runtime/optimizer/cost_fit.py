@@ -1,7 +1,6 @@
-"""Learns the coefficients of the cost model from bursts that were timed.
+"""Fits the coefficients of the cost model to timed bursts.
 
-Lives with whoever hands out policies: an optimizer, or the owner of one engine. It keeps the last
-samples of each way that work is done, weighs the older ones less and less, and solves for the
+It keeps the last samples of each way to process a burst, weighs older ones less, and solves for the
 coefficients that explain their times: non-negative least squares of relative errors, so that short
 and long bursts count alike.
 """
@@ -15,37 +14,37 @@ from runtime.plan import cost_model
 from runtime.plan.cost_model import TERMS, Floats, Ints, Samples
 from runtime.plan.policy import Policy
 
-KEPT = 256  # samples of each way
-HALF_LIFE = 8.0  # solutions after which a sample counts half
-NEW = 8  # coefficients are solved for when one in so many samples is new
-LEAST, MOST = 0.001, 10_000.0  # nanoseconds that a coefficient may come to
-# A coefficient is held where it was, by so little that any evidence moves it.
+KEPT = 256  # samples of each way to process a burst
+HALF_LIFE = 8.0  # solutions after which a sample weighs half
+NEW = 8  # coefficients are solved for again when one in so many samples is new
+LEAST, MOST = 0.001, 10_000.0  # bounds of a coefficient, in nanoseconds
+# Weight of the previous coefficients: so small that any evidence moves them.
 HELD = 1e-5
-FIRST_ROUNDS, ROUNDS = 6, 2  # at first nothing is known of what is odd
-# From this relative error on, a sample counts less the further it is off: it was interrupted.
+FIRST_ROUNDS, ROUNDS = 6, 2  # at first, no outlier is known
+# Beyond this relative error a sample is an outlier, and weighs less the larger its error.
 ODD = 0.3
-# By how much predictions must differ before another policy is worth giving.
+# A new policy must change predictions by at least this part.
 MATTERS = 0.1
-# From here on predictions were plainly wrong, and say nothing of those to come.
+# Beyond this change, the old predictions say nothing about the new policy.
 WRONG = 0.5
 RECENT = 1_024
 FEW = 32
-# The longest times are cut to the others' before they are correlated. One that was interrupted is
-# a thousand times as long, and would be all that counts.
+# Times above this percentile are cut before correlating. An interrupted burst takes a thousand
+# times as long, and would dominate.
 CUT = 98
 
-# Bursts are of one kind whose predictions are within so much of each other; of kinds that are seen
-# often there must be some.
+# Bursts are of one kind if their predictions are this close. There must be this many bursts of a
+# kind, and this many such kinds.
 ALIKE, OFTEN, KINDS = 0.1, 8, 3
 
-# Reading the clock takes time, and finding a row in memory: once for work, once for comparing.
+# The overhead of timing, reading the clock and a cache miss: once for work, once for comparing.
 _WORK, _COMPARED = len(TERMS), len(TERMS) + 1
 _SIZE = len(TERMS) + 2
 _CLOCK = 40.0
 
 
-class Learner:
-    """`policy` is the one that was given last. Its version is whatever the caller makes of it."""
+class CostModelFitter:
+    """`policy` is the newest one. The caller assigns its version."""
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
@@ -55,12 +54,12 @@ class Learner:
         self._new = 0
         self._solutions = 0
         self._told: Floats = np.zeros((0, 2))  # predicted and measured
-        self.timed = 0  #: bursts so far; what they were predicted to take and took, in nanoseconds
+        self.timed = 0  #: bursts so far; their predicted and measured nanoseconds follow
         self.predicted = self.measured = 0.0
 
     def learn(self, samples: Samples) -> Policy | None:
-        """Takes what was timed since the last call. Gives another policy, with the version of the
-        last one, where that would predict other times."""
+        """Adds the bursts timed since the last call. Returns a new policy, with the old version, if
+        its predictions differ."""
         if samples.size == 0:
             return None
         self._tell(samples)
@@ -79,12 +78,12 @@ class Learner:
         self.policy = better
         return better
 
-    # ---- how good it is --------------------------------------------------------------------
+    # ---- accuracy --------------------------------------------------------------------------
 
     @property
     def correlation(self) -> float | None:
-        """Of predicted and measured nanoseconds, over bursts that were predicted by the policy
-        before anything was learned from them. None until there are some."""
+        """Correlation of predicted and measured nanoseconds. Bursts are predicted before the model
+        learns from them. None until there are enough."""
         predicted, measured = self._told.T
         if len(measured) < FEW:
             return None
@@ -95,9 +94,8 @@ class Learner:
 
     @property
     def kinds_correlation(self) -> float | None:
-        """The same of the means of bursts that were predicted to take about as long. A single
-        burst's time is half noise: of the clock, and of where its partition lay in memory. None
-        where bursts are of too few kinds."""
+        """The same correlation, over the means of bursts with similar predictions. The time of a
+        single burst is half noise: of the clock, and of caches. None if there are too few kinds."""
         predicted, measured = self._told.T
         if len(measured) < FEW:
             return None
@@ -113,7 +111,7 @@ class Learner:
 
     @property
     def error(self) -> float | None:
-        """By what part of the measured time half of the predictions were off, at the most."""
+        """The median relative error of the predictions."""
         predicted, measured = self._told.T
         if len(measured) < FEW:
             return None
@@ -130,7 +128,7 @@ class Learner:
         self.predicted += float(told[:, 0].sum())
         self.measured += float(told[:, 1].sum())
 
-    # ---- what is kept ----------------------------------------------------------------------
+    # ---- samples ---------------------------------------------------------------------------
 
     def _keep(self, samples: Samples) -> None:
         born = np.full(samples.size, self._solutions)
@@ -142,8 +140,8 @@ class Learner:
         self._samples, self._born = self._samples.those(kept), self._born[kept]
 
     def _weights(self) -> Floats:
-        """By age; and a way that is seen often counts more than a rare one, but not as much more:
-        decisions compare ways."""
+        """By age and by how rare a way is: decisions compare ways, so a frequent one must not drown
+        a rare one."""
         by_way = np.bincount(self._samples.way, minlength=len(cost_model.WAYS) + 1)
         age = self._solutions - self._born
         found: Floats = 0.5 ** (age / HALF_LIFE) / np.sqrt(by_way[self._samples.way])
@@ -170,7 +168,7 @@ class Learner:
         return within
 
     def _change(self, better: Policy) -> float:
-        """By what part predictions change, of the kind of work where they change most."""
+        """The relative change of the predictions, for the kind of work where it is largest."""
         before, after = cost_model.coefficients(self.policy), cost_model.coefficients(better)
         work, compared = cost_model.equations(self._samples)
         done = [(work + compared)[self._samples.way == way] for way in cost_model.WAYS]
@@ -179,8 +177,8 @@ class Learner:
 
 
 def _equations(samples: Samples) -> tuple[Floats, Floats]:
-    """Rows for the work of each sample, then for comparing, and their times; where nothing was
-    compared the time is 0."""
+    """Rows for the work of each sample, then for comparing, and their times. The time is 0 if
+    nothing was compared."""
     work, compared = cost_model.equations(samples)
     rows = np.zeros((2 * samples.size, _SIZE))
     rows[: samples.size, : len(TERMS)], rows[: samples.size, _WORK] = work, 1.0
@@ -190,8 +188,8 @@ def _equations(samples: Samples) -> tuple[Floats, Floats]:
 
 
 def _trust(predicted: Floats, times: Floats) -> Floats:
-    """By what an error is multiplied: errors are relative, and those that are odd count less."""
-    # What is predicted to take no time would count without bound.
+    """The factor of each error: errors are relative, and outliers weigh less."""
+    # A prediction near zero would weigh without bound.
     scale = np.maximum(predicted, ODD * times)
     off = np.abs(times - predicted) / scale
     trust: Floats = np.sqrt(ODD / np.maximum(off, ODD)) / scale
@@ -199,8 +197,8 @@ def _trust(predicted: Floats, times: Floats) -> Floats:
 
 
 def _least_squares(rows: Floats, times: Floats, unit: Floats, anchor: Floats) -> Floats:
-    """By the normal equations, with coefficients in units of what holds them: so their matrix is
-    never singular, and has a root."""
+    """Solves the normal equations. Coefficients are scaled by their penalty, so that the matrix is
+    never singular and has a Cholesky factor."""
     scaled = rows * unit
     normal = scaled.T @ scaled + np.eye(len(unit))
     root = np.linalg.cholesky(normal)

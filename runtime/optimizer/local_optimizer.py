@@ -1,4 +1,4 @@
-"""The optimizer of a single engine, in the same process."""
+"""Runs the optimizer of a single engine in the same process."""
 
 from __future__ import annotations
 
@@ -8,39 +8,40 @@ from dataclasses import replace
 import pyarrow as pa
 
 from runtime.execution.operators.graphlet.calibrate import calibrated
-from runtime.optimizer.optimizer import Central, Running
-from runtime.optimizer.replan_thread import Background
+from runtime.optimizer.optimizer import Optimizer, WorkloadSnapshot
+from runtime.optimizer.replan_thread import ReplanThread
 from runtime.pipeline.engine import Engine, Results
 from runtime.plan.sharing_plan import Plan
 
-SECONDS = 0.25  # between two looks at what the engine saw
+SECONDS = 0.25  # between two reports of the engine
 
 
-class Advisor:
-    """`plan` is the one that the engine has; `planner` None: it keeps that."""
+class LocalOptimizer:
+    """`plan` is the current plan of the engine; with `planner` None the engine keeps it."""
 
     def __init__(self, engine: Engine, plan: Plan, planner: str | None) -> None:
         policy = replace(calibrated(), version=1)
-        self.central = Central(Running(engine.workload.queries, plan), policy, planner)
+        self.optimizer = Optimizer(WorkloadSnapshot(engine.workload.queries, plan), policy, planner)
         self._engine = engine
-        self._background = Background(self.central)
+        self._replan_thread = ReplanThread(self.optimizer)
         self._plan = plan
         self._policy = policy
         self._looked = time.monotonic()
 
     def took(self, events: pa.RecordBatch) -> None:
-        """Events go into the engine."""
+        """Events were given to the engine."""
 
     def wrote(self, results: Results) -> None:
-        """What came of them is out."""
+        """Results were written."""
         if time.monotonic() - self._looked >= SECONDS:
-            self.turn()
+            self.update()
 
-    def turn(self) -> None:
+    def update(self) -> None:
+        """Reports to the optimizer, and gives its policy and plan to the engine if they are new."""
         self._looked = time.monotonic()
-        self.central.hear("engine", self._engine.take_seen())
-        self._background.turn()
-        guidance = self.central.guidance
+        self.optimizer.observe("engine", self._engine.take_seen())
+        self._replan_thread.poll()
+        guidance = self.optimizer.guidance
         if guidance.policy != self._policy:
             self._policy = guidance.policy
             self._engine.adopt(guidance.policy)
@@ -48,9 +49,9 @@ class Advisor:
             self._plan = guidance.plan
             self._engine.follow(guidance.plan)
 
-    def settle(self) -> None:
-        """Waits for the plan that is being made, if any; the next turn takes it."""
-        self._background.settle()
+    def wait_for_plan(self) -> None:
+        """Waits for the re-plan that is running, if any; the next update applies it."""
+        self._replan_thread.wait()
 
     def close(self) -> None:
-        self._background.close()
+        self._replan_thread.close()

@@ -1,4 +1,4 @@
-"""What the optimizer reports: each re-plan, and how well the cost model predicts."""
+"""What the optimizer reports: its re-plans, and how well the cost model predicts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from runtime.plan.policy import Policy
 
 @dataclass(frozen=True)
 class Replan:
-    """A planning anew: when (Unix time), why, and whether another plan came of it."""
+    """One re-plan: when (Unix time), why, whether the plan changed, and the difference between the
+    two physical plans. `before` and `after` are the estimated nanoseconds for an event."""
 
     time: float
     reason: str
@@ -18,13 +19,14 @@ class Replan:
     before: float
     after: float
     migrated: bool
+    change: str = ""
 
 
 @dataclass(frozen=True)
-class ModelFacts:
-    """How good the cost model is: `correlation` is over single bursts, `kinds_correlation` over
-    the means of those that are alike. `predicted` and `measured` are nanoseconds of the timed
-    bursts, added up."""
+class ModelMetrics:
+    """How well the cost model predicts. `correlation` is over single bursts, `kinds_correlation`
+    over the means of bursts with similar predictions, `error` the median relative error.
+    `predicted` and `measured` are the total nanoseconds of the timed bursts."""
 
     correlation: float | None = None
     error: float | None = None
@@ -35,9 +37,10 @@ class ModelFacts:
     plan: int = 0
     planner: str = ""
     kinds_correlation: float | None = None
-    replans: Mapping[tuple[str, bool], int] = field(default_factory=dict)  #: by why and outcome
+    #: By reason, and whether the plan changed.
+    replans: Mapping[tuple[str, bool], int] = field(default_factory=dict)
     last_replans: tuple[Replan, ...] = ()
-    policies: tuple[Policy, ...] = ()  #: the last ones, so that decisions by them can be told
+    policies: tuple[Policy, ...] = ()  #: the last ones, to explain decisions made by them
 
     @property
     def replans_migrated(self) -> int:

@@ -1,9 +1,8 @@
-"""How often events of each type come, and whether that has changed.
+"""Tracks how often events of each type come, and decides whether that has changed.
 
-A change is believed when it is large and lasts: the mix of types must be further than `FAR` from
-the one that was planned for, for as many reports in a row as the watch is patient. A plan that
-came to the same makes it more patient, so that a stream that goes to and fro is not planned anew
-all the time.
+A change counts if it is large and lasts: the mix of types must be further than `FAR` from the
+planned one for a number of reports in a row, the patience. A re-plan that keeps the plan doubles
+the patience, so that a stream that alternates is not re-planned all the time.
 """
 
 from __future__ import annotations
@@ -14,13 +13,13 @@ from collections.abc import Mapping
 from runtime.plan.observations import Seen
 from runtime.plan.statistics import Statistics
 
-FORGET = 0.9  # what a count still counts one report later
-FAR, NEAR = 0.25, 0.15  # of the events, that are of another type than before
+FORGET = 0.9  # weight of a count one report later
+FAR, NEAR = 0.25, 0.15  # part of the events that have another type than before
 PATIENCE, MOST_PATIENCE = 3, 96
-LEAST = 1_000  # events before anything is believed
+LEAST = 1_000  # events before a change counts
 
 
-class Rates:
+class RateTracker:
     def __init__(self) -> None:
         self._counts: defaultdict[str, float] = defaultdict(float)
         self._bursts: defaultdict[str, float] = defaultdict(float)
@@ -29,7 +28,7 @@ class Rates:
         self._patience = PATIENCE
         self._away = 0
 
-    def hear(self, seen: Seen) -> None:
+    def observe(self, seen: Seen) -> None:
         for kept, heard in (
             (self._counts, {**seen.counts, "": seen.others}),
             (self._bursts, seen.bursts),
@@ -50,7 +49,7 @@ class Rates:
 
     @property
     def distance(self) -> float:
-        """The part of the events that are of another type than when it was planned."""
+        """The part of the events that have another type than in the planned mix."""
         now = _mix(self._counts)
         before = self._planned
         if before is None:
@@ -61,17 +60,17 @@ class Rates:
     def changed(self) -> bool:
         return self._away >= self._patience
 
-    def planned(self, anew: bool) -> None:
-        """The mix of now is planned for. `anew`: and the plan is another one."""
+    def mark_planned(self, changed: bool) -> None:
+        """The current mix is the planned one now. `changed` says whether the plan changed."""
         self._planned = _mix(self._counts)
         self._away = 0
-        self._patience = PATIENCE if anew else min(2 * self._patience, MOST_PATIENCE)
+        self._patience = PATIENCE if changed else min(2 * self._patience, MOST_PATIENCE)
 
     def _watch(self) -> None:
         if sum(self._counts.values()) < LEAST:
             return
         if self._planned is None:
-            self._away = self._patience  # nothing is known of the stream yet but this
+            self._away = self._patience  # the first mix is always new
         elif self.distance > FAR:
             self._away += 1
         elif self.distance < NEAR:

@@ -1,4 +1,4 @@
-"""Plans anew in a thread of its own, while what is to be planned goes on running."""
+"""Re-plans the workload in a thread of its own, while it goes on running."""
 
 from __future__ import annotations
 
@@ -6,43 +6,43 @@ import logging
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 from runtime.optimizer.model_report import Replan
-from runtime.optimizer.optimizer import Answer, Central
+from runtime.optimizer.optimizer import Optimizer, ReplanResult
 
 logger = logging.getLogger(__name__)
 
 
-class Background:
-    def __init__(self, central: Central) -> None:
-        self._central = central
-        self._answer: Future[Answer] | None = None
+class ReplanThread:
+    def __init__(self, optimizer: Optimizer) -> None:
+        self._optimizer = optimizer
+        self._result: Future[ReplanResult] | None = None
         self._thread = ThreadPoolExecutor(1, "planning")
 
-    def turn(self) -> Replan | None:
-        """Takes what has been planned by now, and begins to plan if that is due. Never waits."""
+    def poll(self) -> Replan | None:
+        """Applies a plan that is ready, and starts a re-plan if one is due. Never waits."""
         outcome = None
-        if self._answer is not None:
-            if not self._answer.done():
+        if self._result is not None:
+            if not self._result.done():
                 return None
-            answer, self._answer = self._answer, None
-            outcome = self._taken(answer)
-        request = self._central.request()
+            result, self._result = self._result, None
+            outcome = self._apply(result)
+        request = self._optimizer.request()
         if request is not None:
-            self._answer = self._thread.submit(request.answer)
+            self._result = self._thread.submit(request.plan)
         return outcome
 
-    def _taken(self, answer: Future[Answer]) -> Replan | None:
-        """Where planning went wrong, the plan stays, and what runs goes on."""
+    def _apply(self, result: Future[ReplanResult]) -> Replan | None:
+        """If planning failed, the current plan stays."""
         try:
-            return self._central.take(answer.result())
+            return self._optimizer.apply(result.result())
         except Exception:
-            logger.exception("planning anew has failed; the plan stays as it is")
-            self._central.failed()
+            logger.exception("re-planning failed; the current plan stays")
+            self._optimizer.record_failure()
             return None
 
-    def settle(self) -> None:
-        """Waits for the plan that is being made, if any."""
-        if self._answer is not None:
-            wait([self._answer])
+    def wait(self) -> None:
+        """Waits for the re-plan that is running, if any."""
+        if self._result is not None:
+            wait([self._result])
 
     def close(self) -> None:
         self._thread.shutdown(wait=False, cancel_futures=True)

@@ -22,9 +22,9 @@ import pyarrow as pa
 from runtime.errors import HamletError, WorkloadError
 from runtime.execution import state_file
 from runtime.execution.backend import CompiledBackend
+from runtime.execution.context import ExecutionOptions
 from runtime.execution.exact.backend import PlainBackend
 from runtime.execution.exact.executor import FOREVER
-from runtime.execution.operators.graphlet.operator import Options
 from runtime.execution.partials import Partials, combine, empty_table
 from runtime.execution.state_file import Header, Part, columns_and_clock, columns_with_clock
 from runtime.language.parser import parse
@@ -97,7 +97,7 @@ class Engine:
         if plan is not None:
             self._check_plan(plan, self.workload)
         if numeric == "float":
-            options = Options(sharing, kernels=kernels)
+            options = ExecutionOptions(sharing, kernels=kernels)
             self._backend = CompiledBackend(options, plan or Plan())
         self._dead: list[pa.Table] = []
         self._late: list[pa.RecordBatch] = []
@@ -348,7 +348,7 @@ class Engine:
 
     def take_samples(self) -> Samples:
         """The bursts that were timed since the last call, some thousands at the most: what a
-        `Learner` learns the coefficients of the cost model from."""
+        `CostModelFitter` learns the coefficients of the cost model from."""
         return self._backend.take_samples()
 
     def decision_seconds(self) -> float:
@@ -473,10 +473,9 @@ def _is_whole(value: object) -> bool:
 def check_windows(workload: Workload, clock: Clock) -> None:
     errors = []
     for query in workload:
-        if not query.window.counted:
-            reason = clock.check_window(query.window.within, query.window.slide)
-            if reason is not None:
-                errors.append(query.source.error(reason, query.text.within.span))
+        reason = query.window.why_not(clock)
+        if reason is not None:
+            errors.append(query.source.error(reason, query.text.within.span))
     if errors:
         raise WorkloadError(errors)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Collection, Iterable, Mapping
-from math import gcd
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -16,6 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from runtime.language.query import Query
+from runtime.language.window import TimeWindow
+from runtime.language.window import pane_of as common_pane
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 Doubles: TypeAlias = npt.NDArray[np.float64]
@@ -33,8 +34,7 @@ ROOMY = 4
 
 def pane_of(queries: Iterable[Query]) -> int:
     """The length that divides all windows; 0 where none is by time."""
-    windows = [query.window for query in queries if not query.window.counted]
-    return gcd(*(n for window in windows for n in (window.within, window.slide)))
+    return common_pane(q.window for q in queries if isinstance(q.window, TimeWindow))
 
 
 def panes_of(times: Ints, types: pa.DictionaryArray, wanted: Collection[str], pane: int) -> Panes:
@@ -119,4 +119,6 @@ class Arrivals:
 
 def windows_of(queries: Mapping[str, Query]) -> int:
     """The longest window by time."""
-    return max((q.window.within for q in queries.values() if not q.window.counted), default=0)
+    return max(
+        (q.window.within for q in queries.values() if isinstance(q.window, TimeWindow)), default=0
+    )

@@ -6,11 +6,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from numba import njit
 
 from runtime.execution.column import Cells, Ints
 from runtime.execution.hashing import hash_bytes, joined, mixed
 from runtime.execution.interner import text_parts
+from runtime.execution.jit import cached_njit
 
 Shards = npt.NDArray[np.int32]
 _Hashes = npt.NDArray[np.uint64]
@@ -54,13 +54,13 @@ def _words(cells: Cells) -> Ints:
     return values.astype(np.int64, copy=False)  # type: ignore[no-any-return]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached_njit
 def _join_words(hashes, words):  # type: ignore[no-untyped-def]
     for row in range(len(hashes)):
         hashes[row] = joined(hashes[row], words[row])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached_njit
 def _join_texts(hashes, offsets, data):  # type: ignore[no-untyped-def]
     for row in range(len(hashes)):
         start = np.int64(offsets[row])
@@ -68,7 +68,7 @@ def _join_texts(hashes, offsets, data):  # type: ignore[no-untyped-def]
         hashes[row] = joined(hashes[row], found)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached_njit
 def _spread(hashes, count):  # type: ignore[no-untyped-def]
     """Not by the bits that tables of keys are ordered by: within a shard those must vary."""
     shards = np.empty(len(hashes), np.int32)
@@ -78,7 +78,7 @@ def _spread(hashes, count):  # type: ignore[no-untyped-def]
     return shards
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached_njit
 def by_shard(shards, keep, count):  # type: ignore[no-untyped-def]
     """The rows that are kept, shard after shard and in order within each, and where each shard
     begins."""

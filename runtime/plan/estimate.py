@@ -1,32 +1,31 @@
 """What a plan costs, in nanoseconds for each event of the stream: the yardstick of all planners.
 
-A run is queries that are evaluated in one pass. It pays for every event that passes, for the
-states that the event enters, and, where queries share longer parts, for settling these. The states
-are those of the layout that the engine itself would make.
+A graphlet node pays for every event that passes, for the states that the event enters, and, where
+queries share longer parts, for settling these. The states are those of the node's own layout.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from runtime.language.query import Query
 from runtime.plan.cost_coefficients import Prices
-from runtime.plan.operators.graphlet.group_split import ALWAYS, fitting
+from runtime.plan.operators.declaration import PlanContext
+from runtime.plan.operators.graphlet.declaration import GRAPHLET
+from runtime.plan.operators.graphlet.group_split import ALWAYS
 from runtime.plan.operators.graphlet.layout import Layout
 from runtime.plan.operators.graphlet.row_class import Form
-from runtime.plan.operators.graphlet.shared_subpattern import Part, adjoins, parts_of
-from runtime.plan.share_groups import planned_groups
+from runtime.plan.operators.graphlet.shared_subpattern import Part, adjoins
+from runtime.plan.physical_plan import NodeKey, OperatorNode
 from runtime.plan.sharing_plan import Plan
 from runtime.plan.statistics import Statistics
 from runtime.template.query_groups import routing_groups
 
-Run: TypeAlias = tuple[tuple[Query, ...], tuple[Part, ...]]
-
 
 class Work(NamedTuple):
-    """What a run does for an event, on the average, in the units of `Prices`."""
+    """What an operator does for an event, on the average, in the units of `Prices`."""
 
     event: float = 1.0
     enter: float = 0.0
@@ -40,38 +39,36 @@ class Work(NamedTuple):
         return sum(price * count for price, count in zip(each, self, strict=True))
 
 
-def runs_of(plan: Plan, queries: Iterable[Query]) -> list[Run]:
-    """The runs in which the engine would evaluate queries whose bursts it can share. All others
-    cost the same under every plan."""
-    found: list[Run] = []
-    for routing in routing_groups(queries):
-        for counted in (False, True):
-            alike = [query for query in routing.queries if query.window.counted is counted]
-            for group in planned_groups(alike, plan):
-                found += [(fit, parts_of(plan, fit)) for fit in fitting(group)]
-    return found
+def graphlet_nodes(plan: Plan, queries: Iterable[Query]) -> list[OperatorNode]:
+    """The nodes of queries that the graphlet operator supports. All others cost the same under
+    every sharing plan."""
+    context = PlanContext(sharing_plan=plan)
+    return [
+        node
+        for routing in routing_groups(queries)
+        for node in GRAPHLET.arrange(routing.queries, context)
+    ]
 
 
 @dataclass
 class Estimate:
-    """Of plans for one workload. Remembers runs, since plans have many in common."""
+    """Of plans for one workload. Remembers nodes, since plans have many in common."""
 
     statistics: Statistics
     prices: Prices = field(default_factory=Prices)
-    _known: dict[tuple[tuple[str, ...], tuple[Part, ...]], float] = field(default_factory=dict)
+    _known: dict[NodeKey, float] = field(default_factory=dict)
 
     def plan(self, plan: Plan, queries: Sequence[Query]) -> float:
-        return sum(self.run(run) for run in runs_of(plan, queries))
+        return sum(self.node(node) for node in graphlet_nodes(plan, queries))
 
-    def run(self, run: Run) -> float:
-        key = tuple(query.name for query in run[0]), run[1]
-        if key not in self._known:
-            self._known[key] = work_of(run, self.statistics).price(self.prices)
-        return self._known[key]
+    def node(self, node: OperatorNode) -> float:
+        if node.key not in self._known:
+            self._known[node.key] = work_of(node, self.statistics).price(self.prices)
+        return self._known[node.key]
 
 
-def work_of(run: Run, statistics: Statistics) -> Work:
-    queries, parts = run
+def work_of(node: OperatorNode, statistics: Statistics) -> Work:
+    queries, parts = node.queries, node.shared_parts
     layout = Layout(queries, (ALWAYS,) * len(queries), "dynamic", parts=parts)
     shares = statistics.shares(layout.types)
     enter = state = repeat = 0.0

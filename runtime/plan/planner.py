@@ -9,10 +9,13 @@ from typing import NamedTuple
 from runtime.errors import HamletError, did_you_mean
 from runtime.language.parser import parse
 from runtime.language.query import Query
+from runtime.plan.assignment import assumed_types, make_physical_plan
 from runtime.plan.cost_coefficients import Prices
 from runtime.plan.estimate import Estimate
 from runtime.plan.lowering import accepted
-from runtime.plan.operators.graphlet.eligibility import takes
+from runtime.plan.operators.declaration import PlanContext
+from runtime.plan.operators.graphlet.eligibility import supports
+from runtime.plan.physical_plan import PhysicalPlan
 from runtime.plan.planners.gloria.patterns import Loop, flat
 from runtime.plan.planners.registry import PLANNERS, Draft
 from runtime.plan.share_groups import planned_groups
@@ -33,7 +36,8 @@ class Reason(NamedTuple):
 
 @dataclass(frozen=True)
 class Planned:
-    """A plan, by which planner and why by that one. `cost` is what it is estimated to take, in
+    """A sharing plan and the physical plan of the workload under it, by which planner, and why by
+    that one. `cost` is what it is estimated to take, in
     nanoseconds for each event; `alternatives` are the costs of the other planners' plans, if they
     were asked. `sets` says why of each shared transition, `parts` of each longer part that could
     be one operator."""
@@ -42,6 +46,7 @@ class Planned:
     planner: str
     why: str
     cost: float
+    physical: PhysicalPlan = field(default_factory=PhysicalPlan)
     alternatives: Mapping[str, float] = field(default_factory=dict)
     sets: tuple[str, ...] = ()
     parts: tuple[Reason, ...] = ()
@@ -61,19 +66,25 @@ def plan(
     the other planners would come to is worked out, too."""
     if planner not in NAMES:
         raise HamletError(f"there is no planner `{planner}`", did_you_mean(planner, NAMES))
-    workload = parse(queries) if isinstance(queries, str) else queries
-    given = tuple(query for query in workload if takes(query))
+    workload = tuple(parse(queries) if isinstance(queries, str) else queries)
+    given = tuple(query for query in workload if supports(query))
     types = sorted({type_ for query in given for type_ in query.types})
     known = Statistics.read(statistics).including(types)
     estimate = Estimate(known, prices or Prices())
     name, why = choose(given) if planner == AUTO else (planner, "it was asked for")
     found = replace(_planned(given, name, estimate), why=why)
     found = replace(found, plan=replace(found.plan, version=version))
+    found = replace(found, physical=physical_plan_of(workload, found.plan))
     if not compare:
         return found
     others = [other for other in PLANNERS if other != name]
     costs = {other: _planned(given, other, estimate).cost for other in others}
     return replace(found, alternatives=costs)
+
+
+def physical_plan_of(queries: Sequence[Query], plan: Plan) -> PhysicalPlan:
+    """The operators of a workload under a sharing plan, before its input is known."""
+    return make_physical_plan(queries, PlanContext(assumed_types(queries), plan))
 
 
 def choose(queries: Sequence[Query]) -> tuple[str, str]:
@@ -99,7 +110,7 @@ def extended(
     names = {query.name for query in added}
     before = [query for query in queries if query.name not in names]
     fresh = plan(added, planner).plan
-    settled = _names_of(planned_groups([q for q in before if takes(q)], running))
+    settled = _names_of(planned_groups([q for q in before if supports(q)], running))
     return replace(
         running,
         shared=(*running.shared, *fresh.shared),
@@ -116,7 +127,7 @@ def _planned(queries: tuple[Query, ...], name: str, estimate: Estimate) -> Plann
     for family in families(queries):
         draft = PLANNERS[name](family, estimate.statistics, estimate.prices)
         here = tuple(q for q in queries if q.partition_by == family.partition_by)
-        here = tuple(q for q in here if q.window.counted is family.counted)
+        here = tuple(q for q in here if q.window.kind == family.window_kind)
         found, why = _settled(family, here, draft, estimate)
         plan = replace(
             plan,
@@ -128,7 +139,7 @@ def _planned(queries: tuple[Query, ...], name: str, estimate: Estimate) -> Plann
         parts += why
         notes += draft.notes
     cost = estimate.plan(plan, queries)
-    return Planned(plan, name, "", cost, {}, tuple(sets), tuple(parts), tuple(notes))
+    return Planned(plan, name, "", cost, sets=tuple(sets), parts=tuple(parts), notes=tuple(notes))
 
 
 def _settled(

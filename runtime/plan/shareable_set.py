@@ -21,7 +21,7 @@ class Family:
     """Queries of one routing group whose windows are of one kind."""
 
     partition_by: tuple[str, ...]
-    counted: bool
+    window_kind: str
     queries: tuple[Query, ...]
     patterns: Mapping[str, Part]
     types: Mapping[str, str]  #: of labels
@@ -48,14 +48,14 @@ class Family:
 
 
 def families(queries: Iterable[Query]) -> list[Family]:
-    """Of queries whose bursts can be shared (`takes`)."""
-    found: dict[tuple[tuple[str, ...], bool], list[Query]] = {}
+    """Of queries whose bursts can be shared (the graphlet operator supports them)."""
+    found: dict[tuple[tuple[str, ...], str], list[Query]] = {}
     for query in queries:
-        found.setdefault((query.partition_by, query.window.counted), []).append(query)
+        found.setdefault((query.partition_by, query.window.kind), []).append(query)
     return [_family(*key, members) for key, members in found.items()]
 
 
-def _family(partition_by: tuple[str, ...], counted: bool, queries: list[Query]) -> Family:
+def _family(partition_by: tuple[str, ...], window_kind: str, queries: list[Query]) -> Family:
     labels = _Labels()
     patterns = {}
     for query in queries:
@@ -63,7 +63,7 @@ def _family(partition_by: tuple[str, ...], counted: bool, queries: list[Query]) 
         if pattern is not None:
             patterns[query.name] = pattern
     members = tuple(query for query in queries if query.name in patterns)
-    return Family(partition_by, counted, members, patterns, labels.types)
+    return Family(partition_by, window_kind, members, patterns, labels.types)
 
 
 class _Labels:

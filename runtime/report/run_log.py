@@ -1,8 +1,8 @@
-"""The log of a run: a line of facts now and then, in a file beside the results.
+"""Writes the log of a run: snapshots of its metrics, one on each line, beside the results.
 
-Facts are totals, so a line that is left out costs detail and nothing else. There is at most one a
-second, and fewer where they are long: the file grows by a few hundred bytes a second at the most,
-about 40 MB in a day.
+Snapshots hold totals, so skipping one loses detail and nothing else. There is at most one line a
+second, and fewer if lines are long: the file grows by a few hundred bytes a second at most, about
+40 MB in a day.
 """
 
 from __future__ import annotations
@@ -13,29 +13,30 @@ import time
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from runtime.io.atomic import folder
 from runtime.metrics.histogram import Histogram
-from runtime.metrics.json_view import as_json
-from runtime.metrics.snapshot import Facts, Noted
+from runtime.metrics.json_view import snapshot_json
+from runtime.metrics.snapshot import DecisionLogEntry, MetricsSnapshot
 
-#: Names that begin with `_` are nobody's results.
+#: Readers of the results ignore names that begin with `_`.
 NAME = "_run.jsonl"
 VERSION = 1
 
 EVERY_SECONDS = 1.0
-# What a file may have after so many seconds: 4 MB at once, then 450 bytes a second.
+# The most that a file may hold: 4 MB at once, then 450 bytes a second.
 FIRST_BYTES, BYTES_A_SECOND = 4 << 20, 450
-# Of the decision log, so many new entries go with a line.
+# How many new entries of the decision log a line holds.
 MOST_DECISIONS = 8
 
 
 class RunLog:
-    """Nothing that goes wrong here stops a run: then there is no report, and `warn` is told why.
-    `lasting`: it is there from the first line on; else it appears when the run has ended, as its
-    results do. `goes_on`: from a checkpoint, so what is there stays."""
+    """An error here never stops a run: `warn` says why there will be no report. With `lasting` the
+    file exists from its first line on; otherwise it appears when the run ends, as its results do.
+    With `goes_on` the run continues from a checkpoint, and appends."""
 
     def __init__(
         self,
@@ -51,34 +52,35 @@ class RunLog:
         self._warn = warn
         self._clock = clock
         self._began = clock()
-        self._run = uuid.uuid4().hex[:12]  # two runs may begin within one tick of the clock
+        self._run = uuid.uuid4().hex[:12]  # two runs may start within one tick of the clock
         self._size = 0
         self._last = 0.0
-        self._noted = -1
+        self._logged = -1
         self._replanned = 0.0
-        self._newest: Facts | None = None
+        self._newest: MetricsSnapshot | None = None
         self._finished = False
         self._broken = False
-        self._mode = "a" if goes_on else "w"  # that of an earlier run stays until there is a line
+        self._mode = "a" if goes_on else "w"  # an old file is replaced with the first line
         if goes_on:
-            self._take_up()
+            self._continue()
 
-    def tell(self, facts: Facts) -> None:
-        if facts.epochs == 0:  # a run that fails at once leaves nothing behind
+    def update(self, snapshot: MetricsSnapshot) -> None:
+        if snapshot.epochs == 0:  # a run that fails at once leaves nothing behind
             return
-        self._newest = facts
+        self._newest = snapshot
         now = self._clock()
-        if facts.finished or (now - self._last >= EVERY_SECONDS and self._size < self._may(now)):
-            self._write(facts, now)
+        due = now - self._last >= EVERY_SECONDS and self._size < self._most_bytes(now)
+        if snapshot.finished or due:
+            self._write(snapshot, now)
 
     def close(self) -> None:
-        """How things stood at the end is always told."""
+        """Writes the last snapshot in any case."""
         if self._newest is not None:
             self._write(self._newest, self._clock())
         if self._written is self._waiting:
-            self._appear()
+            self._publish()
 
-    def _appear(self) -> None:
+    def _publish(self) -> None:
         if self._finished and not self._broken:
             try:
                 self._waiting.replace(self.path)
@@ -86,21 +88,21 @@ class RunLog:
                 self._give_up(error)
         with suppress(OSError):
             self._waiting.unlink(missing_ok=True)
-            self.path.parent.rmdir()  # unless something is in it
+            self.path.parent.rmdir()  # fails unless it is empty
 
     def _give_up(self, error: OSError) -> None:
         self._broken = True
         self._warn(f"no report of this run: {self.path}: {error.strerror or error}")
 
-    def _may(self, now: float) -> float:
+    def _most_bytes(self, now: float) -> float:
         return FIRST_BYTES + BYTES_A_SECOND * max(0.0, now - self._began)
 
-    def _write(self, facts: Facts, now: float) -> None:
+    def _write(self, snapshot: MetricsSnapshot, now: float) -> None:
         self._newest = None
-        self._finished = facts.finished
+        self._finished = snapshot.finished
         if self._broken:
             return
-        line = json.dumps(self._line(facts), separators=(",", ":"), allow_nan=False) + "\n"
+        line = json.dumps(self._line(snapshot), separators=(",", ":"), allow_nan=False) + "\n"
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self._written.open(self._mode, encoding="utf-8") as file:
@@ -111,9 +113,9 @@ class RunLog:
         self._size += len(line)
         self._last = now
 
-    def _take_up(self) -> None:
-        """A line that was cut off when the run was killed ends here, so that the next one begins
-        on a line of its own."""
+    def _continue(self) -> None:
+        """Ends a line that was cut off when the run was killed, so that the next one starts on a
+        line of its own."""
         try:
             with self.path.open("rb") as file:
                 first = file.readline()
@@ -129,35 +131,24 @@ class RunLog:
 
     # ---- a line ----------------------------------------------------------------------------
 
-    def _line(self, facts: Facts) -> dict[str, Any]:
-        found = {"version": VERSION, "run": self._run, **as_json(facts)}
+    def _line(self, snapshot: MetricsSnapshot) -> dict[str, Any]:
+        found = {"version": VERSION, "run": self._run, **snapshot_json(snapshot, packed)}
         del found["drawings"], found["model"]["policies"]
-        found["stages"] = {name: packed(each) for name, each in facts.stages.items()}
-        found["queries"] = {
-            name: {
-                "results": each.results,
-                "windows": each.windows,
-                "latency": packed(each.latency),
-            }
-            for name, each in facts.queries.items()
-        }
-        found["log"] = [_decision(each) for each in self._new(facts)]
-        replans = [each for each in facts.model.last_replans if each.time > self._replanned]
-        found["model"]["last_replans"] = found["model"]["last_replans"][-len(replans) :]
-        if not replans:
-            found["model"]["last_replans"] = []
+        found["log"] = [_decision(each) for each in self._new_decisions(snapshot)]
+        replans = [each for each in snapshot.model.last_replans if each.time > self._replanned]
+        found["model"]["last_replans"] = [asdict(each) for each in replans]
         self._replanned = max((each.time for each in replans), default=self._replanned)
         short: dict[str, Any] = _short(found)
         return short
 
-    def _new(self, facts: Facts) -> list[Noted]:
-        found = [each for each in facts.log if each.number > self._noted][-MOST_DECISIONS:]
-        self._noted = max((each.number for each in found), default=self._noted)
+    def _new_decisions(self, snapshot: MetricsSnapshot) -> list[DecisionLogEntry]:
+        found = [each for each in snapshot.log if each.number > self._logged][-MOST_DECISIONS:]
+        self._logged = max((each.number for each in found), default=self._logged)
         return found
 
 
 def packed(histogram: Histogram) -> dict[str, Any]:
-    """Without the zeros, of which there are many."""
+    """Without its zeros, since most counts are zero."""
     there = {place: count for place, count in enumerate(histogram.counts) if count}
     return {"counts": there, "sum": histogram.sum, "largest": histogram.largest}
 
@@ -169,12 +160,12 @@ def unpacked(data: dict[str, Any]) -> Histogram:
     return found
 
 
-def _decision(noted: Noted) -> dict[str, Any]:
-    example = noted.example
+def _decision(entry: DecisionLogEntry) -> dict[str, Any]:
+    example = entry.example
     return {
-        "group": noted.group,
-        "epoch": noted.epoch,
-        "time": noted.time,
+        "group": entry.group,
+        "epoch": entry.epoch,
+        "time": entry.time,
         "type": example.type,
         "kind": example.kind,
         "told": example.told(),
@@ -182,7 +173,7 @@ def _decision(noted: Noted) -> dict[str, Any]:
 
 
 def _short(value: Any, name: str = "") -> Any:
-    """Numbers to seven digits, since they are for curves; but times to a millisecond."""
+    """Rounds numbers to seven digits, enough for plots, and times to a millisecond."""
     if isinstance(value, float):
         return round(value, 3) if name in ("time", "began") else float(f"{value:.7g}")
     if isinstance(value, dict):

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import gcd
 
 from runtime.language import ast as s
 from runtime.language.query import Query, Semantics
+from runtime.language.window import WINDOW_KINDS, pane_of
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,7 @@ class ShareGroup:
     @property
     def pane(self) -> int:
         """The greatest length that divides every window and every slide of the group."""
-        lengths = [n for q in self.queries for n in (q.window.within, q.window.slide)]
-        return gcd(*lengths)
+        return pane_of(query.window for query in self.queries)
 
     @property
     def counted(self) -> bool:
@@ -55,13 +54,19 @@ def routing_groups(queries: Iterable[Query]) -> list[RoutingGroup]:
     return [RoutingGroup(attributes, tuple(members)) for attributes, members in found.items()]
 
 
+def by_window_kind(queries: Iterable[Query]) -> list[list[Query]]:
+    """The queries with windows of each kind."""
+    listed = list(queries)
+    return [[q for q in listed if isinstance(q.window, kind)] for kind in WINDOW_KINDS]
+
+
 def share_groups(queries: Iterable[Query]) -> list[ShareGroup]:
     """Every query is in one share group, alone if it has nothing to share."""
     groups = []
     for routing in routing_groups(queries):
-        alike: dict[tuple[Semantics, bool], list[Query]] = {}
+        alike: dict[tuple[Semantics, str], list[Query]] = {}
         for query in routing.queries:
-            alike.setdefault((query.semantics, query.window.counted), []).append(query)
+            alike.setdefault((query.semantics, query.window.kind), []).append(query)
         for (semantics, _), members in alike.items():
             for linked in _linked(members):
                 shared = shareable(linked)

@@ -6,7 +6,7 @@ import pytest
 from benchmarks import _workloads as workloads
 from benchmarks import sharing
 from runtime.language.parser import parse
-from runtime.plan.operators.graphlet.eligibility import takes
+from runtime.plan.operators.graphlet.eligibility import supports
 from runtime.template.query_groups import kleene_parts
 
 SMALL = {
@@ -21,7 +21,7 @@ def test_a_workload(name: str) -> None:
     text, table, rates = SMALL[name]()
     queries = parse(text)
     assert len(queries) == 120
-    assert all(takes(query) for query in queries)
+    assert all(supports(query) for query in queries)
     assert np.all(np.diff(table.column("time").to_numpy()) > 0)
     assert {type_ for query in queries for type_ in query.types} <= rates.keys()
     again = SMALL[name]()

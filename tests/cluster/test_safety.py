@@ -11,7 +11,7 @@ from cluster import proc
 CLIENT = """
 import ray._raylet as raylet
 client = raylet.GcsClient(address={address!r})
-print(client.internal_kv_keys(b"", None, timeout=10))
+print(client.internal_kv_keys(b"", None, timeout=60))
 """
 
 
@@ -37,7 +37,7 @@ def test_nothing_listens_beyond_loopback(cluster, spark):
 )
 def test_client_without_the_token_is_refused(cluster, run, without):
     client = run(CLIENT.format(address=cluster.address), **without)
-    out, err = client.communicate(timeout=60)
+    out, err = client.communicate(timeout=300)
     assert client.returncode != 0
     assert out == ""
     assert "auth" in err.lower()
@@ -45,7 +45,7 @@ def test_client_without_the_token_is_refused(cluster, run, without):
 
 def test_client_with_the_token_is_served(cluster, run):
     client = run(CLIENT.format(address=cluster.address))
-    out, err = client.communicate(timeout=60)
+    out, err = client.communicate(timeout=300)
     assert client.returncode == 0, err
     assert "session_name" in out
 

@@ -80,7 +80,8 @@ def _number(aggregate: Aggregate, columns: Mapping[str, str], value: Any, numeri
     if numeric == "exact" and (aggregate.function == "COUNT" or whole):
         return str(value)
     # The values of random events are halves, and counts are small: doubles hold every count and
-    # sum, and an average is rounded once. So they must be equal to the last bit.
+    # sum, and averages, variances and deviations are rounded once. So they must be equal to the
+    # last bit.
     return float(Fraction(value))
 
 

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from engine.judge import Rows, expected, parsed, settings_of, table_of
 from oracle.model import query_names
 from oracle.random_cases import Case
-from planning.prices import FREE_PARTS
+from plan.prices import FREE_PARTS
 from runtime.pipeline.engine import Engine
 from runtime.plan.cost_coefficients import Prices
 from runtime.plan.planner import plan as planned

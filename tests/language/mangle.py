@@ -45,7 +45,8 @@ CLAUSES = (
 )
 WORDS = re.findall(
     r"\S+",
-    """GROUP BY SEQ NOT AND OR IN BETWEEN IS NULL TRUE FALSE NEXT LENGTH COUNT SUM MIN MAX AVG AS
+    """GROUP BY SEQ NOT AND OR IN BETWEEN IS NULL TRUE FALSE NEXT LENGTH COUNT SUM MIN MAX AVG
+    VARIANCE STDDEV AS
     skip-till-any-match contiguous minutes s events A B x T Travel
     ( ) [ ] , . + - * / % ? | & = != <> < > <= >= ' " -- ; : ! # @ $ ^ ~ \\ ` { } 0 1 5.5 1e9""",
 )

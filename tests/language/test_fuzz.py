@@ -1,7 +1,10 @@
-"""Whatever the text, `parse` returns, or says where it is wrong; it takes long over neither."""
+"""Whatever the text, `parse` returns or says where it is wrong; its steps grow with the text."""
 
+import sys
 import time
 import unicodedata
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 
@@ -11,28 +14,48 @@ from language.golden import Goldens
 from language.mangle import RIGHT, mangled
 from runtime.errors import QueryError, WorkloadError
 from runtime.language.parser import parse
-from runtime.language.splitter import Source
+from runtime.language.splitter import SourceText
 
 WRONG = Goldens(*(Path(__file__).parent / "wrong").glob("*.txt")).pairs.values()
 CORPUS = (*RIGHT, *(pair.given for pair in WRONG))
-MOST_SECONDS = 1.0
+# Calls and returns for each character. The corpus needs some 500 of them.
+MOST_STEPS = 5_000
 
 
-def check(text: str) -> float:
-    """Parses, holds the errors to what they promise, and returns the seconds that it took."""
-    errors: tuple[QueryError, ...] = ()
-    rendered = ""
-    start = time.process_time()
+def check(text: str) -> int:
+    """Parses, holds the errors to what they promise, and returns the steps that it took."""
+    with counted() as steps:
+        errors, rendered = errors_of(text)
+    rendered.encode()
+    lines = SourceText.read(text, "").lines
+    for error in errors:
+        _is_well_formed(error, lines)
+    return steps[0]
+
+
+def errors_of(text: str) -> tuple[tuple[QueryError, ...], str]:
     try:
         parse(text, "fuzz.sase")
     except WorkloadError as error:
-        errors, rendered = error.errors, error.render()
-    seconds = time.process_time() - start
-    rendered.encode()
-    lines = Source.read(text, "").lines
-    for error in errors:
-        _is_well_formed(error, lines)
-    return seconds
+        return error.errors, error.render()
+    return (), ""
+
+
+@contextmanager
+def counted() -> Iterator[list[int]]:
+    """Counts calls and returns of functions, those written in C too. Unlike a time, the count is
+    the same on every machine."""
+    steps = [0]
+
+    def count(*_: object) -> None:
+        steps[0] += 1
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        yield steps
+    finally:
+        sys.setprofile(before)
 
 
 def _is_well_formed(error: QueryError, lines: list[str]) -> None:
@@ -63,11 +86,10 @@ def run(seed: int, times: int) -> None:
     for _ in range(times):
         text = mangled(random, CORPUS)
         try:
-            seconds = check(text)
+            assert check(text) < MOST_STEPS * (len(text) + 100)
         except Exception:
             print(f"seed {seed}: {text!r}")
             raise
-        assert seconds < MOST_SECONDS, f"seed {seed}: {seconds:.2f} s for {text!r}"
 
 
 @pytest.mark.parametrize("text", RIGHT)
@@ -86,29 +108,66 @@ def test_many_texts(seed):
     run(seed, 10_000)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "PATTERN " * 2_000,
-        "RETURN " * 2_000,
-        "GROUP" + " " * 20_000 + "x",
-        "RETURN COUNT(*) PATTERN A WITHIN 1 s " + "GROUP " * 2_000,
-        "RETURN COUNT(*) PATTERN A WHERE A.x = '" + "'" * 20_000 + " WITHIN 1 s",
-        "RETURN COUNT(*) PATTERN " + "a" * 50_000 + " WITHIN 1 s",
-        "RETURN COUNT(" + "a" * 50_000 + ") PATTERN " + "b" * 50_000 + " WITHIN 1 s",
-        "RETURN COUNT(*) PATTERN A WHERE A.x < " + "9" * 50_000 + " WITHIN 1 s",
-        "RETURN COUNT(*) PATTERN A WHERE " + "(" * 2_000 + "A.x = 1" + ")" * 2_000 + " WITHIN 1 s",
-        "RETURN COUNT(*) PATTERN " + ", ".join(["A?"] * 63) + ", A WITHIN 1 s",
-        "RETURN COUNT(x) PATTERN (" + " | ".join(["A"] * 60) + ")+, B x, C, B WITHIN 1 s",
-        "RETURN COUNT(x) PATTERN (" + " | ".join(["A"] * 60) + ")+, B x+, B+ WITHIN 1 s",
-        "RETURN COUNT(*) PATTERN (A, " + ", ".join(f"NOT X{i}, B{i}?" for i in range(12)) + ")+ "
-        "WITHIN 1 s",
-        "\n".join(["RETURN COUNT(x) PATTERN A WITHIN 1 s"] * 150),
-        "\t" * 20_000 + "?",
-        "駅" * 20_000,
-    ],
-    ids=lambda text: text[:40],
-)
-def test_nothing_is_quadratic_that_hurts(text):
+def alternatives(n: int) -> str:
+    return "(" + " | ".join(["A"] * n) + ")+"
+
+
+def negations(n: int) -> str:
+    return ", ".join(f"NOT X{i}, B{i}?" for i in range(n))
+
+
+# A text that can be as large as one likes, and a size.
+GROWING: list[tuple[int, Callable[[int], str]]] = [
+    (2_000, lambda n: "PATTERN " * n),
+    (2_000, lambda n: "RETURN " * n),
+    (20_000, lambda n: "GROUP" + " " * n + "x"),
+    (2_000, lambda n: "RETURN COUNT(*) PATTERN A WITHIN 1 s " + "GROUP " * n),
+    (20_000, lambda n: "RETURN COUNT(*) PATTERN A WHERE A.x = '" + "'" * n + " WITHIN 1 s"),
+    (50_000, lambda n: "RETURN COUNT(*) PATTERN " + "a" * n + " WITHIN 1 s"),
+    (50_000, lambda n: f"RETURN COUNT({'a' * n}) PATTERN {'b' * n} WITHIN 1 s"),
+    (50_000, lambda n: "RETURN COUNT(*) PATTERN A WHERE A.x < " + "9" * n + " WITHIN 1 s"),
+    (2_000, lambda n: f"RETURN COUNT(*) PATTERN A WHERE {'(' * n}A.x = 1{')' * n} WITHIN 1 s"),
+    (150, lambda n: "\n".join(["RETURN COUNT(x) PATTERN A WITHIN 1 s"] * n)),
+    (20_000, lambda n: "\t" * n + "?"),
+    (20_000, lambda n: "駅" * n),
+]
+# A pattern has at most 64 types, so that the square of their number may count, but not 2 ** n.
+PATTERNS: list[tuple[int, Callable[[int], str]]] = [
+    (60, lambda n: "RETURN COUNT(*) PATTERN " + "A?, " * n + "A WITHIN 1 s"),
+    (60, lambda n: f"RETURN COUNT(x) PATTERN {alternatives(n)}, B x, C, B WITHIN 1 s"),
+    (60, lambda n: f"RETURN COUNT(x) PATTERN {alternatives(n)}, B x+, B+ WITHIN 1 s"),
+    (12, lambda n: f"RETURN COUNT(*) PATTERN (A, {negations(n)})+ WITHIN 1 s"),
+]
+
+
+def name_of(made: object) -> str | None:
+    return made(3)[:40] if callable(made) else None
+
+
+@pytest.mark.parametrize(("size", "made"), GROWING, ids=name_of)
+def test_steps_grow_with_the_text(size, made):
+    parse(RIGHT[0])  # reads the grammar
+    assert check(made(size // 4)) < 6 * check(made(size // 16))  # squared, it would be 16
+
+
+@pytest.mark.parametrize(("size", "made"), PATTERNS, ids=name_of)
+def test_steps_grow_at_most_with_the_square_of_a_pattern(size, made):
     parse(RIGHT[0])
-    assert check(text) < MOST_SECONDS
+    assert check(made(size)) < 20 * check(made(size // 4))  # cubed, it would be 64
+
+
+@pytest.mark.parametrize(("size", "made"), GROWING, ids=name_of)
+def test_no_step_is_quadratic(size, made):
+    """What regular expressions do is one step, so only the time shows it: of a text and of one 16
+    times as large, one after the other."""
+
+    def shortest(text: str) -> float:
+        times = []
+        for _ in range(3):
+            start = time.process_time()
+            errors_of(text)
+            times.append(time.process_time() - start)
+        return min(times)
+
+    parse(RIGHT[0])
+    assert shortest(made(size)) < 80 * shortest(made(size // 16))  # squared, it would be 256

@@ -8,8 +8,9 @@ from runtime.errors import QueryError
 from runtime.language import ast as s
 from runtime.language import parser
 from runtime.language.parser import parse
-from runtime.language.query import Semantics, Window
-from runtime.language.splitter import Source, cut
+from runtime.language.query import Semantics
+from runtime.language.splitter import SourceText, cut
+from runtime.language.window import EventWindow, TimeWindow
 from runtime.language.window_binder import parse_duration
 
 SECOND = 1_000_000
@@ -27,7 +28,7 @@ def where(condition, pattern="SEQ(A a, B b+)"):
 
 def written(text):
     """The syntax of the first query of a text, whether it makes sense or not."""
-    source, errors = Source(text), list[QueryError]()
+    source, errors = SourceText(text), list[QueryError]()
     queries, _ = cut(source)
     syntax = parser._query_text(source, queries[0], errors)
     assert not errors, errors[0].render()
@@ -123,7 +124,7 @@ def test_line_ends(line_end):
     lines = ["\ufeffRETURN COUNT(*) -- n", "PATTERN A+ -- all", "WITHIN 1 s", ""]
     read = parse(line_end.join(lines)).queries[0]
     assert read.pattern == s.Plus(A)
-    assert read.window == Window(SECOND, SECOND)
+    assert read.window == TimeWindow(SECOND, SECOND)
 
 
 # ---- patterns ------------------------------------------------------------------------------
@@ -446,16 +447,18 @@ def test_semantics(text, semantics):
     ],
 )
 def test_units(text, microseconds):
-    assert query(within=f"WITHIN {text}").window == Window(microseconds, microseconds)
+    assert query(within=f"WITHIN {text}").window == TimeWindow(microseconds, microseconds)
     assert parse_duration(text.lower()) == microseconds
 
 
 def test_windows():
-    assert query(within="WITHIN 10 minutes SLIDE 30 s").window == Window(600 * SECOND, 30 * SECOND)
-    assert query(within="WITHIN 9 events").window == Window(9, 9, counted=True)
-    assert query(within="WITHIN 1 event SLIDE 1 Event").window == Window(1, 1, counted=True)
+    assert query(within="WITHIN 10 minutes SLIDE 30 s").window == TimeWindow(
+        600 * SECOND, 30 * SECOND
+    )
+    assert query(within="WITHIN 9 events").window == EventWindow(9, 9)
+    assert query(within="WITHIN 1 event SLIDE 1 Event").window == EventWindow(1, 1)
     events = query(rest="WHERE [k] GROUP-BY k, l", within="WITHIN 9 events SLIDE 3 events")
-    assert events.window == Window(9, 3, counted=True)
+    assert events.window == EventWindow(9, 3)
 
 
 @pytest.mark.parametrize("text", ["", "5", "s", "5 parsecs", "-5 s", "0.5 us", "1 s 2", "x s"])

@@ -18,8 +18,8 @@ from rich.console import Console
 
 from hamlet import parse
 from hamlet.cli.top import screen
-from metrics.made import HOSTILE, ledger, passed, replanned
-from runtime.metrics.http_server import Hub
+from metrics.example_job import HOSTILE, after_epoch, collector, replanned
+from runtime.metrics.http_server import MetricsServer
 from runtime.plan.explain.live import drawings
 from tools.browser import SCREENSHOTS, console, screenshot, seen, until, wide
 
@@ -48,8 +48,8 @@ def page(browser: Any) -> Iterator[Any]:
 
 
 @pytest.fixture
-def hub() -> Iterator[Hub]:
-    found = Hub()
+def hub() -> Iterator[MetricsServer]:
+    found = MetricsServer()
     yield found
     found.close()
 
@@ -142,9 +142,9 @@ def test_a_run_is_looked_at_and_its_report(page: Any, tmp_path: Path):
 
 def draw_top(url: str, folder: Path) -> Path:
     """What `hamlet top` has on a terminal, as a picture."""
-    facts = json.load(urlopen(f"{url}/facts"))
+    snapshot = json.load(urlopen(f"{url}/metrics.json"))
     console = Console(record=True, width=120, file=io.StringIO(), force_terminal=True)
-    console.print(screen(deque([facts]), "", 44))
+    console.print(screen(deque([snapshot]), "", 44))
     path = folder / "top.svg"
     console.save_svg(str(path), title="hamlet top")
     text = path.read_text()
@@ -176,35 +176,35 @@ def look_at_report(page: Any, results: Path, folder: Path) -> None:
 # ---- what a hub may say --------------------------------------------------------------------
 
 
-def test_a_job_starts_goes_away_and_comes_back(page: Any, hub: Hub):
+def test_a_job_starts_goes_away_and_comes_back(page: Any, hub: MetricsServer):
     page.get(hub.url)
     assert until(lambda: state(page) == "the job is starting")
-    kept = ledger(QUERIES)
-    hub.tell(passed(kept, 0, QUERIES))
+    kept = collector(QUERIES)
+    hub.update(after_epoch(kept, 0, QUERIES))
     assert until(lambda: state(page) == "running")
     assert tiles(page, "#tiles")["events"] == "1,000"
 
     hub.close()
     assert until(lambda: "nobody answers" in state(page))
     assert tiles(page, "#tiles")["events"] == "1,000"
-    again = Hub(hub.port)
+    again = MetricsServer(hub.port)
     try:
-        again.tell(passed(kept, 1, QUERIES))
+        again.update(after_epoch(kept, 1, QUERIES))
         assert until(lambda: state(page) == "running")
         assert until(lambda: tiles(page, "#tiles")["events"] == "2,000")
-        again.tell(passed(kept, 2, QUERIES, finished=True))
+        again.update(after_epoch(kept, 2, QUERIES, finished=True))
         assert until(lambda: state(page) == "finished")
     finally:
         again.close()
 
 
-def test_decisions_are_filtered_and_opened_by_keyboard(page: Any, hub: Hub):
+def test_decisions_are_filtered_and_opened_by_keyboard(page: Any, hub: MetricsServer):
     from selenium.webdriver.common.keys import Keys
 
-    kept = ledger(QUERIES)
-    kept.drawn(drawings(parse(EXPLAINED), None))
-    hub.tell(replanned(passed(kept, 0, QUERIES), 1.0, "rates"))
-    hub.tell(replanned(passed(kept, 1, QUERIES), 1.0, "rates"))
+    kept = collector(QUERIES)
+    kept.set_drawings(drawings(parse(EXPLAINED), None))
+    hub.update(replanned(after_epoch(kept, 0, QUERIES), 1.0, "rates"))
+    hub.update(replanned(after_epoch(kept, 1, QUERIES), 1.0, "rates"))
     page.get(hub.url)
     assert until(lambda: len(decisions(page)) == 4)
     assert [each.split()[1] for each in decisions(page)] == ["split", "shared"] * 2
@@ -219,17 +219,17 @@ def test_decisions_are_filtered_and_opened_by_keyboard(page: Any, hub: Hub):
     first.send_keys(Keys.ENTER)
     assert "So it was split: every query went by itself." in seen(page, "#log .why")[0]
     assert first.get_attribute("aria-expanded") == "true"
-    hub.tell(replanned(passed(kept, 2, QUERIES), 1.0, "rates"))  # more come: it stays open
+    hub.update(replanned(after_epoch(kept, 2, QUERIES), 1.0, "rates"))  # more come: it stays open
     assert until(lambda: seen(page, "#shown") == ["3 of 6"])
     assert len(seen(page, "#log .why")) == 1
     first.send_keys(Keys.ENTER)
     assert seen(page, "#log .why") == []
 
 
-def test_transitions_are_lit_by_what_was_decided_lately(page: Any, hub: Hub):
-    kept = ledger(QUERIES)
-    kept.drawn(drawings(parse(EXPLAINED), None))
-    hub.tell(passed(kept, 0, QUERIES))
+def test_transitions_are_lit_by_what_was_decided_lately(page: Any, hub: MetricsServer):
+    kept = collector(QUERIES)
+    kept.set_drawings(drawings(parse(EXPLAINED), None))
+    hub.update(after_epoch(kept, 0, QUERIES))
     page.get(hub.url)
     into = "#template .arrow.lit[data-into=B]"
     assert until(lambda: page.find_elements("css selector", into))
@@ -238,14 +238,14 @@ def test_transitions_are_lit_by_what_was_decided_lately(page: Any, hub: Hub):
     assert "10 bursts, 80% shared" in seen(page, "#lit")[0]
 
 
-def test_text_from_outside_stays_text(page: Any, hub: Hub):
+def test_text_from_outside_stays_text(page: Any, hub: MetricsServer):
     bad = (HOSTILE, "two", "three")
-    kept = ledger(bad)
+    kept = collector(bad)
     quoted = HOSTILE.replace('"', "'")
     hostile = f'RETURN COUNT(*) PATTERN SEQ(A, "{quoted}"+) WITHIN 10 seconds'
-    kept.drawn(drawings(parse(hostile), None))
-    facts = replanned(passed(kept, 0, bad, dead={HOSTILE: 1}), 1.0, HOSTILE)
-    hub.tell(replace(facts, job=HOSTILE))
+    kept.set_drawings(drawings(parse(hostile), None))
+    snapshot = replanned(after_epoch(kept, 0, bad, dead={HOSTILE: 1}), 1.0, HOSTILE)
+    hub.update(replace(snapshot, job=HOSTILE))
     page.get(hub.url)
     assert until(lambda: len(decisions(page)) == 2)
     page.find_element("css selector", "#log li > button").click()
@@ -261,10 +261,10 @@ def test_text_from_outside_stays_text(page: Any, hub: Hub):
     assert console(page) == []
 
 
-def test_on_a_phone_and_in_the_dark(page: Any, hub: Hub):
+def test_on_a_phone_and_in_the_dark(page: Any, hub: MetricsServer):
     names = tuple(f"a_rather_long_name_of_a_query_{n}" for n in range(30))
-    kept = ledger(names)
-    hub.tell(passed(kept, 0, names))
+    kept = collector(names)
+    hub.update(after_epoch(kept, 0, names))
     wide(page, 390, 844)
     page.get(hub.url)
     assert until(lambda: len(decisions(page)) == 2)

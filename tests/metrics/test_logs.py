@@ -1,4 +1,4 @@
-"""Lines of a log: what is new in the facts, as text or JSON."""
+"""Lines of a log: what is new in the snapshot, as text or JSON."""
 
 import io
 import json
@@ -7,9 +7,9 @@ import logging
 import pytest
 
 from hamlet.logs import Logged, configure, log
-from metrics.test_ledger import decided
-from runtime.metrics.collector import Ledger, Passed
-from runtime.optimizer.model_report import ModelFacts, Replan
+from metrics.test_collector import decided
+from runtime.metrics.collector import EpochStats, MetricsCollector
+from runtime.optimizer.model_report import ModelMetrics, Replan
 
 
 @pytest.fixture
@@ -31,10 +31,10 @@ def lines():
 
 def test_each_epoch_and_decision_once(lines):
     read = lines("json")
-    ledger, logged = Ledger("j", "ray", ["q", "r"]), Logged()
+    collector, logged = MetricsCollector("j", "ray", ["q", "r"]), Logged()
     for epoch in range(3):
-        ledger.passed(
-            Passed(
+        collector.record_epoch(
+            EpochStats(
                 epoch,
                 rows=10 * (epoch + 1),
                 events=9 * (epoch + 1),
@@ -45,8 +45,8 @@ def test_each_epoch_and_decision_once(lines):
                 watermark=1_700_000_000_000_000,
             )
         )
-        logged.tell(ledger.facts)
-        logged.tell(ledger.facts)  # nothing is new
+        logged.update(collector.snapshot)
+        logged.update(collector.snapshot)  # nothing is new
     found = [json.loads(line) for line in read()]
     epochs = [each for each in found if each["event"] == "epoch"]
     assert [each["epoch"] for each in epochs] == [0, 1, 2]
@@ -68,11 +68,13 @@ def test_each_epoch_and_decision_once(lines):
 
 def test_restarts_and_plans(lines):
     read = lines("json")
-    ledger, logged = Ledger("j", "ray", []), Logged()
+    collector, logged = MetricsCollector("j", "ray", []), Logged()
     for _ in range(2):
-        ledger.restarted("spark")
-        ledger.learned(ModelFacts(last_replans=(Replan(1.0, "why", "gloria", 9.0, 5.0, True),)))
-        logged.tell(ledger.facts)
+        collector.count_restart("spark")
+        collector.set_model(
+            ModelMetrics(last_replans=(Replan(1.0, "why", "gloria", 9.0, 5.0, True),))
+        )
+        logged.update(collector.snapshot)
     found = [json.loads(line) for line in read()]
     assert [each["event"] for each in found] == ["replan", "restart", "restart"]
     assert found[0]["reason"] == "why"

@@ -18,7 +18,7 @@ from monitoring.expressions import (
     panels,
     rules,
 )
-from monitoring.families import every_family
+from runtime.metrics.declarations import METRICS
 
 UIDS = {"hamlet-overview", "hamlet-sharing", "hamlet-queries", "hamlet-runtime"}
 #: What a histogram adds to its name.
@@ -85,7 +85,7 @@ def test_replans_and_restarts_are_marked(path):
 
 def test_only_metrics_that_there_are():
     """Also where nothing is running that could be scraped."""
-    known = {family.name for family in every_family()}
+    known = {metric.name for metric in METRICS}
     asked = [*of_panels(), *of_annotations(), *of_variables()]
     exprs = [each.expr for each in asked] + [
         rule["expr"] for kind in ("record", "alert") for rule in rules(kind)
@@ -103,7 +103,7 @@ def test_every_metric_is_shown_somewhere():
     text = "".join(path.read_text() for path in DASHBOARDS)
     beside = {"hamlet_newest_event_timestamp_seconds", "hamlet_watermark_timestamp_seconds"}
     beside |= {"hamlet_epoch", "hamlet_share_group_queries", "hamlet_model_kinds_correlation"}
-    hidden = {family.name for family in every_family() if family.name not in text}
+    hidden = {metric.name for metric in METRICS if metric.name not in text}
     assert hidden <= beside
 
 

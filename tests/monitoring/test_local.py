@@ -14,8 +14,8 @@ from hamlet.cli.enums import OutputFormat
 from hamlet.cli.local import run_in_process
 from hamlet.cli.stderr import Notices
 from runtime.language.parser import parse
-from runtime.metrics.prometheus import Families
-from runtime.metrics.snapshot import Facts
+from runtime.metrics.prometheus import PrometheusCollector
+from runtime.metrics.snapshot import MetricsSnapshot
 from runtime.pipeline.shard import Settings
 
 
@@ -23,11 +23,11 @@ class Kept:
     """The newest facts, as they would be scraped."""
 
     def __init__(self) -> None:
-        self._facts: Facts | None = None
+        self._facts: MetricsSnapshot | None = None
         self._registry = CollectorRegistry()
-        self._registry.register(Families(lambda: self._facts))
+        self._registry.register(PrometheusCollector(lambda: self._facts))
 
-    def tell(self, facts: Facts) -> None:
+    def update(self, facts: MetricsSnapshot) -> None:
         self._facts = facts
 
     def scraped(self) -> str:

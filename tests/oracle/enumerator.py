@@ -7,6 +7,7 @@ events make a trend, which events stand in one partition and window, what a row 
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -489,11 +490,27 @@ def folded(function: str, values: list[int | float]) -> Value:
             return sum(exact(value) for value in values)
         case "AVG":
             return Fraction(sum(exact(value) for value in values)) / len(values)
+        case "VARIANCE":
+            return variance(values)
+        case "STDDEV":
+            return square_root(variance(values))
         case "MIN":
             return min(values)
         case "MAX":
             return max(values)
     raise ValueError(function)
+
+
+def variance(values: list[int | float]) -> Fraction:
+    """Of the population: the mean of the squared distances from the mean."""
+    mean = Fraction(sum(exact(value) for value in values)) / len(values)
+    return sum((exact(value) - mean) ** 2 for value in values) / len(values)
+
+
+def square_root(value: Fraction) -> float:
+    """With so many digits that rounding them to a double is rounding the root itself."""
+    with localcontext(prec=400):
+        return float((Decimal(value.numerator) / Decimal(value.denominator)).sqrt())
 
 
 def exact(value: int | float) -> int | Fraction:

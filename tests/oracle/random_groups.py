@@ -92,7 +92,7 @@ def draw_aggregates(tape: Tape, pattern: Pattern) -> tuple[Aggregate, ...]:
     names = sorted({leaf.type for leaf in leaves(pattern)})
     drawn = [Aggregate()]
     for _ in range(tape.number(0, 5)):
-        function = tape.one_of("SUM", "COUNT", "MIN", "MAX", "AVG")
+        function = tape.one_of("SUM", "COUNT", "MIN", "MAX", "AVG", "VARIANCE", "STDDEV")
         name = tape.one_of(*names)
         attribute = "" if function == "COUNT" else tape.one_of("x", "y")
         drawn.append(Aggregate(function, name, attribute))

@@ -38,6 +38,7 @@ QUERY_BYTES = 200  # few queries need more choices
 
 NUMBERS = (0, 1, 2, -1, 0.5, 3, -2, 1, 0, 2, 100)  # no event has 100
 STRINGS = ("a", "b", "c", "")
+QUOTIENTS = ("AVG", "VARIANCE", "STDDEV")
 COMPARISONS = ("<", "=", ">", "!=", "<=", ">=")
 
 
@@ -155,7 +156,7 @@ def aggregate_names(pattern: Pattern) -> list[str]:
 
 
 def one_aggregate(tape: Tape, names: Sequence[str]) -> Aggregate:
-    match tape.one_of("*", "*", "COUNT", "SUM", "MIN", "MAX", "AVG"):
+    match tape.one_of("*", "*", "COUNT", "SUM", "MIN", "MAX", "AVG", "VARIANCE", "STDDEV"):
         case "*":
             return Aggregate()
         case "COUNT":
@@ -204,8 +205,8 @@ def having_atom(tape: Tape, aggregates: tuple[Aggregate, ...]) -> Expression:
         case "in":
             return In(one, tuple(Const(tape.number(0, 8)) for _ in range(3)))
         case "arithmetic":
-            # Doubles hold these exactly, but not an average that is divided further.
-            whole = [a for a in aggregates if a.function != "AVG"] or [Aggregate()]
+            # Doubles hold these exactly, but not a quotient that is computed with further.
+            whole = [a for a in aggregates if a.function not in QUOTIENTS] or [Aggregate()]
             left = Arith(tape.one_of("+", "-", "*"), tape.one_of(*whole), Const(2))
     return comparison(tape, left, Const(tape.one_of(1, 2, 0, 4, 8, -1, 0.5)))
 

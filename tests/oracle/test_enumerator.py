@@ -418,7 +418,7 @@ def test_count_windows_order_ties_by_arrival() -> None:
 
 
 def test_aggregates() -> None:
-    functions = ("SUM", "MIN", "MAX", "AVG")
+    functions = ("SUM", "MIN", "MAX", "AVG", "VARIANCE", "STDDEV")
     returns = (
         Aggregate(),
         Aggregate("COUNT", "A"),
@@ -436,11 +436,31 @@ def test_aggregates() -> None:
         "min": 1,
         "max": 1,
         "avg": 1,
+        "variance": 0,
+        "stddev": 0,
         "SUM(C.x)": None,
         "MIN(C.x)": None,
         "MAX(C.x)": None,
         "AVG(C.x)": None,
+        "VARIANCE(C.x)": None,
+        "STDDEV(C.x)": None,
     }
+
+
+def test_variance_is_over_the_values_of_all_trends() -> None:
+    returns = (Aggregate("VARIANCE", "A", "x"), Aggregate("STDDEV", "A", "x"))
+    # The trends are (a1), (a2) and (a1, a2), so the values are 0, 3, 0 and 3.
+    row = only_row(Query(Plus(A), returns), stream("a1 a2", x=[0, 3]))
+    assert row == {"VARIANCE(A.x)": Fraction(9, 4), "STDDEV(A.x)": 1.5}
+    # (a1), (a2), (b3 is no A): the mean of 0 and 1 is 1/2, each is 1/2 away.
+    row = only_row(Query(A, returns), stream("a1 a2 b3", x=[0, 1, 7]))
+    assert row == {"VARIANCE(A.x)": Fraction(1, 4), "STDDEV(A.x)": 0.5}
+
+
+def test_deviations_are_rounded_once() -> None:
+    # The variance of 0, 0 and 3 is 2.
+    row = only_row(Query(A, (Aggregate("STDDEV", "A", "x"),)), stream("a1 a2 a3", x=[0, 0, 3]))
+    assert row == {"STDDEV(A.x)": 2**0.5}
 
 
 def test_sums_of_doubles_are_exact() -> None:

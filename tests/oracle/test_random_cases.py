@@ -52,7 +52,8 @@ WANTED = {
     *("equivalence", "GROUP-BY", "several groups", "null key", "null value", "NaN"),
     *("time window", "events window", "tumbling", "sliding", "one event per window"),
     *("several partitions", "partition without a trend", "window before the first event"),
-    *("COUNT(*)", "COUNT", "SUM", "MIN", "MAX", "AVG", "aggregate by alias", "HAVING"),
+    *("COUNT(*)", "COUNT", "SUM", "MIN", "MAX", "AVG", "VARIANCE", "STDDEV"),
+    *("aggregate by alias", "HAVING"),
     *("several queries", "shared pattern", "no row", "row", "many trends", "null result"),
     "ambiguous binding",
 }

@@ -12,11 +12,12 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
-from runtime.execution.exact.machine import Event, Machine, Row
+from runtime.execution.exact.machine import Machine, MatchedEvent, Row
 from runtime.execution.exact.state_codec import load_trends, load_values, save_trends, save_values
 from runtime.execution.exact.trends import Totals, Trends
 from runtime.execution.state_file import Part
 from runtime.language.query import Query, Semantics
+from runtime.language.window import EventWindow, TimeWindow, Window
 
 Key: TypeAlias = tuple[Any, ...]
 FOREVER = 2**63
@@ -30,7 +31,7 @@ class Moment(NamedTuple):
     row: Row
 
 
-class Closed(NamedTuple):
+class WindowTotals(NamedTuple):
     """The totals of one window in one partition, for the merge over partitions."""
 
     query: str
@@ -58,8 +59,7 @@ class PlainExecutor:
         """A query that joins late reports only windows that start at `since` or after."""
         self._key = [self._layout[name] for name in query.partition_by]
         machine = Machine(query, self._layout, self._doubles)
-        run = CountRun if query.window.counted else TimeRun
-        self._runs[query.name] = run(machine, query.partition_by, since)
+        self._runs[query.name] = RUNS[type(query.window)](machine, query.partition_by, since)
 
     def remove(self, name: str) -> None:
         del self._runs[name]
@@ -76,7 +76,7 @@ class PlainExecutor:
                 for run in self._runs.values():
                     run.step(key, instant[0], together)
 
-    def close(self, watermark: int) -> list[Closed]:
+    def close(self, watermark: int) -> list[WindowTotals]:
         """The windows that end at or before the watermark, and those of events that are full."""
         return [closed for run in self._runs.values() for closed in run.close(watermark)]
 
@@ -109,7 +109,7 @@ class QueryRun(ABC):
         """Takes all events of one partition and instant."""
 
     @abstractmethod
-    def close(self, watermark: int) -> list[Closed]:
+    def close(self, watermark: int) -> list[WindowTotals]:
         """What has ended since the last call."""
 
     def open_windows(self) -> int:
@@ -137,11 +137,11 @@ class QueryRun(ABC):
     def _take_up(self, data: dict[str, Any]) -> None:
         self._since = data["since"]
 
-    def _seen(self, group: list[Moment]) -> list[Event]:
+    def _seen(self, group: list[Moment]) -> list[MatchedEvent]:
         mask = self._machine.mask
-        return [Event(mask(moment.type, moment.row), moment.row) for moment in group]
+        return [MatchedEvent(mask(moment.type, moment.row), moment.row) for moment in group]
 
-    def _feed(self, window: int, key: Key, events: list[Event]) -> None:
+    def _feed(self, window: int, key: Key, events: list[MatchedEvent]) -> None:
         partitions = self._open.get(window)
         trends = partitions.get(key) if partitions is not None else None
         if trends is None:
@@ -151,12 +151,12 @@ class QueryRun(ABC):
             self._open.setdefault(window, {})[key] = trends
         trends.step(events)
 
-    def _outcome(self, window: int, key: Key, trends: Trends) -> list[Closed]:
+    def _outcome(self, window: int, key: Key, trends: Trends) -> list[WindowTotals]:
         totals = trends.close()
         if totals is None:
             return []
         group = tuple([key[i] for i in self._group])
-        return [Closed(self._query.name, window, group, totals)]
+        return [WindowTotals(self._query.name, window, group, totals)]
 
 
 class TimeRun(QueryRun):
@@ -169,9 +169,9 @@ class TimeRun(QueryRun):
                 if self._since is None or self._query.window.start(window) >= self._since:
                     self._feed(window, key, events)
 
-    def close(self, watermark: int) -> list[Closed]:
-        ended = [k for k in sorted(self._open) if self._query.window.end(k) <= watermark]
-        closed: list[Closed] = []
+    def close(self, watermark: int) -> list[WindowTotals]:
+        ended = sorted(k for k in self._open if k <= self._query.window.last_until(watermark))
+        closed: list[WindowTotals] = []
         for window in ended:
             for key, trends in self._open.pop(window).items():
                 closed += self._outcome(window, key, trends)
@@ -185,7 +185,7 @@ class CountRun(QueryRun):
     def __init__(self, machine: Machine, partition_by: tuple[str, ...], since: int | None) -> None:
         super().__init__(machine, partition_by, since)
         self._next: dict[Key, int] = {}
-        self._full: list[Closed] = []
+        self._full: list[WindowTotals] = []
 
     def step(self, key: Key, time: int, group: list[Moment]) -> None:
         if self._since is not None and time < self._since:
@@ -209,7 +209,7 @@ class CountRun(QueryRun):
         if not self._open.get(k, True):
             del self._open[k]
 
-    def close(self, watermark: int) -> list[Closed]:
+    def close(self, watermark: int) -> list[WindowTotals]:
         full, self._full = self._full, []
         return full
 
@@ -220,3 +220,7 @@ class CountRun(QueryRun):
     def _take_up(self, data: dict[str, Any]) -> None:
         super()._take_up(data)
         self._next = {load_values(key): ordinal for key, ordinal in data["next"]}
+
+
+#: How each kind of window opens and closes.
+RUNS: Mapping[type[Window], type[QueryRun]] = {TimeWindow: TimeRun, EventWindow: CountRun}

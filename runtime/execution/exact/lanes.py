@@ -1,7 +1,8 @@
-"""What is known of many trends at once: how many there are, and what rides along with the count.
+"""The aggregates of many trends at once: their count, and the lanes beside it.
 
 A bundle has a row of lanes for each position its trends can end in, since an aggregate by alias
-depends on the binding; where bindings meet again they agree (`bindings.py` refuses the rest).
+depends on the binding; where bindings meet again they agree (`language/ambiguity.py` rejects all
+other queries).
 
 Laws: `add` is commutative and associative, and the bundle of no trends is its unit. Extending
 all trends by one event is linear: extending a sum is the sum of what was extended.

@@ -14,7 +14,7 @@ A machine belongs to a query and holds no run state; `trends.py` does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
@@ -28,9 +28,11 @@ from runtime.language.query import Fold, Lane, Query
 from runtime.language.row_eval import Function, compile_expression
 
 Row: TypeAlias = tuple[Any, ...]
+#: The number of a lane, its fold, the place of its attribute, and what a value adds to a sum.
+Touch: TypeAlias = tuple[int, Fold, int | None, Callable[[Any], int]]
 
 
-class Event(NamedTuple):
+class MatchedEvent(NamedTuple):
     """An event as one query sees it: the positions it can sit in, as bits, and its values."""
 
     mask: int
@@ -44,7 +46,7 @@ class Subset:
         automaton = machine.query.template.automaton
         follow = {p: automaton.follow[p] for p in positions}
         self.positions = positions
-        self.steps: dict[int, tuple[Step, ...]] = {}
+        self.steps: dict[int, tuple[SubsetStep, ...]] = {}
         self.sides = machine.sides_of(positions)
         self.goes_on = any(follow.values())
         self.ending = tuple(
@@ -59,14 +61,14 @@ class Subset:
         self.memoised = not paired and not self.crossed
 
 
-class Step(NamedTuple):
+class SubsetStep(NamedTuple):
     """Where an event leads: a subset, and for each of its positions one that it comes from."""
 
     target: Subset
     sources: tuple[int, ...]
 
 
-class State(NamedTuple):
+class TrendState(NamedTuple):
     """What partial trends must have in common to have the same future."""
 
     subset: Subset
@@ -110,22 +112,20 @@ class Machine:
 
     def touch(self, position: int, count: int, lanes: Lanes, row: Row) -> None:
         """Adds an event to the lanes of `count` trends that it extends at a position."""
-        for j, fold, index, double in self._touches[position]:
+        for j, fold, index, amount in self._touches[position]:
             value = row[index] if index is not None else 1
             if value is None:
                 continue
             if fold is Fold.SUM:
-                lanes[j] += count * (whole(value) if double else value)
+                lanes[j] += count * amount(value)
             elif fold is Fold.MIN:
                 lanes[j] = least(lanes[j], value)
-            elif fold is Fold.MAX:
-                lanes[j] = greatest(lanes[j], value)
             else:
-                lanes[j] += count
+                lanes[j] = greatest(lanes[j], value)
 
     # ---- steps -----------------------------------------------------------------------------
 
-    def start(self, event: Event, waits: tuple[Progress, ...]) -> tuple[Subset, ...]:
+    def start(self, event: MatchedEvent, waits: tuple[Progress, ...]) -> tuple[Subset, ...]:
         """Where a trend that begins with this event stands: in one place, or in one for each
         binding."""
         if self.opening:
@@ -134,13 +134,13 @@ class Machine:
             self._starts[event.mask] = self._start(event, waits)
         return self._starts[event.mask]
 
-    def _start(self, event: Event, waits: tuple[Progress, ...]) -> tuple[Subset, ...]:
+    def _start(self, event: MatchedEvent, waits: tuple[Progress, ...]) -> tuple[Subset, ...]:
         alive = _alive(self.opening, waits)
         first = self.query.template.automaton.first.items()
         reached = [p for p, guard in first if event.mask >> p & 1 and passes(guard, alive)]
         return self._subsets_of(reached)
 
-    def step(self, state: State, event: Event) -> tuple[Step, ...]:
+    def step(self, state: TrendState, event: MatchedEvent) -> tuple[SubsetStep, ...]:
         """Where trends in a state go with this event, if it can extend them at all."""
         subset = state.subset
         if not subset.memoised:
@@ -150,7 +150,7 @@ class Machine:
             subset.steps[mask] = self._step(state, event)
         return subset.steps[mask]
 
-    def _step(self, state: State, event: Event) -> tuple[Step, ...]:
+    def _step(self, state: TrendState, event: MatchedEvent) -> tuple[SubsetStep, ...]:
         subset = state.subset
         alive = _alive(subset.crossed, state.waits)
         earlier = dict(zip(subset.kept, state.kept, strict=True))
@@ -165,20 +165,20 @@ class Machine:
                 ):
                     sources[q] = i
         return tuple(
-            Step(target, tuple(sources[q] for q in target.positions))
+            SubsetStep(target, tuple(sources[q] for q in target.positions))
             for target in self._subsets_of(sources)
         )
 
     def _neighbours(self, p: int, q: int, earlier: dict[int, Any], row: Row) -> bool:
         return all(test(earlier, row) for test in self.pairs.get((p, q), ()))
 
-    def enter(self, subset: Subset, length: int, row: Row) -> State:
+    def enter(self, subset: Subset, length: int, row: Row) -> TrendState:
         """The state of trends whose last event has just come: no gap has passed yet."""
         capped = min(length, self.query.least_length)
         waits = tuple(self.negations.fresh for _ in subset.crossed)
-        return State(subset, capped, tuple([row[i] for i in subset.kept]), waits)
+        return TrendState(subset, capped, tuple([row[i] for i in subset.kept]), waits)
 
-    def without_sides(self, state: State, gone: frozenset[int]) -> State | None:
+    def without_sides(self, state: TrendState, gone: frozenset[int]) -> TrendState | None:
         """The same trends as partial trends of the other side of `P & Q` alone."""
         left = [p for p in state.subset.positions if self.side[p] not in gone]
         if not left:
@@ -186,7 +186,7 @@ class Machine:
         subset = self.subset(left)
         kept = dict(zip(state.subset.kept, state.kept, strict=True))
         waits = dict(zip(state.subset.crossed, state.waits, strict=True))
-        return State(
+        return TrendState(
             subset,
             state.length,
             tuple(kept[i] for i in subset.kept),
@@ -279,17 +279,23 @@ def _kept(query: Query, layout: Mapping[str, int]) -> dict[int, tuple[int, ...]]
     return {p: tuple(sorted(indexes)) for p, indexes in kept.items()}
 
 
-def _touches(
-    query: Query, layout: Mapping[str, int], doubles: Set[str]
-) -> list[list[tuple[int, Fold | None, int | None, bool]]]:
-    """For each position the lanes an event adds to: lane, fold (None: counts ones), place of the
-    attribute, and whether it is a double."""
+def _touches(query: Query, layout: Mapping[str, int], doubles: Set[str]) -> list[list[Touch]]:
+    """For each position the lanes that an event there adds to."""
 
-    def touch(j: int, lane: Lane) -> tuple[int, Fold | None, int | None, bool]:
+    def touch(j: int, lane: Lane) -> Touch:
         index = layout[lane.attribute] if lane.attribute is not None else None
-        return (j, None if lane.ones else lane.fold, index, lane.attribute in doubles)
+        return j, lane.fold, index, _amount(lane.input.power, lane.attribute in doubles)
 
     return [
         [touch(j, lane) for j, lane in enumerate(query.lanes) if position.index in lane.positions]
         for position in query.template.positions
     ]
+
+
+def _amount(power: int, double: bool) -> Callable[[Any], int]:
+    """What a value adds to a sum: a whole number, of 2^-1074 to this power if it is a double."""
+    if power == 0:
+        return lambda value: 1
+    if power == 1:
+        return whole if double else lambda value: value
+    return lambda value: (whole(value) if double else value) ** power

@@ -16,7 +16,7 @@ from runtime.language.automaton import Automaton, Guard, Template
 from runtime.language.row_eval import Function
 
 if TYPE_CHECKING:
-    from runtime.execution.exact.machine import Event
+    from runtime.execution.exact.machine import MatchedEvent
 
 
 class Thread(NamedTuple):
@@ -52,7 +52,7 @@ class Negations:
         self._bits = [self._all_bits(n) for n in range(len(template.negations))]
         self.bits = sum(1 << p.index for p in template.positions if p.negation is not None)
 
-    def advance(self, number: int, progress: Progress, group: list[Event]) -> Progress:
+    def advance(self, number: int, progress: Progress, group: list[MatchedEvent]) -> Progress:
         """The progress after events of one time have been skipped."""
         if progress is None or not any(event.mask & self._bits[number] for event in group):
             return progress
@@ -65,7 +65,7 @@ class Negations:
                 grown.add(thread)
         return frozenset(grown)
 
-    def _moves(self, number: int, progress: frozenset[Thread], event: Event) -> list[Thread]:
+    def _moves(self, number: int, progress: frozenset[Thread], event: MatchedEvent) -> list[Thread]:
         automaton = self._automata[number]
         reached = [p for p in automaton.first if event.mask >> p & 1]
         for thread in progress:
@@ -82,7 +82,7 @@ class Negations:
             Thread(q, tuple(event.row[i] for i in self._kept.get(q, ())), fresh) for q in reached
         ]
 
-    def _wait(self, number: int, thread: Thread, group: list[Event]) -> Thread:
+    def _wait(self, number: int, thread: Thread, group: list[MatchedEvent]) -> Thread:
         """A thread stays, but the NOTs inside this one watch what passes."""
         inner = self._inner[number]
         if not inner:
@@ -96,7 +96,7 @@ class Negations:
         pairs = zip(self._inner[number], thread.waits, strict=True)
         return frozenset(n for n, wait in pairs if wait is not DEAD)
 
-    def _neighbours(self, thread: Thread, q: int, event: Event) -> bool:
+    def _neighbours(self, thread: Thread, q: int, event: MatchedEvent) -> bool:
         tests = self._pairs.get((thread.position, q))
         if tests is None:
             return True

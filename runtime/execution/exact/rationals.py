@@ -17,8 +17,9 @@ def whole(value: float) -> int:
     return numerator << (FRACTION_BITS + 1 - denominator.bit_length())
 
 
-def rational(total: int, *, fractional: bool) -> Fraction:
-    return Fraction(total, 1 << FRACTION_BITS) if fractional else Fraction(total)
+def rational(total: int, power: int) -> Fraction:
+    """What a sum of such whole numbers to the power of `power` stands for."""
+    return Fraction(total, 1 << power * FRACTION_BITS)
 
 
 def as_double(value: int | Fraction) -> float:
@@ -27,6 +28,17 @@ def as_double(value: int | Fraction) -> float:
         return value.numerator / value.denominator
     except OverflowError:
         return math.inf if value > 0 else -math.inf
+
+
+def square_root(value: Fraction) -> float:
+    """Rounded once, to nearest."""
+    shift = max(0, 128 + value.denominator.bit_length() - value.numerator.bit_length())
+    shift += shift % 2
+    scaled = value.numerator << shift
+    root = math.isqrt(scaled // value.denominator)
+    # A last bit says whether the root goes on, so that rounding sees which side it is on.
+    goes_on = root * root * value.denominator != scaled
+    return as_double(Fraction(2 * root + goes_on, 2 << shift // 2))
 
 
 def log2(value: int | Fraction) -> float:

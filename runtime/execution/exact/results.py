@@ -7,17 +7,19 @@ a row held against HAVING, a number rounded: once, at the end.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from runtime.execution.exact.executor import Closed
+from runtime.execution.exact.executor import WindowTotals
 from runtime.execution.exact.lanes import add_lanes
 from runtime.execution.exact.rationals import as_double, decimal_text, log2, rational
 from runtime.execution.exact.trends import Totals
+from runtime.execution.finalize import FINALIZERS
 from runtime.language import ast as s
+from runtime.language.aggregates import ResultKind
 from runtime.language.query import Measure, OutputColumn, Query
 from runtime.language.row_eval import Function, compile_expression
 from runtime.types.time_codec import Clock
@@ -33,7 +35,7 @@ class Merge:
         self._folds = {q.name: tuple(lane.fold for lane in q.lanes) for q in queries}
         self._totals: dict[str, dict[Group, Totals]] = {name: {} for name in self._folds}
 
-    def add(self, closed: Iterable[Closed]) -> None:
+    def add(self, closed: Iterable[WindowTotals]) -> None:
         for query, window, group, totals in closed:
             known = self._totals[query].get((window, group))
             if known is None:
@@ -48,7 +50,7 @@ class Merge:
         return taken
 
 
-class ResultWriter:
+class ExactWriter:
     """Result rows of one query as a table. `types` are those of the attributes."""
 
     def __init__(self, query: Query, types: Mapping[str, pa.DataType], numeric: str) -> None:
@@ -56,6 +58,8 @@ class ResultWriter:
         self._types = types
         self._exact = numeric == "exact"
         self._having = _having(query)
+        places = range(len(query.lanes))
+        self._fractional = {place for place in places if pa.types.is_floating(self._type(place))}
 
     def table(self, merged: Mapping[Group, Totals], clock: Clock | None) -> pa.Table:
         rows = [
@@ -76,40 +80,34 @@ class ResultWriter:
 
     def _value(self, measure: Measure, totals: Totals) -> Any:
         """The exact value: a whole number, a rational, an attribute's own value, or None."""
-        if not measure.lanes:
-            return totals.count
-        first = totals.lanes[measure.lanes[0]]
-        if measure.function not in ("SUM", "AVG"):
-            return first
-        divisor = totals.lanes[measure.lanes[1]]
-        if divisor == 0:
-            return None
-        total = rational(first, fractional=self._fractional(measure))
-        return total / divisor if measure.function == "AVG" else total
+        if measure.returns_attribute:
+            return totals.lanes[measure.lanes[0]]
+        lanes = [self._lane(place, totals) for place in measure.lanes] or [totals.count]
+        return FINALIZERS[measure.function.name].exact(lanes)
+
+    def _lane(self, place: int, totals: Totals) -> int | Fraction:
+        power = self._query.lanes[place].input.power if place in self._fractional else 0
+        total: int = totals.lanes[place]
+        return rational(total, power) if power else total
 
     def _keep(self, group: tuple[Any, ...], values: list[Any]) -> bool:
         return self._having is None or self._having(group, values) is True
 
-    def _fractional(self, measure: Measure) -> bool:
-        return bool(pa.types.is_floating(self._attribute_type(measure)))
-
-    def _attribute_type(self, measure: Measure) -> pa.DataType:
-        attribute = self._query.lanes[measure.lanes[0]].attribute
+    def _type(self, place: int) -> pa.DataType:
+        """That of a lane's attribute."""
+        attribute = self._query.lanes[place].attribute
         return self._types.get(attribute, pa.null()) if attribute else pa.int64()
+
+    def _is_whole(self, measure: Measure) -> bool:
+        if measure.function.result is ResultKind.SUM:
+            return measure.lanes[0] not in self._fractional
+        return measure.function.result is ResultKind.COUNT
 
     # ---- columns ---------------------------------------------------------------------------
 
     def _bounds(self, windows: list[int], clock: Clock | None) -> dict[str, pa.Array]:
-        window = self._query.window
-        starts, ends = [window.start(k) for k in windows], [window.end(k) for k in windows]
-        if window.counted:
-            last = [end - 1 for end in ends]
-            return {
-                "window_start": pa.array(starts, pa.int64()),
-                "window_end": pa.array(last, pa.int64()),
-            }
-        write: Callable[[list[int]], pa.Array] = clock.to_arrow if clock else pa.array
-        return {"window_start": write(starts), "window_end": write(ends)}
+        start, end = self._query.window.bounds(windows, clock)
+        return {"window_start": start, "window_end": end}
 
     def _column(self, column: OutputColumn, rows: list[Row]) -> dict[str, pa.Array]:
         if column.group is not None:
@@ -119,12 +117,9 @@ class ResultWriter:
         assert column.measure is not None
         measure = self._query.measures[column.measure]
         values = [values[column.measure] for _, _, values in rows]
-        if measure.function in ("MIN", "MAX"):
-            return {column.name: pa.array(values, self._attribute_type(measure))}
-        whole = measure.function == "COUNT" or (
-            measure.function == "SUM" and not self._fractional(measure)
-        )
-        if self._exact and whole:
+        if measure.returns_attribute:
+            return {column.name: pa.array(values, self._type(measure.lanes[0]))}
+        if self._exact and self._is_whole(measure):
             return {column.name: pa.array(map(_text, values), pa.string())}
         return _doubles(column.name, values)
 

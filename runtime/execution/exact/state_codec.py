@@ -10,7 +10,7 @@ import base64
 from typing import Any
 
 from runtime.execution.exact.lanes import Bundle, Lanes
-from runtime.execution.exact.machine import Machine, State
+from runtime.execution.exact.machine import Machine, TrendState
 from runtime.execution.exact.negation import Progress, Thread
 from runtime.execution.exact.trends import Trends, Verdict
 from runtime.language.automaton import Guard
@@ -65,7 +65,9 @@ def load_trends(machine: Machine, data: dict[str, Any]) -> Trends:
     trends = Trends(machine)
     trends.opening = _load_progresses(data["opening"])
     for positions, length, kept, waits, count, lanes in data["partial"]:
-        state = State(machine.subset(positions), length, load_values(kept), _load_progresses(waits))
+        state = TrendState(
+            machine.subset(positions), length, load_values(kept), _load_progresses(waits)
+        )
         trends.partial[state] = _load_bundle(machine.folds, count, lanes)
     for ending, awaited, waits, count, lanes in data["finished"]:
         guards = tuple(_load_guard(guard) for guard in ending)

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from runtime.execution.exact.lanes import Bundle, Lanes
-from runtime.execution.exact.machine import Event, Machine, State, Step, Subset
+from runtime.execution.exact.machine import Machine, MatchedEvent, Subset, SubsetStep, TrendState
 from runtime.execution.exact.negation import DEAD, Progress, passes
 from runtime.language.automaton import Guard
 from runtime.language.query import Semantics
 
-Partial: TypeAlias = dict[State, Bundle]
+Partial: TypeAlias = dict[TrendState, Bundle]
 
 
 class Verdict(NamedTuple):
@@ -31,7 +31,7 @@ class Verdict(NamedTuple):
     waits: tuple[Progress, ...]
 
 
-Key = TypeVar("Key", State, Verdict)
+Key = TypeVar("Key", TrendState, Verdict)
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,11 @@ class Trends:
         self.finished: dict[Verdict, Bundle] = {}
         self.opening = tuple(machine.negations.fresh for _ in machine.opening)
 
-    def step(self, group: list[Event]) -> None:
+    def step(self, group: list[MatchedEvent]) -> None:
         """Takes all events of one time."""
         machine = self.machine
         entered: Partial = {}
-        taken: dict[State, frozenset[int]] = {}
+        taken: dict[TrendState, frozenset[int]] = {}
         for event in group:
             if event.mask & machine.positive_bits:
                 self._extend(event, entered, taken)
@@ -67,7 +67,7 @@ class Trends:
 
     # ---- what a group creates --------------------------------------------------------------
 
-    def _start(self, event: Event, entered: Partial) -> None:
+    def _start(self, event: MatchedEvent, entered: Partial) -> None:
         for subset in self.machine.start(event, self.opening):
             lanes = []
             if self.machine.folds:
@@ -77,7 +77,9 @@ class Trends:
                     lanes.append(own)
             self._add(entered, self.machine.enter(subset, 1, event.row), Bundle(1, lanes))
 
-    def _extend(self, event: Event, entered: Partial, taken: dict[State, frozenset[int]]) -> None:
+    def _extend(
+        self, event: MatchedEvent, entered: Partial, taken: dict[TrendState, frozenset[int]]
+    ) -> None:
         machine = self.machine
         for state, bundle in self.partial.items():
             for step in machine.step(state, event):
@@ -85,7 +87,7 @@ class Trends:
                 grown = machine.enter(step.target, state.length + 1, event.row)
                 self._add(entered, grown, self._extended(bundle, step, event))
 
-    def _extended(self, bundle: Bundle, step: Step, event: Event) -> Bundle:
+    def _extended(self, bundle: Bundle, step: SubsetStep, event: MatchedEvent) -> Bundle:
         lanes = []
         if self.machine.folds:
             for position, source in zip(step.target.positions, step.sources, strict=True):
@@ -96,7 +98,7 @@ class Trends:
 
     # ---- what stays ------------------------------------------------------------------------
 
-    def _leave(self, taken: dict[State, frozenset[int]]) -> None:
+    def _leave(self, taken: dict[TrendState, frozenset[int]]) -> None:
         semantics = self.machine.query.semantics
         if semantics is Semantics.CONTIGUOUS:
             self.partial = {}
@@ -107,7 +109,7 @@ class Trends:
                 if rest is not None and rest.subset.goes_on:
                     self._add(self.partial, rest, bundle)
 
-    def _skip(self, group: list[Event]) -> None:
+    def _skip(self, group: list[MatchedEvent]) -> None:
         """Every gap that was open before this group has now seen its events."""
         advance = self.machine.negations.advance
         if any(event.mask & self.machine.negations.bits for event in group):
@@ -118,7 +120,7 @@ class Trends:
             self.partial = self._skip_partial(group)
             self.finished = self._skip_finished(group)
 
-    def _skip_partial(self, group: list[Event]) -> Partial:
+    def _skip_partial(self, group: list[MatchedEvent]) -> Partial:
         moved: Partial = {}
         for state, bundle in self.partial.items():
             pairs = zip(state.subset.crossed, state.waits, strict=True)
@@ -126,7 +128,7 @@ class Trends:
             self._add(moved, state._replace(waits=waits), bundle)
         return moved
 
-    def _skip_finished(self, group: list[Event]) -> dict[Verdict, Bundle]:
+    def _skip_finished(self, group: list[MatchedEvent]) -> dict[Verdict, Bundle]:
         moved: dict[Verdict, Bundle] = {}
         for verdict, bundle in self.finished.items():
             pairs = zip(verdict.awaited, verdict.waits, strict=True)

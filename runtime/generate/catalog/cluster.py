@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from runtime.generate.block import Array, Block, Column
+from runtime.generate.generated_block import Array, GeneratedBlock, GeneratedColumn
 from runtime.generate.lifecycle import Lifecycle
 from runtime.generate.stream import Stream
 
@@ -25,7 +25,7 @@ CLIMBING = 0.5
 SATURATION = 60.0
 
 
-class Jobs:
+class ClusterJobs:
     """Remembers each mapper's effort, and whether it climbs throughout this run of the job."""
 
     def __init__(self, groups: int, rng: np.random.Generator) -> None:
@@ -33,17 +33,17 @@ class Jobs:
         self._total = np.zeros(groups)
         self._at_start = np.zeros(groups)
 
-    def __call__(self, block: Block) -> Mapping[str, Column]:
+    def __call__(self, block: GeneratedBlock) -> Mapping[str, GeneratedColumn]:
         loaded = block.state == LOAD
         cpu = 100.0 * (1.0 - np.exp(-self._effort(block) / SATURATION))
         return {
-            "job": Column(block.slot // MAPPERS + 1),
-            "mapper": Column(block.slot % MAPPERS + 1),
-            "cpu": Column(np.round(cpu, 3), valid=loaded),
-            "memory": Column(np.round(block.uniform(5.0, 95.0), 1), valid=loaded),
+            "job": GeneratedColumn(block.slot // MAPPERS + 1),
+            "mapper": GeneratedColumn(block.slot % MAPPERS + 1),
+            "cpu": GeneratedColumn(np.round(cpu, 3), valid=loaded),
+            "memory": GeneratedColumn(np.round(block.uniform(5.0, 95.0), 1), valid=loaded),
         }
 
-    def _effort(self, block: Block) -> Array:
+    def _effort(self, block: GeneratedBlock) -> Array:
         """Since the start: the sum of steps up where it climbs, else any value."""
         started = block.state == START
         climbs = block.hold(started, block.rng.random(block.size) < CLIMBING, self._climbs)
@@ -68,5 +68,5 @@ STREAM = Stream(
     rate=3_000,
     burst=5,
     groups=80,
-    columns=Jobs,
+    columns=ClusterJobs,
 )

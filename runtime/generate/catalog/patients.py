@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from runtime.generate.block import Block, Column
+from runtime.generate.generated_block import GeneratedBlock, GeneratedColumn
 from runtime.generate.lifecycle import Lifecycle
 from runtime.generate.stream import Stream
 
@@ -30,20 +30,20 @@ PASSIVE = 3
 MOVING = LIFECYCLE.states.index("Move")
 
 
-class Activities:
+class PatientActivities:
     def __init__(self, groups: int, rng: np.random.Generator) -> None:
         self._kinds = pa.array(["passive", "active"])
         self._activities = pa.array(ACTIVITIES)
 
-    def __call__(self, block: Block) -> Mapping[str, Column]:
+    def __call__(self, block: GeneratedBlock) -> Mapping[str, GeneratedColumn]:
         active = (block.state == MOVING).astype(np.int64)
         rate = block.rng.integers(LOWEST[block.state], HIGHEST[block.state], endpoint=True)
         activity = block.rng.integers(PASSIVE, size=block.size) + active * PASSIVE
         return {
-            "patient": Column(block.slot + 1),
-            "kind": Column(active, self._kinds),
-            "activity": Column(activity, self._activities),
-            "rate": Column(rate),
+            "patient": GeneratedColumn(block.slot + 1),
+            "kind": GeneratedColumn(active, self._kinds),
+            "activity": GeneratedColumn(activity, self._activities),
+            "rate": GeneratedColumn(rate),
         }
 
 
@@ -63,5 +63,5 @@ STREAM = Stream(
     rate=840,
     burst=3,
     groups=14,
-    columns=Activities,
+    columns=PatientActivities,
 )

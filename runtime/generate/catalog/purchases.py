@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from runtime.generate.block import Block, Column
+from runtime.generate.generated_block import GeneratedBlock, GeneratedColumn
 from runtime.generate.lifecycle import Lifecycle
 from runtime.generate.stream import Stream
 
@@ -25,13 +25,16 @@ LIFECYCLE = Lifecycle(moves=HABITS, bursty=tuple(HABITS), types={})
 PRICES = np.array([1200.0, 40.0, 35.0, 25.0, 15.0, 300.0, 800.0, 12.0])
 
 
-class Purchases:
+class ShopPurchases:
     def __init__(self, groups: int, rng: np.random.Generator) -> None:
         self._prices = PRICES * rng.uniform(0.9, 1.1, len(PRICES))
 
-    def __call__(self, block: Block) -> Mapping[str, Column]:
+    def __call__(self, block: GeneratedBlock) -> Mapping[str, GeneratedColumn]:
         price = self._prices[block.state] * block.uniform(0.7, 1.5)
-        return {"customer": Column(block.slot + 1), "price": Column(np.round(price, 2))}
+        return {
+            "customer": GeneratedColumn(block.slot + 1),
+            "price": GeneratedColumn(np.round(price, 2)),
+        }
 
 
 STREAM = Stream(
@@ -45,5 +48,5 @@ STREAM = Stream(
     rate=600,
     burst=1,
     groups=50,
-    columns=Purchases,
+    columns=ShopPurchases,
 )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from runtime.generate.block import Block, Column, Mask
+from runtime.generate.generated_block import GeneratedBlock, GeneratedColumn, Mask
 from runtime.generate.lifecycle import Floats, Lifecycle
 from runtime.generate.stream import Stream
 
@@ -80,7 +80,7 @@ def _per_state(values: Mapping[str, float]) -> Floats:
     return np.array([values.get(state, 0.0) for state in LIFECYCLE.states])
 
 
-class Trips:
+class RidesharingTrips:
     """Remembers the current trip of each driver and rider."""
 
     def __init__(self, groups: int, rng: np.random.Generator) -> None:
@@ -92,41 +92,45 @@ class Trips:
         self._lasting = _per_state(dict.fromkeys(LASTING, 1.0)) > 0
         self._moving = _per_state(dict.fromkeys(MOVING, 1.0)) > 0
 
-    def __call__(self, block: Block) -> Mapping[str, Column]:
+    def __call__(self, block: GeneratedBlock) -> Mapping[str, GeneratedColumn]:
         driver = block.slot // 2
         return {
-            "driver": Column(driver + 1),
-            "rider": Column(block.slot + 1),
-            "district": Column(driver % len(DISTRICTS), self._districts),
+            "driver": GeneratedColumn(driver + 1),
+            "rider": GeneratedColumn(block.slot + 1),
+            "district": GeneratedColumn(driver % len(DISTRICTS), self._districts),
             "kind": self._kinds_of(block),
             "speed": self._speed(block),
             "duration": self._duration(block),
             "price": self._price(block),
         }
 
-    def _requested(self, block: Block) -> Mask:
+    def _requested(self, block: GeneratedBlock) -> Mask:
         return np.asarray(block.state == REQUEST)
 
-    def _kinds_of(self, block: Block) -> Column:
+    def _kinds_of(self, block: GeneratedBlock) -> GeneratedColumn:
         """Chosen with the request; who is put into a pool rides as Pool from then on."""
         pooled = block.state == POOL
         drawn = np.searchsorted(np.cumsum(KIND_CHANCES)[:-1], block.rng.random(block.size))
         kind = np.where(pooled, KINDS.index("Pool"), drawn)
-        return Column(block.hold(self._requested(block) | pooled, kind, self._kind), self._kinds)
+        return GeneratedColumn(
+            block.hold(self._requested(block) | pooled, kind, self._kind), self._kinds
+        )
 
-    def _speed(self, block: Block) -> Column:
+    def _speed(self, block: GeneratedBlock) -> GeneratedColumn:
         drawn = np.where(block.rng.random(block.size) < STUCK, STUCK_PACE, FREE_PACE)
         pace = block.hold(self._requested(block), drawn, self._pace)
         speed = np.round(pace * block.uniform(0.6, 1.4), 1)
-        return Column(speed, valid=self._moving[block.state])
+        return GeneratedColumn(speed, valid=self._moving[block.state])
 
-    def _duration(self, block: Block) -> Column:
-        return Column(block.rng.integers(5, 60, block.size), valid=self._lasting[block.state])
+    def _duration(self, block: GeneratedBlock) -> GeneratedColumn:
+        return GeneratedColumn(
+            block.rng.integers(5, 60, block.size), valid=self._lasting[block.state]
+        )
 
-    def _price(self, block: Block) -> Column:
+    def _price(self, block: GeneratedBlock) -> GeneratedColumn:
         fare = block.hold(self._requested(block), block.uniform(8.0, 60.0), self._fare)
         factor = self._priced[block.state]
-        return Column(np.round(fare * factor, 2), valid=factor > 0)
+        return GeneratedColumn(np.round(fare * factor, 2), valid=factor > 0)
 
 
 STREAM = Stream(
@@ -148,5 +152,5 @@ STREAM = Stream(
     rate=10_000,
     burst=10,
     groups=250,
-    columns=Trips,
+    columns=RidesharingTrips,
 )

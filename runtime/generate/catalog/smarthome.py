@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from runtime.generate.block import Block, Column, fold
+from runtime.generate.generated_block import GeneratedBlock, GeneratedColumn, fold
 from runtime.generate.lifecycle import Lifecycle
 from runtime.generate.stream import Stream
 
@@ -23,23 +23,23 @@ MOST_WATTS = 3_000.0
 KILOWATT_HOURS_PER_LOAD = 1.0 / 600.0 / 1_000.0
 
 
-class Plugs:
+class SmarthomePlugs:
     """Remembers the load of each plug and its meter."""
 
     def __init__(self, groups: int, rng: np.random.Generator) -> None:
         self._watts = rng.uniform(0.0, MOST_WATTS, groups)
         self._meter = rng.uniform(0.0, 1_000.0, groups)
 
-    def __call__(self, block: Block) -> Mapping[str, Column]:
+    def __call__(self, block: GeneratedBlock) -> Mapping[str, GeneratedColumn]:
         loaded = block.state == LOAD
         steps = np.where(loaded, block.rng.normal(0.0, 20.0, block.size), 0.0)
         watts = fold(block.total(steps, self._watts), 0.0, MOST_WATTS)
         meter = block.total(np.where(loaded, watts * KILOWATT_HOURS_PER_LOAD, 0.0), self._meter)
         return {
-            "house": Column(block.slot % HOUSES + 1),
-            "plug": Column(block.slot + 1),
-            "value": Column(np.round(np.where(loaded, watts, meter), 3)),
-            "voltage": Column(np.round(block.rng.normal(230.0, 2.0, block.size), 1)),
+            "house": GeneratedColumn(block.slot % HOUSES + 1),
+            "plug": GeneratedColumn(block.slot + 1),
+            "value": GeneratedColumn(np.round(np.where(loaded, watts, meter), 3)),
+            "voltage": GeneratedColumn(np.round(block.rng.normal(230.0, 2.0, block.size), 1)),
         }
 
 
@@ -59,5 +59,5 @@ STREAM = Stream(
     rate=20_000,
     burst=5,
     groups=2_125,
-    columns=Plugs,
+    columns=SmarthomePlugs,
 )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from runtime.generate.block import Block, Column, fold
+from runtime.generate.generated_block import GeneratedBlock, GeneratedColumn, fold
 from runtime.generate.lifecycle import Lifecycle
 from runtime.generate.stream import Stream
 
@@ -28,7 +28,7 @@ STEP = (0.0004, 0.002)
 BAND = float(np.log(2.0))
 
 
-class Transactions:
+class StockTransactions:
     """Remembers how far each company's price has moved."""
 
     def __init__(self, groups: int, rng: np.random.Generator) -> None:
@@ -38,14 +38,14 @@ class Transactions:
         self._first = rng.uniform(50.0, 500.0, groups)
         self._moved = np.zeros(groups)
 
-    def __call__(self, block: Block) -> Mapping[str, Column]:
+    def __call__(self, block: GeneratedBlock) -> Mapping[str, GeneratedColumn]:
         steps = DIRECTION[block.state] * block.uniform(*STEP)
         moved = fold(block.total(steps, self._moved), -BAND, BAND)
         return {
-            "company": Column(block.slot, self._names),
-            "sector": Column(block.slot % len(SECTORS), self._sectors),
-            "price": Column(np.round(self._first[block.slot] * np.exp(moved), 2)),
-            "volume": Column(block.rng.integers(1, 100, block.size) * 100),
+            "company": GeneratedColumn(block.slot, self._names),
+            "sector": GeneratedColumn(block.slot % len(SECTORS), self._sectors),
+            "price": GeneratedColumn(np.round(self._first[block.slot] * np.exp(moved), 2)),
+            "volume": GeneratedColumn(block.rng.integers(1, 100, block.size) * 100),
         }
 
 
@@ -65,5 +65,5 @@ STREAM = Stream(
     rate=4_500,
     burst=4,
     groups=220,
-    columns=Transactions,
+    columns=StockTransactions,
 )

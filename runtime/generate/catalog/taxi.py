@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from runtime.generate.block import Array, Block, Column
+from runtime.generate.generated_block import Array, GeneratedBlock, GeneratedColumn
 from runtime.generate.lifecycle import Lifecycle
 from runtime.generate.stream import Stream
 
@@ -28,7 +28,7 @@ BASE_FARE = 3.0
 MOST_PASSENGERS = 4
 
 
-class Trips:
+class TaxiTrips:
     """Remembers where each trip goes, who is in the car and what the meter shows."""
 
     def __init__(self, groups: int, rng: np.random.Generator) -> None:
@@ -39,28 +39,28 @@ class Trips:
         self._total = np.zeros(groups)
         self._at_pickup = np.zeros(groups)
 
-    def __call__(self, block: Block) -> Mapping[str, Column]:
+    def __call__(self, block: GeneratedBlock) -> Mapping[str, GeneratedColumn]:
         moving = block.state == TRAVEL
         return {
-            "driver": Column(block.slot // 2 + 1),
-            "rider": Column(block.slot + 1),
-            "pickup_location": Column(self._zone(block, self._from), self._zones),
-            "dropoff_location": Column(self._zone(block, self._to), self._zones),
-            "passengers": Column(self._boarded(block)),
-            "speed": Column(np.round(block.uniform(3.0, 35.0), 1), valid=moving),
-            "price": Column(np.round(BASE_FARE + self._metered(block), 2)),
+            "driver": GeneratedColumn(block.slot // 2 + 1),
+            "rider": GeneratedColumn(block.slot + 1),
+            "pickup_location": GeneratedColumn(self._zone(block, self._from), self._zones),
+            "dropoff_location": GeneratedColumn(self._zone(block, self._to), self._zones),
+            "passengers": GeneratedColumn(self._boarded(block)),
+            "speed": GeneratedColumn(np.round(block.uniform(3.0, 35.0), 1), valid=moving),
+            "price": GeneratedColumn(np.round(BASE_FARE + self._metered(block), 2)),
         }
 
-    def _zone(self, block: Block, memory: Array) -> Array:
+    def _zone(self, block: GeneratedBlock, memory: Array) -> Array:
         return block.hold(
             block.state == PICKUP, block.rng.integers(len(ZONES), size=block.size), memory
         )
 
-    def _boarded(self, block: Block) -> Array:
+    def _boarded(self, block: GeneratedBlock) -> Array:
         drawn = block.rng.integers(1, MOST_PASSENGERS + 1, size=block.size)
         return block.hold(block.state == PICKUP, drawn, self._passengers)
 
-    def _metered(self, block: Block) -> Array:
+    def _metered(self, block: GeneratedBlock) -> Array:
         """The fare since the pickup; it goes up as the car moves."""
         steps = np.where(block.state == TRAVEL, block.uniform(0.2, 1.0), 0.0)
         total = block.total(steps, self._total)
@@ -86,5 +86,5 @@ STREAM = Stream(
     rate=200,
     burst=5,
     groups=100,
-    columns=Trips,
+    columns=TaxiTrips,
 )

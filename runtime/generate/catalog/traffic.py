@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from runtime.generate.block import Block, Column
+from runtime.generate.generated_block import GeneratedBlock, GeneratedColumn
 from runtime.generate.lifecycle import Lifecycle
 from runtime.generate.stream import Stream
 
@@ -25,13 +25,16 @@ MAP = {
 LIFECYCLE = Lifecycle(moves=MAP, bursty=tuple(MAP), types={})
 
 
-class Positions:
+class TrafficPositions:
     def __init__(self, groups: int, rng: np.random.Generator) -> None:
         self._limit = rng.uniform(20.0, 50.0, len(MAP))
 
-    def __call__(self, block: Block) -> Mapping[str, Column]:
+    def __call__(self, block: GeneratedBlock) -> Mapping[str, GeneratedColumn]:
         speed = self._limit[block.state] * block.uniform(0.1, 1.1)
-        return {"vehicle": Column(block.slot + 1), "speed": Column(np.round(speed, 1))}
+        return {
+            "vehicle": GeneratedColumn(block.slot + 1),
+            "speed": GeneratedColumn(np.round(speed, 1)),
+        }
 
 
 STREAM = Stream(
@@ -45,5 +48,5 @@ STREAM = Stream(
     rate=3_000,
     burst=2,
     groups=300,
-    columns=Positions,
+    columns=TrafficPositions,
 )

@@ -1,1 +1,1 @@
-"""What a browser is given: a page of one file each, with its looks and its program inside."""
+"""The live page of a job: HTML, style and script, served as one file."""

@@ -426,7 +426,7 @@ function show() {
 
 async function ask() {
   try {
-    const answer = await fetch("facts", { cache: "no-store", signal: AbortSignal.timeout(PATIENCE) });
+    const answer = await fetch("metrics.json", { cache: "no-store", signal: AbortSignal.timeout(PATIENCE) });
     if (!answer.ok) throw new Error(answer.status);
     const facts = await answer.json();
     if (facts === null) showState("waiting", "the job is starting");

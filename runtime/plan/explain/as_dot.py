@@ -1,4 +1,4 @@
-"""The merged template in the language of Graphviz."""
+"""The merged template and the physical plan in the language of Graphviz."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ def as_dot(explanation: Explanation) -> str:
         lines += _type(type_, names)
     lines += [_step(step) for step in explanation.template.steps]
     lines += _forbidden(explanation)
+    lines += _operators(explanation)
     return "\n".join(lines) + "\n}\n"
 
 
@@ -63,6 +64,15 @@ def _forbidden(explanation: Explanation) -> list[str]:
         for end in negation.ends:
             found |= dict.fromkeys(_dashed(end, target, "tee") for target in targets)
     return list(found)
+
+
+def _operators(explanation: Explanation) -> list[str]:
+    """The physical plan: a note for each operator with its queries."""
+    lines = ["  subgraph cluster_plan {", '    label="physical plan"; style=dotted;']
+    for number, each in enumerate(explanation.operators, 1):
+        label = _quoted(f"{each.operator}: {shortened(each.queries)}")
+        lines.append(f'    "operator {number}" [shape=note, label={label}];')
+    return [*lines, "  }"]
 
 
 def _dashed(source: str, target: str, head: str) -> str:

@@ -12,21 +12,17 @@ if TYPE_CHECKING:
         Explanation,
         Gap,
         NegationPlan,
+        OperatorPlan,
         QueryPlan,
         RoutingPlan,
         SetPlan,
-        SharePlan,
+        SharingPlanSection,
         StepPlan,
         TypePlan,
-        WorkloadPlan,
     )
 
-SHARING = "SHARING (with --numeric float; dynamic unless --sharing says otherwise)"
-WAYS = {
-    "bursts": "burst by burst, shared where that pays",
-    "ordered": "event by event, in one ordered index for all of them",
-}
-PLAN = "PLAN (before any event was seen; costs are estimates)"
+PHYSICAL_PLAN = "PHYSICAL PLAN (with --numeric float; sharing is dynamic unless --sharing is given)"
+SHARING_PLAN = "SHARING PLAN (before any event is seen; costs are estimates)"
 LABEL = 15
 LINES = 30  # of transitions, or of operators
 SHOWN = 8
@@ -43,11 +39,11 @@ def as_text(explanation: Explanation) -> str:
     blocks.append(
         ["ROUTING (the stream is split once for each line)", *_routing(explanation.routing)]
     )
-    blocks.append([SHARING, *_sharing(explanation)])
-    if explanation.plan.runs:
-        blocks.append([PLAN, *_plan(explanation.plan)])
+    blocks.append([PHYSICAL_PLAN, *_physical_plan(explanation.operators)])
+    if any(each.operator == "graphlet" for each in explanation.operators):
+        blocks.append([SHARING_PLAN, *_sharing_plan(explanation.plan)])
     else:
-        blocks.append([PLAN, "  nothing to plan: no query is evaluated burst by burst"])
+        blocks.append([SHARING_PLAN, "  nothing to plan: no query uses the graphlet operator"])
     blocks.append(["TEMPLATE", *_types(explanation), "", *_steps(explanation)])
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
@@ -81,7 +77,8 @@ def _facts(plan: QueryPlan) -> Iterator[tuple[str, Iterable[str]]]:
     yield "never", [_negation(negation) for negation in plan.negations]
     yield "granularity", [plan.granularity, plan.why]
     yield "counted once", [_once(plan)]
-    yield "evaluated", [_evaluated(plan), *plan.neighbours]
+    yield "operator", [plan.operator, *plan.neighbours]
+    yield "why not", [f"{each.operator}: {joined(each.obstacles)}" for each in plan.rejected]
 
 
 def _partitions(plan: QueryPlan) -> str:
@@ -115,19 +112,13 @@ def _once(plan: QueryPlan) -> str:
     return f"made deterministic: a trend {plan.twice} fits the pattern in two ways"
 
 
-def _evaluated(plan: QueryPlan) -> str:
-    if plan.way == "bursts":
-        return "burst by burst: many events of one type in one step"
-    return f"event by event, for {joined(plan.obstacles)}"
-
-
 def _share_line(plan: QueryPlan, explanation: Explanation) -> str:
     if plan.alone is not None:
         return f"alone: {plan.alone}"
-    own = [p for group in explanation.sharing for p in group.kleene if plan.name in p.queries]
+    own = [p for each in explanation.operators for p in each.kleene if plan.name in p.queries]
     if not own:
-        group = next(g for g in explanation.sharing if plan.name in g.queries)
-        together = [name for name in group.queries if name != plan.name]
+        node = next(each for each in explanation.operators if plan.name in each.queries)
+        together = [name for name in node.queries if name != plan.name]
         return f"the pass over the events with {shortened(together)}"
     others = [[name for name in part.queries if name != plan.name] for part in own]
     return "; ".join(
@@ -145,53 +136,54 @@ def _routing(groups: Iterable[RoutingPlan]) -> list[str]:
     return _aligned(rows)
 
 
-def _sharing(explanation: Explanation) -> list[str]:
-    together = [group for group in explanation.sharing if len(group.queries) > 1]
-    alone = [group.queries[0] for group in explanation.sharing if len(group.queries) == 1]
-    lines = [line for number, group in enumerate(together, 1) for line in _group(number, group)]
-    if alone:
-        lines.append(f"  {'alone':{LABEL}}{shortened(alone, SHOWN)}")
+def _physical_plan(operators: Iterable[OperatorPlan]) -> list[str]:
+    """Operators of several queries in full, then those of one query in a line for each kind."""
+    together = [each for each in operators if len(each.queries) > 1]
+    lines = [line for each in together for line in _operator(each)]
+    alone: dict[str, list[OperatorPlan]] = {}
+    for each in operators:
+        if len(each.queries) == 1:
+            alone.setdefault(each.operator, []).append(each)
+    for name, several in alone.items():
+        names = shortened([each.queries[0] for each in several], SHOWN)
+        each_alone = "" if len(several) == 1 else "; one operator each"
+        lines.append(f"  {name:{LABEL}}{names}{each_alone}")
+        lines.append(f"  {'':{LABEL}}{several[0].summary}")
     return lines
 
 
-def _group(number: int, group: SharePlan) -> list[str]:
-    split = f"partitions by {joined(group.attributes)}" if group.attributes else "no partitions"
-    parts = [(part.pattern, shortened(part.queries, SHOWN)) for part in group.kleene]
+def _operator(plan: OperatorPlan) -> list[str]:
+    split = f"partitions by {joined(plan.partition_by)}" if plan.partition_by else "no partitions"
+    parts = [(part.pattern, shortened(part.queries, SHOWN)) for part in plan.kleene]
+    details = [
+        f"{plan.semantics}, {split}, panes of {plan.pane_text}",
+        f"{plan.summary}; {joined(plan.cost)}",
+        plan.why_windows,
+        *(f"one step for {', '.join(types)}" for types in plan.shared_parts),
+        *([plan.reason] if plan.reason else []),
+    ]
     return [
-        f"  {f'group {number}':{LABEL}}{shortened(group.queries, SHOWN)}",
-        f"  {'':{LABEL}}{group.semantics}, {split}, panes of {group.pane_text}",
-        f"  {'':{LABEL}}{WAYS[group.way]}",
-        *(f"  {'':{LABEL}}{line}" for line in _cut(group)),
+        f"  {plan.operator:{LABEL}}{shortened(plan.queries, SHOWN)}",
+        *(f"  {'':{LABEL}}{line}" for line in details),
         *(f"  {'':{LABEL - 2}}{line}" for line in _aligned(parts)),
     ]
 
 
-def _plan(plan: WorkloadPlan) -> list[str]:
+def _sharing_plan(plan: SharingPlanSection) -> list[str]:
     costs = [f"{name} {cost:,.3g}" for name, cost in plan.alternatives.items()]
     lines = [
         ("planner", f"{plan.planner}, since {plan.why}"),
         ("cost", f"{plan.cost:,.3g} ns an event; by other planners: {', '.join(costs)}"),
-        *_runs(plan),
         *(("", note) for note in plan.notes),
     ]
     shown = _labelled(lines)
     if plan.transitions:
         shown += _labelled([("transitions", "that queries share; costs in ns an event")])
         shown += _few([(f"{s.source} -> {s.target}", _set(s)) for s in plan.transitions])
-    if plan.operators:
-        shown += _labelled([("longer parts", "that queries could share as one operator")])
-        shown += _few([(each.part, each.why) for each in plan.operators])
+    if plan.parts:
+        shown += _labelled([("longer parts", "that queries could share as one step")])
+        shown += _few([(each.part, each.why) for each in plan.parts])
     return shown
-
-
-def _runs(plan: WorkloadPlan) -> Iterator[tuple[str, str]]:
-    together = [run for run in plan.runs if len(run.queries) > 1]
-    for number, run in enumerate(together, 1):
-        yield f"run {number}", f"{shortened(run.queries, SHOWN)}; {run.why}"
-    alone = [run.queries[0] for run in plan.runs if len(run.queries) == 1]
-    if alone:
-        each = "in a run of its own" if len(alone) == 1 else "each in a run of its own"
-        yield "alone", f"{shortened(alone, SHOWN)}; {each}"
 
 
 def _labelled(lines: list[tuple[str, str]]) -> list[str]:
@@ -208,12 +200,6 @@ def _few(rows: list[tuple[str, str]]) -> list[str]:
     if len(rows) > LINES:
         lines.append(f"    and {len(rows) - LINES} more; --format json has them all")
     return lines
-
-
-def _cut(group: SharePlan) -> Iterator[str]:
-    if len(group.parts) > 1:
-        too_many = f"more conditions on {joined(group.crowded)} than a kernel can tell apart"
-        yield f"cut into {len(group.parts)} parts that share each for itself: {too_many}"
 
 
 def _types(explanation: Explanation) -> list[str]:

@@ -39,12 +39,19 @@ class Predecessors:
 
 
 @dataclass(frozen=True)
+class RejectedOperator:
+    """An operator that does not support a query, and what in the query it does not support."""
+
+    operator: str
+    obstacles: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class QueryPlan:
     """One query. `twice` is a trend that has two bindings, if there is one: then the automaton
-    is made deterministic, so that it is counted once. `way` is how it is evaluated: in `bursts`
-    of events of one type, by `ordered` indexes, or by `events`; `obstacles` are what keeps it from
-    bursts, and `neighbours` says how each adjacent condition is answered. `alone` says why it
-    shares nothing."""
+    is made deterministic, so that it is counted once. `operator` evaluates it; `rejected` are the
+    operators that were asked before, each with what it does not support. `neighbours` says how
+    each adjacent condition is answered. `alone` says why it shares nothing."""
 
     name: str
     returns: tuple[str, ...]
@@ -71,8 +78,8 @@ class QueryPlan:
     deterministic: bool
     twice: str | None
     kleene: tuple[str, ...]
-    way: str
-    obstacles: tuple[str, ...]
+    operator: str
+    rejected: tuple[RejectedOperator, ...]
     neighbours: tuple[str, ...]
     alone: str | None
 
@@ -86,7 +93,7 @@ class RoutingPlan:
 
 
 @dataclass(frozen=True)
-class SharedPart:
+class KleenePart:
     """A Kleene sub-pattern that these queries have in common."""
 
     pattern: str
@@ -94,21 +101,28 @@ class SharedPart:
 
 
 @dataclass(frozen=True)
-class SharePlan:
-    """Queries that are evaluated together, in which `way`; `pane` is in microseconds or events.
-    Where the types in `crowded` have too many conditions for one kernel, the group is cut into
-    `parts`, and only queries of one part share."""
+class OperatorPlan:
+    """A node of the physical plan: one operator and the queries that it evaluates together. `pane`
+    is in microseconds or events. `windows` is how overlapping windows are kept. `kleene` are
+    Kleene parts that several of the queries have; `shared_parts` are the types of parts that they
+    share as one step. `reason` says why these queries form a node, if that needs saying."""
 
+    operator: str
     queries: tuple[str, ...]
-    way: str
-    attributes: tuple[str, ...]
+    summary: str
+    cost: tuple[str, ...]
+    partition_by: tuple[str, ...]
     semantics: str
     pane: int
     pane_text: str
     counted: bool
-    kleene: tuple[SharedPart, ...]
-    parts: tuple[tuple[str, ...], ...]
-    crowded: tuple[str, ...]
+    windows: str
+    why_windows: str
+    aggregates: tuple[str, ...]
+    predicates: tuple[str, ...]
+    kleene: tuple[KleenePart, ...]
+    shared_parts: tuple[tuple[str, ...], ...]
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -123,34 +137,24 @@ class SetPlan:
 
 
 @dataclass(frozen=True)
-class OperatorPlan:
-    """A part longer than one type that queries share as one operator, or could."""
+class LongerPart:
+    """A part of several types that queries share as one step, or could."""
 
     part: str
     why: str
 
 
 @dataclass(frozen=True)
-class RunPlan:
-    """Queries that are evaluated in one pass, and how their overlapping windows are kept."""
-
-    queries: tuple[str, ...]
-    windows: str
-    why: str
-
-
-@dataclass(frozen=True)
-class WorkloadPlan:
-    """What the optimizer plans before it has seen an event. Costs are estimates, in nanoseconds
-    for each event of the stream; `alternatives` are those of the other planners' plans."""
+class SharingPlanSection:
+    """What the planner lets queries share before it has seen an event. Costs are estimates, in
+    nanoseconds for each event of the stream; `alternatives` are those of the other planners."""
 
     planner: str
     why: str
     cost: float
     alternatives: dict[str, float]
-    runs: tuple[RunPlan, ...]
     transitions: tuple[SetPlan, ...]
-    operators: tuple[OperatorPlan, ...]
+    parts: tuple[LongerPart, ...]
     notes: tuple[str, ...]
 
 
@@ -193,8 +197,8 @@ class Explanation:
     ties: str
     queries: tuple[QueryPlan, ...]
     routing: tuple[RoutingPlan, ...]
-    sharing: tuple[SharePlan, ...]
-    plan: WorkloadPlan
+    operators: tuple[OperatorPlan, ...]
+    plan: SharingPlanSection
     template: TemplatePlan
 
     def text(self) -> str:

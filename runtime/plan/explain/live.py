@@ -1,4 +1,4 @@
-"""The merged template of each share group as a picture, for a page that shows a running job.
+"""The merged template of each operator as a picture, for a page that shows a running job.
 
 Made whenever the workload or the plan changes, so nothing is planned for it.
 """
@@ -15,9 +15,10 @@ from runtime.plan.explain.drawing.graph_model import sketch_of
 from runtime.plan.explain.drawing.svg import drawn
 from runtime.plan.explain.explanation import TemplatePlan
 from runtime.plan.explain.negations import negation_plans
-from runtime.plan.explain.ways import groups, ways
+from runtime.plan.explain.physical_section import operator_plan
+from runtime.plan.physical_plan import OperatorNode
+from runtime.plan.planner import physical_plan_of
 from runtime.plan.sharing_plan import Plan
-from runtime.template.query_groups import ShareGroup
 
 # More than a person looks at; a larger one takes long to lay out, and cannot be read.
 MOST_PICTURES, MOST_QUERIES, MOST_STEPS = 24, 500, 60
@@ -28,18 +29,18 @@ def drawings(workload: Workload, plan: Plan | None) -> dict[str, str]:
     `data-names`. A workload of very many queries is not drawn."""
     if len(workload) > MOST_QUERIES:
         return {}
-    sharing = groups(workload, ways(workload), plan or Plan())
-    sharing.sort(key=lambda group: -len(group.queries))
+    nodes = sorted(
+        physical_plan_of(workload.queries, plan or Plan()), key=lambda node: -len(node.queries)
+    )
     found = {}
-    for group in sharing[:MOST_PICTURES]:
-        template = template_of(Workload(group.queries, workload.source), [group])
+    for node in nodes[:MOST_PICTURES]:
+        template = template_of(Workload(node.queries, workload.source), [operator_plan(node)])
         if len(template.steps) <= MOST_STEPS:
-            names = tuple(query.name for query in group.queries)
-            found[group_name(names)] = _picture(group, template, names)
+            found[group_name(node.names)] = _picture(node, template)
     return found
 
 
-def _picture(group: ShareGroup, template: TemplatePlan, names: tuple[str, ...]) -> str:
-    negations = {query.name: negation_plans(query) for query in group.queries}
+def _picture(node: OperatorNode, template: TemplatePlan) -> str:
+    negations = {query.name: negation_plans(query) for query in node.queries}
     svg = drawn(sketch_of(template, negations), bare=True)
-    return svg.replace("<svg ", f"<svg data-names={quoteattr(json.dumps(names))} ", 1)
+    return svg.replace("<svg ", f"<svg data-names={quoteattr(json.dumps(node.names))} ", 1)

@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 
 from runtime.language import ast as s
-from runtime.language.query import Query, Window
+from runtime.language.query import Query
+from runtime.language.window import Window
 
 _UNITS = (
     (86_400_000_000, "day"),

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from runtime.language.query import Query, Workload
 from runtime.plan.explain.phrases import joined, shortened
-from runtime.plan.explain.ways import Chosen, Way
+from runtime.plan.operators.graphlet.declaration import GRAPHLET
+from runtime.plan.operators.operator_registry import BY_NAME
+from runtime.plan.physical_plan import PhysicalPlan
 from runtime.template.query_groups import kleene_parts
 
 
-def why_alone(query: Query, workload: Workload, chosen: Mapping[str, Chosen], planner: str) -> str:
+def why_alone(query: Query, workload: Workload, physical: PhysicalPlan, planner: str) -> str:
     """What cannot be shared in the query itself; or the nearest miss: a query with a Kleene part
     in common, and what sets it apart; or the planner."""
     parts = kleene_parts(query.pattern)
     others = [other for other in workload if other.name != query.name]
     if not others:
         return "it is the only query"
-    if planner == "none" and chosen[query.name].way is Way.BURSTS:
+    operator = BY_NAME[physical.node_of(query.name).operator]
+    if planner == "none" and operator is GRAPHLET:
         return "the planner `none` evaluates every query by itself"
     if not parts:
         return "its pattern has no Kleene part"
-    if chosen[query.name].way is Way.EVENTS:
-        return "only bursts and what ordered indexes hold are shared"
+    if not operator.shares:
+        return f"the {operator.name} operator evaluates one query at a time"
     alike: dict[tuple[str, str], list[str]] = {}
     for other in others:
         if common := _common(parts, other):
-            difference = _difference(query, other, chosen)
+            difference = _difference(query, other, physical)
             alike.setdefault((joined(common), difference), []).append(other.name)
     if not alike:
         return f"no other query has {joined(parts)}"
@@ -45,18 +46,24 @@ def _has(names: list[str]) -> str:
     return "has" if len(names) == 1 else "have"
 
 
-def _difference(query: Query, other: Query, chosen: Mapping[str, Chosen]) -> str:
+def _difference(query: Query, other: Query, physical: PhysicalPlan) -> str:
     if query.partition_by != other.partition_by:
         if not other.partition_by:
             return "without partitions"
         return f"in partitions by {joined(other.partition_by)}"
     if query.semantics is not other.semantics:
         return f"with {other.semantics.value}"
-    if query.window.counted != other.window.counted:
-        return "in windows of " + ("events" if other.window.counted else "time")
-    mine, theirs = chosen[query.name].obstacles, chosen[other.name].obstacles
+    if query.window.kind != other.window.kind:
+        return f"in windows of {other.window.kind}"
+    mine, theirs = _obstacles(query, physical), _obstacles(other, physical)
     if more := [each for each in theirs if each not in mine]:
         return f"under {joined(more)}"
     if less := [each for each in mine if each not in theirs]:
         return f"without {joined(less)}"
     return "the plan keeps them apart"
+
+
+def _obstacles(query: Query, physical: PhysicalPlan) -> tuple[str, ...]:
+    """What keeps a query from the operator that shares most."""
+    rejected = {each.operator: each.obstacles for each in physical.rejections[query.name]}
+    return rejected.get(GRAPHLET.name, ())

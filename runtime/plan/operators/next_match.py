@@ -1,31 +1,66 @@
-"""Which queries the next-match operator supports: one vector of states for each open window."""
+"""The next-match operator: one vector of states for each open window, and no event is kept."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 import pyarrow.types as pt
 
 from runtime.language.query import Fold, Lane, Query, Semantics
+from runtime.plan.operators.declaration import (
+    PlanContext,
+    Types,
+    one_each,
+    unsigned_extremes,
+)
+from runtime.plan.physical_plan import OperatorNode
 
-MOST_STATES = 62  # sets of them are words
+MOST_STATES = 62  # a set of states is one word
 
 
-def takes(query: Query, types: Mapping[str, pa.DataType]) -> bool:
-    """Where what is extended leaves, partial trends must not be told apart by more than the state
-    they are in. Windows of events and the order of texts are left to the general run."""
-    named = [position.type for position in query.template.positions]
-    return (
-        query.semantics is not Semantics.ANY
-        and not query.conjunctive
-        and not query.adjacent
-        and not query.template.negations
-        and query.least_length <= 1
-        and not query.window.counted
-        and len(set(named)) == len(named) <= MOST_STATES
-        and all(_is_number(types.get(lane.attribute or "")) for lane in extremes(query))
-    )
+class NextMatchDeclaration:
+    """Supported if the automaton state alone identifies a partial trend."""
+
+    name = "next_match"
+    summary = "event by event, with one vector of states for each open window"
+    shares = False
+    movable = False
+
+    def obstacles(self, query: Query, types: Types) -> Iterator[str]:
+        named = [position.type for position in query.template.positions]
+        if query.semantics is Semantics.ANY:
+            yield query.semantics.value
+        if query.conjunctive:
+            yield "pairs of trends (&)"
+        if query.adjacent:
+            yield "a condition on neighbours"
+        if query.template.negations:
+            yield "NOT"
+        if query.least_length > 1:
+            yield "LENGTH"
+        if query.window.counted:
+            yield "windows of events"
+        if len(set(named)) < len(named):
+            yield "an event type in two places of the pattern"
+        if len(named) > MOST_STATES:
+            yield f"more than {MOST_STATES} places in the pattern"
+        for lane in extremes(query):
+            if not _is_number(types.get(lane.attribute or "")):
+                yield f"MIN or MAX of {lane.attribute}, which is no number"
+        yield from unsigned_extremes(query, types)
+
+    def cost(self, query: Query) -> str:
+        return "O(open windows) per event"
+
+    def state_words(self, query: Query) -> int:
+        return query.window.open_at_once * len(query.template.positions) * (1 + len(query.lanes))
+
+    def arrange(self, queries: Sequence[Query], context: PlanContext) -> Iterator[OperatorNode]:
+        return one_each(self.name, queries, context)
+
+
+NEXT_MATCH = NextMatchDeclaration()
 
 
 def sums(query: Query) -> list[Lane]:

@@ -90,7 +90,7 @@ def _slow_to_compile(runs):
     from numba.core import event
 
     with event.trigger_event("numba:compile"):
-        time.sleep(2)
+        time.sleep(5)
 
 
 def find(name):

@@ -99,7 +99,8 @@ def test_new_partitions_are_read_from_their_beginning(spark, broker, topic):
     _, _, end = everything(read, ["n"])
     admin = broker.admin()
     admin.create_partitions([NewPartitions(topic, 2)])[topic].result(30)
-    time.sleep(0.5)
+    while len(admin.list_topics(topic, timeout=30).topics[topic].partitions) < 2:
+        time.sleep(0.05)
     send(broker, topic, [event(1), event(2)], 1)
     rows, _, end = everything(read, ["n"], position=end)
     assert rows == [(f"{topic}/1", 0, 1), (f"{topic}/1", 1, 2)]

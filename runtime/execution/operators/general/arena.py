@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from runtime.execution.jit import Int, compiled, entry
-from runtime.execution.operators.general.plan import Plan
+from runtime.execution.operators.general.tables import GeneralTables
 
 Ints = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
@@ -57,7 +57,7 @@ NOBODY = -1
 LATEST = 2**63 - 1
 
 
-class Pools(NamedTuple):
+class TrendArena(NamedTuple):
     slots: Ints
     items: Ints
     item_numbers: Doubles
@@ -75,25 +75,25 @@ class Pools(NamedTuple):
     registers: Ints
 
 
-def new_pools(plan: Plan) -> Pools:
+def new_arena(tables: GeneralTables) -> TrendArena:
     small = 16
-    lanes = plan.rows * plan.lanes
-    pools = Pools(
-        slots=_slots(plan, 0),
-        items=np.zeros((small, VALUES + plan.kept + lanes), np.int64),
+    lanes = tables.rows * tables.lanes
+    pools = TrendArena(
+        slots=_slots(tables, 0),
+        items=np.zeros((small, VALUES + tables.kept + lanes), np.int64),
         item_numbers=np.zeros((small, 1 + lanes)),
         nodes=np.zeros((small, 3), np.int64),
-        windows=np.zeros((small, TOTALS + 3 + plan.lanes), np.int64),
-        window_numbers=np.zeros((small, 3 + plan.lanes)),
-        threads=np.zeros((small, VALUES + plan.kept), np.int64),
+        windows=np.zeros((small, TOTALS + 3 + tables.lanes), np.int64),
+        window_numbers=np.zeros((small, 3 + tables.lanes)),
+        threads=np.zeros((small, VALUES + tables.kept), np.int64),
         states=np.zeros((64, STATE_COLUMNS), np.int64),
         table=np.full(128, NOBODY, np.int64),
-        out=np.zeros((small, OUT_LANES + plan.lanes), np.int64),
-        out_numbers=np.zeros((small, 1 + plan.lanes)),
+        out=np.zeros((small, OUT_LANES + tables.lanes), np.int64),
+        out_numbers=np.zeros((small, 1 + tables.lanes)),
         moves=np.zeros((small, 4), np.int64),
         counters=np.zeros(COUNTERS, np.int64),
         source=np.zeros(64, np.int64),
-        registers=np.zeros((plan.registers, 2), np.int64),
+        registers=np.zeros((tables.registers, 2), np.int64),
     )
     for pool, records in enumerate(_pooled(pools)):
         pools.counters[pool] = NOBODY
@@ -102,7 +102,7 @@ def new_pools(plan: Plan) -> Pools:
     return pools
 
 
-def grown(pools: Pools, need: int) -> Pools:
+def grown(pools: TrendArena, need: int) -> TrendArena:
     """The same state with twice the room for what was needed."""
     if need < LEFT:
         names = ("items", "nodes", "windows", "threads")
@@ -124,22 +124,22 @@ def grown(pools: Pools, need: int) -> Pools:
     return pools._replace(moves=_doubled(pools.moves))
 
 
-def with_slots(plan: Plan, pools: Pools, capacity: int) -> Pools:
+def with_slots(tables: GeneralTables, pools: TrendArena, capacity: int) -> TrendArena:
     known = len(pools.slots)
     if capacity <= known:
         return pools
-    slots = _slots(plan, max(capacity, 2 * known))
+    slots = _slots(tables, max(capacity, 2 * known))
     slots[:known] = pools.slots
     return pools._replace(slots=slots)
 
 
-def _slots(plan: Plan, size: int) -> Ints:
-    slots = np.full((size, TAU + plan.nots + plan.places), NOBODY, np.int64)
+def _slots(tables: GeneralTables, size: int) -> Ints:
+    slots = np.full((size, TAU + tables.nots + tables.places), NOBODY, np.int64)
     slots[:, SEEN] = slots[:, TURNS] = 0
     return slots
 
 
-def _pooled(pools: Pools) -> tuple[Ints, ...]:
+def _pooled(pools: TrendArena) -> tuple[Ints, ...]:
     return pools.items, pools.nodes, pools.windows, pools.threads
 
 
@@ -156,7 +156,7 @@ def _chain(records: npt.NDArray[Any], start: int, counters: Ints, pool: int) -> 
 
 
 @compiled
-def take(records: Ints, counters: Ints, pool: Int) -> Int:
+def allocate(records: Ints, counters: Ints, pool: Int) -> Int:
     """A free record, or NOBODY and a fault."""
     record = counters[pool]
     if record == NOBODY:
@@ -168,25 +168,25 @@ def take(records: Ints, counters: Ints, pool: Int) -> Int:
 
 
 @compiled
-def give_back(records: Ints, counters: Ints, pool: Int, record: Int) -> None:
+def release(records: Ints, counters: Ints, pool: Int, record: Int) -> None:
     records[record, LINK] = counters[pool]
     counters[pool] = record
     counters[LEFT + pool] += 1
 
 
 @compiled
-def free_node(s: Pools, node: Int) -> None:
+def free_node(s: TrendArena, node: Int) -> None:
     """With all of its items."""
     item = s.nodes[node, HEAD]
     while item != NOBODY:
         after = s.items[item, LINK]
-        give_back(s.items, s.counters, ITEM, item)
+        release(s.items, s.counters, ITEM, item)
         item = after
-    give_back(s.nodes, s.counters, NODE, node)
+    release(s.nodes, s.counters, NODE, node)
 
 
 @compiled
-def free_nodes(s: Pools, node: Int) -> None:
+def free_nodes(s: TrendArena, node: Int) -> None:
     while node != NOBODY:
         after = s.nodes[node, LINK]
         free_node(s, node)

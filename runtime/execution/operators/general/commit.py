@@ -1,4 +1,4 @@
-"""What was staged enters its window: into the node of its state, or into the totals."""
+"""Moves staged trends into their window: into the node of their state, or into the totals."""
 
 from __future__ import annotations
 
@@ -29,19 +29,21 @@ from runtime.execution.operators.general.arena import (
     TAKEN,
     TOTALS,
     VALUES,
-    Pools,
+    TrendArena,
+    allocate,
     free_node,
-    give_back,
-    take,
+    release,
 )
 from runtime.execution.operators.general.bits import lowest
 from runtime.execution.operators.general.negation import told_apart
-from runtime.execution.operators.general.plan import ROW_OF, Ints, Plan
+from runtime.execution.operators.general.tables import ROW_OF, GeneralTables, Ints
 from runtime.execution.wide_float import add
 
 
 @compiled
-def enter(plan: Plan, s: Pools, ranks: Ints, slot: Int, window: Int, at: Int) -> None:
+def enter(
+    tables: GeneralTables, s: TrendArena, ranks: Ints, slot: Int, window: Int, at: Int
+) -> None:
     stamp = s.counters[STAMP]
     node = s.windows[window, NODES]
     while node != NOBODY:
@@ -57,12 +59,12 @@ def enter(plan: Plan, s: Pools, ranks: Ints, slot: Int, window: Int, at: Int) ->
         while item != NOBODY:
             s.items[item, AT] = at
             if s.states[state, ENDS] != 0:
-                finish(plan, s, ranks, slot, window, state, item)
+                finish(tables, s, ranks, slot, window, state, item)
             item = s.items[item, LINK]
         if s.states[state, AHEAD] == 0:
             free_node(s, node)
         elif s.states[state, STAYS] == stamp:
-            _join(plan, s, ranks, slot, s.states[state, STAYING], node)
+            _join(tables, s, ranks, slot, s.states[state, STAYING], node)
         else:
             s.nodes[node, LINK] = s.windows[window, NODES]
             s.windows[window, NODES] = node
@@ -70,19 +72,21 @@ def enter(plan: Plan, s: Pools, ranks: Ints, slot: Int, window: Int, at: Int) ->
 
 
 @compiled
-def _join(plan: Plan, s: Pools, ranks: Ints, slot: Int, to: Int, node: Int) -> None:
+def _join(tables: GeneralTables, s: TrendArena, ranks: Ints, slot: Int, to: Int, node: Int) -> None:
     """Puts the items of a node into another of the same state."""
     crossed = s.states[s.nodes[node, STATE], CROSSED]
     item = s.nodes[node, HEAD]
     while item != NOBODY:
         after = s.items[item, LINK]
-        put(plan, s, ranks, slot, to, crossed, item)
+        put(tables, s, ranks, slot, to, crossed, item)
         item = after
-    give_back(s.nodes, s.counters, NODE, node)
+    release(s.nodes, s.counters, NODE, node)
 
 
 @compiled
-def put(plan: Plan, s: Pools, ranks: Ints, slot: Int, node: Int, nots: Int, item: Int) -> None:
+def put(
+    tables: GeneralTables, s: TrendArena, ranks: Ints, slot: Int, node: Int, nots: Int, item: Int
+) -> None:
     """Adds an item to a node, or its trends to an item there that has the same future."""
     state = s.nodes[node, STATE]
     head = s.nodes[node, HEAD]
@@ -90,15 +94,15 @@ def put(plan: Plan, s: Pools, ranks: Ints, slot: Int, node: Int, nots: Int, item
         s.items[item, LINK] = head
         s.nodes[node, HEAD] = item
     elif nots == 0:
-        add_item(plan, s, ranks, head, item)
-        give_back(s.items, s.counters, ITEM, item)
+        add_item(tables, s, ranks, head, item)
+        release(s.items, s.counters, ITEM, item)
     else:
-        put_by_instant(plan, s, ranks, slot, node, nots, item)
+        put_by_instant(tables, s, ranks, slot, node, nots, item)
 
 
 @compiled
 def put_by_instant(
-    plan: Plan, s: Pools, ranks: Ints, slot: Int, node: Int, nots: Int, item: Int
+    tables: GeneralTables, s: TrendArena, ranks: Ints, slot: Int, node: Int, nots: Int, item: Int
 ) -> None:
     """Items are in order, the latest first. Those that no NOT can tell apart become one, so that
     there are never more of them than there are starts of negated matches that still count."""
@@ -106,9 +110,9 @@ def put_by_instant(
     before, after = NOBODY, s.nodes[node, HEAD]
     while after != NOBODY and s.items[after, AT] > at:
         before, after = after, s.items[after, LINK]
-    if after != NOBODY and not told_apart(plan, s, slot, nots, s.items[after, AT], at):
-        add_item(plan, s, ranks, after, item)
-        give_back(s.items, s.counters, ITEM, item)
+    if after != NOBODY and not told_apart(tables, s, slot, nots, s.items[after, AT], at):
+        add_item(tables, s, ranks, after, item)
+        release(s.items, s.counters, ITEM, item)
         return
     s.items[item, LINK] = after
     if before == NOBODY:
@@ -118,33 +122,33 @@ def put_by_instant(
     newer = s.nodes[node, HEAD]
     older = s.items[newer, LINK]
     while older != NOBODY:
-        if told_apart(plan, s, slot, nots, s.items[older, AT], s.items[newer, AT]):
+        if told_apart(tables, s, slot, nots, s.items[older, AT], s.items[newer, AT]):
             newer = older
         else:
-            add_item(plan, s, ranks, newer, older)
+            add_item(tables, s, ranks, newer, older)
             s.items[newer, LINK] = s.items[older, LINK]
-            give_back(s.items, s.counters, ITEM, older)
+            release(s.items, s.counters, ITEM, older)
         older = s.items[newer, LINK]
 
 
 @compiled
 def finish(
-    plan: Plan, s: Pools, ranks: Ints, slot: Int, window: Int, state: Int, item: Int
+    tables: GeneralTables, s: TrendArena, ranks: Ints, slot: Int, window: Int, state: Int, item: Int
 ) -> None:
     ends = s.states[state, ENDS]
     if ends == s.states[state, SURE]:
-        add_total(plan, s, ranks, window, state, item, ends)
+        add_total(tables, s, ranks, window, state, item, ends)
         return
     node = s.windows[window, AWAITED]
     while node != NOBODY and s.nodes[node, STATE] != state:
         node = s.nodes[node, LINK]
     if node == NOBODY:
-        node = take(s.nodes, s.counters, NODE)
+        node = allocate(s.nodes, s.counters, NODE)
         s.nodes[node, STATE] = state
         s.nodes[node, HEAD] = NOBODY
         s.nodes[node, LINK] = s.windows[window, AWAITED]
         s.windows[window, AWAITED] = node
-    copy = take(s.items, s.counters, ITEM)
+    copy = allocate(s.items, s.counters, ITEM)
     for a in range(s.items.shape[1]):
         s.items[copy, a] = s.items[item, a]
     for a in range(s.item_numbers.shape[1]):
@@ -154,21 +158,21 @@ def finish(
         s.items[copy, LINK] = NOBODY
         s.nodes[node, HEAD] = copy
     else:
-        put_by_instant(plan, s, ranks, slot, node, s.states[state, AWAITS], copy)
+        put_by_instant(tables, s, ranks, slot, node, s.states[state, AWAITS], copy)
 
 
 @compiled
 def add_total(
-    plan: Plan, s: Pools, ranks: Ints, window: Int, state: Int, item: Int, ends: Int
+    tables: GeneralTables, s: TrendArena, ranks: Ints, window: Int, state: Int, item: Int, ends: Int
 ) -> None:
     """Adds whole trends to the window's total of those that end on these sides."""
     numbers, keys = s.window_numbers[window], s.windows[window]
     count, exponent = s.item_numbers[item, 0], s.items[item, EXPONENT]
     at, place = ends - 1, TOTALS + ends - 1
     numbers[at], keys[place] = add(numbers[at], keys[place], count, exponent)
-    row = plan.at[lowest(s.states[state, MASK] & plan.last), ROW_OF] if plan.rows > 1 else 0
-    base = VALUES + plan.kept
-    for j in range(plan.lanes):
-        k = row * plan.lanes + j
+    row = tables.at[lowest(s.states[state, MASK] & tables.last), ROW_OF] if tables.rows > 1 else 0
+    base = VALUES + tables.kept
+    for j in range(tables.lanes):
+        k = row * tables.lanes + j
         m, e = s.item_numbers[item, 1 + k], s.items[item, base + k]
-        fold(plan, ranks, j, numbers, 3 + j, keys, TOTALS + 3 + j, m, e)
+        fold(tables, ranks, j, numbers, 3 + j, keys, TOTALS + 3 + j, m, e)

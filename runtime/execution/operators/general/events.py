@@ -1,4 +1,4 @@
-"""A batch of events as the kernel of one query sees it."""
+"""The events of a batch as the general kernel reads them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,22 @@ import pyarrow as pa
 
 from runtime.execution.batch import Batch
 from runtime.execution.jit import Int, Truth, entry
-from runtime.execution.operators.general.plan import CONTIGUOUS, SUM, Columns, Doubles, Ints, Plan
 from runtime.execution.operators.general.predicate_compiler import DOUBLE, TEXT
-from runtime.execution.text_dictionary import Texts
+from runtime.execution.operators.general.tables import (
+    CONTIGUOUS,
+    SUM,
+    Doubles,
+    GeneralTables,
+    InputColumns,
+    Ints,
+)
+from runtime.execution.text_dictionary import TextDictionary
 
-# Columns of `rows`.
+# InputColumns of `rows`.
 SLOT, TIME, INSTANT, EVENT_MASK = range(4)
 
 
-class Events(NamedTuple):
+class GeneralEvents(NamedTuple):
     """`rows`: the events to take, brought together by partition, in order within each; `order`
     says where in the batch they are. There are the `values`: a word that says which are null,
     then those that adjacent conditions look at; and the `lanes`: for sums the value, zero for
@@ -32,7 +39,9 @@ class Events(NamedTuple):
     ranks: Ints
 
 
-def events_of(batch: Batch, masks: Ints, plan: Plan, columns: Columns, texts: Texts) -> Events:
+def events_of(
+    batch: Batch, masks: Ints, tables: GeneralTables, columns: InputColumns, texts: TextDictionary
+) -> GeneralEvents:
     rows = np.empty((batch.size, 4), np.int64)
     rows[:, SLOT] = batch.slots
     rows[:, TIME] = batch.times
@@ -42,11 +51,11 @@ def events_of(batch: Batch, masks: Ints, plan: Plan, columns: Columns, texts: Te
     lanes, keys = _lanes(batch, columns)
     if columns.texts:
         places, literals = zip(*columns.texts, strict=True)
-        plan.code[list(places), 2] = texts.ids(pa.array(literals, pa.string()))
+        tables.code[list(places), 2] = texts.ids(pa.array(literals, pa.string()))
     needs_ranks = columns.texts or any(kind == TEXT for _, kind in columns.values)
-    every = bool(plan.counted) or plan.semantics == CONTIGUOUS
+    every = bool(tables.counted) or tables.semantics == CONTIGUOUS
     order, arranged = _arranged(rows, every)
-    return Events(
+    return GeneralEvents(
         order=order,
         rows=arranged,
         values=values,
@@ -61,7 +70,7 @@ def own(array: npt.NDArray[Any], dtype: Any) -> npt.NDArray[Any]:
     return np.require(array, dtype, ["C", "W"])
 
 
-def _values(batch: Batch, columns: Columns) -> Ints:
+def _values(batch: Batch, columns: InputColumns) -> Ints:
     values = np.zeros((batch.size if columns.values else 0, 1 + len(columns.values)), np.int64)
     for place, (name, kind) in enumerate(columns.values):
         if kind == DOUBLE:
@@ -75,20 +84,17 @@ def _values(batch: Batch, columns: Columns) -> Ints:
     return values
 
 
-def _lanes(batch: Batch, columns: Columns) -> tuple[Doubles, Ints]:
+def _lanes(batch: Batch, columns: InputColumns) -> tuple[Doubles, Ints]:
     size = batch.size if columns.lanes else 0
     lanes = np.zeros((size, len(columns.lanes)))
     keys = np.zeros((size, len(columns.lanes)), np.int64)
-    for j, (name, ones, fold) in enumerate(columns.lanes):
-        if name is None:
-            lanes[:, j] = 1.0
-        elif ones:
-            lanes[:, j] = batch.order(name)[1]
-        elif fold == SUM:
-            numbers = batch.number(name)
+    for j, (given, fold) in enumerate(columns.lanes):
+        if fold == SUM:
+            numbers = batch.lane_values(given)
             lanes[:, j] = np.where(np.isnan(numbers), 0.0, numbers)
         else:
-            keys[:, j], lanes[:, j] = batch.order(name)
+            assert given.attribute is not None
+            keys[:, j], lanes[:, j] = batch.order(given.attribute)
     return lanes, keys
 
 

@@ -1,4 +1,4 @@
-"""What leaves under skip-till-next-match: partial trends that any event of a group extends."""
+"""Removes partial trends that an event extends, under skip-till-next-match."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ from runtime.execution.operators.general.arena import (
     NODES,
     STATE,
     TAKEN,
-    Pools,
-    give_back,
-    take,
+    TrendArena,
+    allocate,
+    release,
 )
 from runtime.execution.operators.general.commit import put
-from runtime.execution.operators.general.plan import Ints, Plan
 from runtime.execution.operators.general.state_table import state_of
+from runtime.execution.operators.general.tables import GeneralTables, Ints
 
 
 @compiled
-def without_sides(plan: Plan, mask: Int, gone: Int) -> Int:
+def without_sides(tables: GeneralTables, mask: Int, gone: Int) -> Int:
     if gone & 1:
-        mask &= ~plan.one_side
+        mask &= ~tables.one_side
     if gone & 2:
-        mask &= ~plan.other_side
+        mask &= ~tables.other_side
     return mask
 
 
 @compiled
-def leave(plan: Plan, s: Pools, ranks: Ints, slot: Int, window: Int) -> None:
+def leave(tables: GeneralTables, s: TrendArena, ranks: Ints, slot: Int, window: Int) -> None:
     """What was extended leaves; as trends of the other side of `P & Q` alone it may stay."""
-    moved = _take_out(plan, s, window)
+    moved = _take_out(tables, s, window)
     while moved != NOBODY:
         after = s.items[moved, LINK]
         state = s.items[moved, TAKEN]
         s.items[moved, TAKEN] = 0
-        _stay(plan, s, ranks, slot, window, state, moved)
+        _stay(tables, s, ranks, slot, window, state, moved)
         moved = after
 
 
 @compiled
-def _take_out(plan: Plan, s: Pools, window: Int) -> Int:
+def _take_out(tables: GeneralTables, s: TrendArena, window: Int) -> Int:
     """Takes the extended items from their nodes, and returns those that stay on one side, with
     their new states."""
     moved = NOBODY
@@ -67,16 +67,16 @@ def _take_out(plan: Plan, s: Pools, window: Int) -> Int:
                 s.items[item, LINK] = NOBODY
                 kept = item
             else:
-                rest = _rest(plan, s, s.nodes[node, STATE], gone)
+                rest = _rest(tables, s, s.nodes[node, STATE], gone)
                 if rest == NOBODY:
-                    give_back(s.items, s.counters, ITEM, item)
+                    release(s.items, s.counters, ITEM, item)
                 else:
                     s.items[item, TAKEN] = rest
                     s.items[item, LINK] = moved
                     moved = item
             item = after
         if s.nodes[node, HEAD] == NOBODY:
-            give_back(s.nodes, s.counters, NODE, node)
+            release(s.nodes, s.counters, NODE, node)
             if before == NOBODY:
                 s.windows[window, NODES] = following
             else:
@@ -88,23 +88,25 @@ def _take_out(plan: Plan, s: Pools, window: Int) -> Int:
 
 
 @compiled
-def _rest(plan: Plan, s: Pools, state: Int, gone: Int) -> Int:
-    mask = without_sides(plan, s.states[state, MASK], gone)
+def _rest(tables: GeneralTables, s: TrendArena, state: Int, gone: Int) -> Int:
+    mask = without_sides(tables, s.states[state, MASK], gone)
     if mask == 0:
         return NOBODY
-    rest = state_of(plan, s, mask, s.states[state, LENGTH])
+    rest = state_of(tables, s, mask, s.states[state, LENGTH])
     return rest if s.states[rest, AHEAD] != 0 else NOBODY
 
 
 @compiled
-def _stay(plan: Plan, s: Pools, ranks: Ints, slot: Int, window: Int, state: Int, item: Int) -> None:
+def _stay(
+    tables: GeneralTables, s: TrendArena, ranks: Ints, slot: Int, window: Int, state: Int, item: Int
+) -> None:
     node = s.windows[window, NODES]
     while node != NOBODY and s.nodes[node, STATE] != state:
         node = s.nodes[node, LINK]
     if node == NOBODY:
-        node = take(s.nodes, s.counters, NODE)
+        node = allocate(s.nodes, s.counters, NODE)
         s.nodes[node, STATE] = state
         s.nodes[node, HEAD] = NOBODY
         s.nodes[node, LINK] = s.windows[window, NODES]
         s.windows[window, NODES] = node
-    put(plan, s, ranks, slot, node, s.states[state, CROSSED], item)
+    put(tables, s, ranks, slot, node, s.states[state, CROSSED], item)

@@ -1,5 +1,7 @@
-"""The loop over a batch: partition by partition, group of equal instants by group, window by
-window. Leaves when a pool runs out, at a point from where it can go on."""
+"""The general kernel: a loop over partitions, groups of equal instants, and windows.
+
+It returns when an array is full, at a point from which it can continue.
+"""
 
 from __future__ import annotations
 
@@ -20,18 +22,24 @@ from runtime.execution.operators.general.arena import (
     THREAD,
     TURN,
     TURNS,
-    Pools,
+    TrendArena,
     free_nodes,
 )
-from runtime.execution.operators.general.events import EVENT_MASK, INSTANT, SLOT, TIME, Events
+from runtime.execution.operators.general.events import (
+    EVENT_MASK,
+    INSTANT,
+    SLOT,
+    TIME,
+    GeneralEvents,
+)
 from runtime.execution.operators.general.negation import commit_moves, stage_moves
-from runtime.execution.operators.general.plan import CONTIGUOUS, Ints, Plan
 from runtime.execution.operators.general.step import step
-from runtime.execution.operators.general.windows import close_until, end_of, open_window
+from runtime.execution.operators.general.tables import CONTIGUOUS, GeneralTables, Ints
+from runtime.execution.operators.general.window_list import close_until, end_of, open_window
 
 
 @entry
-def take_events(plan: Plan, s: Pools, ev: Events, cursor: Ints) -> Int:
+def process_events(tables: GeneralTables, s: TrendArena, ev: GeneralEvents, cursor: Ints) -> Int:
     """Takes the events from `cursor[0]` on. Returns OK when all are taken, or what is needed."""
     low, size = cursor[0], len(ev.order)
     while low < size:
@@ -41,10 +49,10 @@ def take_events(plan: Plan, s: Pools, ev: Events, cursor: Ints) -> Int:
         while high < size and ev.rows[high, SLOT] == slot and ev.rows[high, INSTANT] == instant:
             seen |= ev.rows[high, EVENT_MASK]
             high += 1
-        if plan.counted:
-            need = _take_counted(plan, s, ev, slot, low, high, seen)
+        if tables.counted:
+            need = _process_counted(tables, s, ev, slot, low, high, seen)
         else:
-            need = _take_timed(plan, s, ev, slot, low, high, seen)
+            need = _process_timed(tables, s, ev, slot, low, high, seen)
         if need != OK:
             cursor[0] = low
             return need
@@ -54,7 +62,9 @@ def take_events(plan: Plan, s: Pools, ev: Events, cursor: Ints) -> Int:
 
 
 @entry
-def close_windows(plan: Plan, s: Pools, ranks: Ints, watermark: Int, cursor: Ints) -> Int:
+def close_windows(
+    tables: GeneralTables, s: TrendArena, ranks: Ints, watermark: Int, cursor: Ints
+) -> Int:
     """Closes the windows of all slots from `cursor[0]` on that end at or before the watermark."""
     s.counters[MOVES] = 0
     if cursor[0] == 0:
@@ -62,13 +72,13 @@ def close_windows(plan: Plan, s: Pools, ranks: Ints, watermark: Int, cursor: Int
             return OK
         s.counters[EARLIEST] = LATEST
     for slot in range(cursor[0], len(s.slots)):
-        need = close_until(plan, s, ranks, slot, watermark)
+        need = close_until(tables, s, ranks, slot, watermark)
         if need != OK:
             cursor[0] = slot
             return need
         window = s.slots[slot, OLDEST]
         if window != NOBODY:
-            end = end_of(plan, s.windows[window, NUMBER])
+            end = end_of(tables, s.windows[window, NUMBER])
             s.counters[EARLIEST] = min(s.counters[EARLIEST], end)
     return OK
 
@@ -77,16 +87,24 @@ def close_windows(plan: Plan, s: Pools, ranks: Ints, watermark: Int, cursor: Int
 
 
 @compiled
-def _take_timed(plan: Plan, s: Pools, ev: Events, slot: Int, low: Int, high: Int, seen: Int) -> Int:
+def _process_timed(
+    tables: GeneralTables,
+    s: TrendArena,
+    ev: GeneralEvents,
+    slot: Int,
+    low: Int,
+    high: Int,
+    seen: Int,
+) -> Int:
     time = ev.rows[low, TIME]
     s.counters[MOVES] = 0
-    need = close_until(plan, s, ev.ranks, slot, time)
+    need = close_until(tables, s, ev.ranks, slot, time)
     first = s.slots[slot, SEEN]
-    if need == OK and seen & plan.waking:
-        need = _wake_timed(plan, s, slot, time, first)
+    if need == OK and seen & tables.waking:
+        need = _wake_timed(tables, s, slot, time, first)
     if need == OK and s.slots[slot, OLDEST] != NOBODY:
         if seen != 0:
-            need = _step_all(plan, s, ev, slot, low, high, seen)
+            need = _step_all(tables, s, ev, slot, low, high, seen)
         if need == OK:
             s.slots[slot, TURNS] += 1
             s.slots[slot, SEEN] = first + high - low
@@ -94,48 +112,64 @@ def _take_timed(plan: Plan, s: Pools, ev: Events, slot: Int, low: Int, high: Int
 
 
 @compiled
-def _wake_timed(plan: Plan, s: Pools, slot: Int, time: Int, begin: Int) -> Int:
+def _wake_timed(tables: GeneralTables, s: TrendArena, slot: Int, time: Int, begin: Int) -> Int:
     """Opens the windows that hold this time. Those that are open already are the oldest ones."""
     newest = s.slots[slot, NEWEST]
     if newest != NOBODY:
         number = s.windows[newest, NUMBER] + 1
-        if time < number * plan.slide:
+        if time < number * tables.slide:
             return OK
-        number = max(number, (time - plan.within) // plan.slide + 1)
+        number = max(number, (time - tables.within) // tables.slide + 1)
     else:
-        number = (time - plan.within) // plan.slide + 1
-    if number * plan.slide < plan.since:
-        number = -(-plan.since // plan.slide)
-    for k in range(number, time // plan.slide + 1):
-        need = open_window(plan, s, slot, k, begin)
+        number = (time - tables.within) // tables.slide + 1
+    if number * tables.slide < tables.since:
+        number = -(-tables.since // tables.slide)
+    for k in range(number, time // tables.slide + 1):
+        need = open_window(tables, s, slot, k, begin)
         if need != OK:
             return need
     return OK
 
 
 @compiled
-def _step_all(plan: Plan, s: Pools, ev: Events, slot: Int, low: Int, high: Int, seen: Int) -> Int:
-    need = _stage(plan, s, ev, slot, low, high, seen)
+def _step_all(
+    tables: GeneralTables,
+    s: TrendArena,
+    ev: GeneralEvents,
+    slot: Int,
+    low: Int,
+    high: Int,
+    seen: Int,
+) -> Int:
+    need = _stage(tables, s, ev, slot, low, high, seen)
     if need != OK:
         return need
     at = s.slots[slot, SEEN] + high - low - 1
     window = s.slots[slot, OLDEST]
     while window != NOBODY:
-        need = _step(plan, s, ev, slot, window, low, high, at)
+        need = _step(tables, s, ev, slot, window, low, high, at)
         if need != OK:
             return need
         window = s.windows[window, LINK]
     if s.counters[MOVES] != 0:
-        commit_moves(plan, s, ev, slot, at)
+        commit_moves(tables, s, ev, slot, at)
     return OK
 
 
 @compiled
-def _stage(plan: Plan, s: Pools, ev: Events, slot: Int, low: Int, high: Int, seen: Int) -> Int:
+def _stage(
+    tables: GeneralTables,
+    s: TrendArena,
+    ev: GeneralEvents,
+    slot: Int,
+    low: Int,
+    high: Int,
+    seen: Int,
+) -> Int:
     s.counters[MOVES] = 0
-    if seen & plan.negated == 0:
+    if seen & tables.negated == 0:
         return OK
-    need = stage_moves(plan, s, ev, slot, low, high, s.slots[slot, SEEN])
+    need = stage_moves(tables, s, ev, slot, low, high, s.slots[slot, SEEN])
     if need == OK and s.counters[LEFT + THREAD] < s.counters[MOVES]:
         return THREAD
     return need
@@ -143,17 +177,24 @@ def _stage(plan: Plan, s: Pools, ev: Events, slot: Int, low: Int, high: Int, see
 
 @compiled
 def _step(
-    plan: Plan, s: Pools, ev: Events, slot: Int, window: Int, low: Int, high: Int, at: Int
+    tables: GeneralTables,
+    s: TrendArena,
+    ev: GeneralEvents,
+    slot: Int,
+    window: Int,
+    low: Int,
+    high: Int,
+    at: Int,
 ) -> Int:
     """One group in one window, unless it was taken before the kernel had to leave."""
     turn = s.slots[slot, TURNS] + 1
     if s.windows[window, TURN] == turn:
         return OK
-    if plan.semantics == CONTIGUOUS and s.windows[window, TURN] != turn - 1:
+    if tables.semantics == CONTIGUOUS and s.windows[window, TURN] != turn - 1:
         # An instant in between had nothing for this query, but it was there.
         free_nodes(s, s.windows[window, NODES])
         s.windows[window, NODES] = NOBODY
-    need = step(plan, s, ev, slot, window, low, high, at)
+    need = step(tables, s, ev, slot, window, low, high, at)
     if need == OK:
         s.windows[window, TURN] = turn
     return need
@@ -163,26 +204,32 @@ def _step(
 
 
 @compiled
-def _take_counted(
-    plan: Plan, s: Pools, ev: Events, slot: Int, low: Int, high: Int, seen: Int
+def _process_counted(
+    tables: GeneralTables,
+    s: TrendArena,
+    ev: GeneralEvents,
+    slot: Int,
+    low: Int,
+    high: Int,
+    seen: Int,
 ) -> Int:
     """A group of equal instants may be cut by the border of a window."""
-    if ev.rows[low, TIME] < plan.since:
+    if ev.rows[low, TIME] < tables.since:
         return OK
     first = s.slots[slot, SEEN]
     last = first + high - low
     s.counters[MOVES] = 0
     need = OK
-    if seen & plan.waking:
-        need = _wake_counted(plan, s, ev, slot, low, first, last)
+    if seen & tables.waking:
+        need = _wake_counted(tables, s, ev, slot, low, first, last)
     if need == OK and s.slots[slot, OLDEST] != NOBODY:
         if seen != 0:
-            need = _step_counted(plan, s, ev, slot, low, high, seen)
+            need = _step_counted(tables, s, ev, slot, low, high, seen)
         if need == OK:
             # Moves of this group count for those windows that hold the events.
-            need = close_until(plan, s, ev.ranks, slot, last)
+            need = close_until(tables, s, ev.ranks, slot, last)
         if need == OK and s.counters[MOVES] != 0:
-            commit_moves(plan, s, ev, slot, last - 1)
+            commit_moves(tables, s, ev, slot, last - 1)
     if need == OK:
         s.slots[slot, SEEN] = last
         s.slots[slot, TURNS] += 1
@@ -191,19 +238,25 @@ def _take_counted(
 
 @compiled
 def _wake_counted(
-    plan: Plan, s: Pools, ev: Events, slot: Int, low: Int, first: Int, last: Int
+    tables: GeneralTables,
+    s: TrendArena,
+    ev: GeneralEvents,
+    slot: Int,
+    low: Int,
+    first: Int,
+    last: Int,
 ) -> Int:
-    number = max((first - plan.within) // plan.slide + 1, 0)
+    number = max((first - tables.within) // tables.slide + 1, 0)
     newest = s.slots[slot, NEWEST]
     if newest != NOBODY:
         number = max(number, s.windows[newest, NUMBER] + 1)
-    for k in range(number, (last - 1) // plan.slide + 1):
-        begin = max(first, k * plan.slide)
+    for k in range(number, (last - 1) // tables.slide + 1):
+        begin = max(first, k * tables.slide)
         awake = 0
-        for ordinal in range(begin, min(last, end_of(plan, k))):
-            awake |= ev.rows[low + ordinal - first, EVENT_MASK] & plan.waking
+        for ordinal in range(begin, min(last, end_of(tables, k))):
+            awake |= ev.rows[low + ordinal - first, EVENT_MASK] & tables.waking
         if awake != 0:
-            need = open_window(plan, s, slot, k, begin)
+            need = open_window(tables, s, slot, k, begin)
             if need != OK:
                 return need
     return OK
@@ -211,9 +264,15 @@ def _wake_counted(
 
 @compiled
 def _step_counted(
-    plan: Plan, s: Pools, ev: Events, slot: Int, low: Int, high: Int, seen: Int
+    tables: GeneralTables,
+    s: TrendArena,
+    ev: GeneralEvents,
+    slot: Int,
+    low: Int,
+    high: Int,
+    seen: Int,
 ) -> Int:
-    need = _stage(plan, s, ev, slot, low, high, seen)
+    need = _stage(tables, s, ev, slot, low, high, seen)
     if need != OK:
         return need
     first = s.slots[slot, SEEN]
@@ -221,8 +280,8 @@ def _step_counted(
     window = s.slots[slot, OLDEST]
     while window != NOBODY:
         k = s.windows[window, NUMBER]
-        begin, end = max(first, k * plan.slide), min(last, end_of(plan, k))
-        need = _step(plan, s, ev, slot, window, low + begin - first, low + end - first, last - 1)
+        begin, end = max(first, k * tables.slide), min(last, end_of(tables, k))
+        need = _step(tables, s, ev, slot, window, low + begin - first, low + end - first, last - 1)
         if need != OK:
             return need
         window = s.windows[window, LINK]

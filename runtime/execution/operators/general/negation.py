@@ -1,4 +1,4 @@
-"""How far negated patterns have come, once for each partition and all of its windows.
+"""Tracks the matches of negated patterns, once for each partition and all its windows.
 
 What matters of a NOT in a gap is whether a whole match lies strictly inside. A gap ends now, so
 that is so if the *latest start* of any whole match seen so far lies after the gap's beginning.
@@ -36,67 +36,69 @@ from runtime.execution.operators.general.arena import (
     TAU,
     THREAD,
     VALUES,
-    Pools,
-    give_back,
-    take,
+    TrendArena,
+    allocate,
+    release,
 )
 from runtime.execution.operators.general.bits import lowest
-from runtime.execution.operators.general.events import EVENT_MASK, Events
-from runtime.execution.operators.general.plan import (
+from runtime.execution.operators.general.events import EVENT_MASK, GeneralEvents
+from runtime.execution.operators.general.predicate_vm import neighbours
+from runtime.execution.operators.general.tables import (
     BEFORE,
     GUARD,
     NOT_OF,
     NOTS_AHEAD,
     OPEN,
     PLACE,
-    Plan,
+    GeneralTables,
 )
-from runtime.execution.operators.general.predicate_vm import neighbours
 
 
 @compiled
-def passes(plan: Plan, guard: Int, alive: Int) -> Truth:
+def passes(tables: GeneralTables, guard: Int, alive: Int) -> Truth:
     """Whether some alternative of the guard has none of its NOTs broken."""
-    for i in range(plan.guards.shape[1]):  # noqa: SIM110 (compiled code has no generators)
-        if plan.guards[guard, i] & ~alive == 0:
+    for i in range(tables.guards.shape[1]):  # noqa: SIM110 (compiled code has no generators)
+        if tables.guards[guard, i] & ~alive == 0:
             return True
     return False
 
 
 @compiled
-def alive_since(plan: Plan, s: Pools, slot: Int, beginning: Int) -> Int:
+def alive_since(tables: GeneralTables, s: TrendArena, slot: Int, beginning: Int) -> Int:
     """The NOTs that hold in a gap from this beginning until now."""
     alive = 0
-    for n in range(plan.nots):
+    for n in range(tables.nots):
         if s.slots[slot, TAU + n] <= beginning:
             alive |= 1 << n
     return alive
 
 
 @compiled
-def alive_until(plan: Plan, s: Pools, slot: Int, beginning: Int, end: Int) -> Int:
+def alive_until(tables: GeneralTables, s: TrendArena, slot: Int, beginning: Int, end: Int) -> Int:
     """The same, with those moves of the current group that come before the ordinal `end`."""
-    alive = alive_since(plan, s, slot, beginning)
+    alive = alive_since(tables, s, slot, beginning)
     for k in range(s.counters[MOVES]):
         q = s.moves[k, POSITION]
-        if plan.not_last >> q & 1 and s.moves[k, ORDINAL] < end and s.moves[k, BEGUN] > beginning:
-            alive &= ~(1 << plan.at[q, NOT_OF])
+        if tables.not_last >> q & 1 and s.moves[k, ORDINAL] < end and s.moves[k, BEGUN] > beginning:
+            alive &= ~(1 << tables.at[q, NOT_OF])
     return alive
 
 
 @compiled
-def told_apart(plan: Plan, s: Pools, slot: Int, nots: Int, one: Int, other: Int) -> Truth:
+def told_apart(
+    tables: GeneralTables, s: TrendArena, slot: Int, nots: Int, one: Int, other: Int
+) -> Truth:
     """Whether any of these NOTs can ever tell gaps with these beginnings (one < other) apart."""
-    for n in range(plan.nots):
+    for n in range(tables.nots):
         if nots >> n & 1 and one < s.slots[slot, TAU + n] <= other:
             return True
-    rest = plan.negated
+    rest = tables.negated
     while rest != 0:
         p = lowest(rest)
         rest &= rest - 1
-        if nots >> plan.at[p, NOT_OF] & 1 and plan.at[p, PLACE] >= 0:
-            known = s.slots[slot, TAU + plan.nots + plan.at[p, PLACE]]
-            if not plan.listed >> p & 1:
+        if nots >> tables.at[p, NOT_OF] & 1 and tables.at[p, PLACE] >= 0:
+            known = s.slots[slot, TAU + tables.nots + tables.at[p, PLACE]]
+            if not tables.listed >> p & 1:
                 if one < known <= other:
                     return True
                 continue
@@ -105,7 +107,7 @@ def told_apart(plan: Plan, s: Pools, slot: Int, nots: Int, one: Int, other: Int)
                     return True
                 known = s.threads[known, LINK]
     for k in range(s.counters[MOVES]):
-        n = plan.at[s.moves[k, POSITION], NOT_OF]
+        n = tables.at[s.moves[k, POSITION], NOT_OF]
         if nots >> n & 1 and one < s.moves[k, BEGUN] <= other:
             return True
     return False
@@ -113,21 +115,27 @@ def told_apart(plan: Plan, s: Pools, slot: Int, nots: Int, one: Int, other: Int)
 
 @compiled
 def stage_moves(
-    plan: Plan, s: Pools, ev: Events, slot: Int, low: Int, high: Int, first: Int
+    tables: GeneralTables,
+    s: TrendArena,
+    ev: GeneralEvents,
+    slot: Int,
+    low: Int,
+    high: Int,
+    first: Int,
 ) -> Int:
     """What a group of equal instants does to the negated patterns, from the state before it."""
     s.counters[MOVES] = 0
     for k in range(low, high):
         row = ev.order[k]
-        rest = ev.rows[k, EVENT_MASK] & plan.negated
+        rest = ev.rows[k, EVENT_MASK] & tables.negated
         while rest != 0:
             q = lowest(rest)
             rest &= rest - 1
             ordinal = first + k - low
             start = ordinal
-            if not plan.not_first >> q & 1:
-                start = _latest_start(plan, s, ev, slot, q, row)
-            if start > s.slots[slot, TAU + plan.at[q, NOT_OF]]:
+            if not tables.not_first >> q & 1:
+                start = _latest_start(tables, s, ev, slot, q, row)
+            if start > s.slots[slot, TAU + tables.at[q, NOT_OF]]:
                 move = s.counters[MOVES]
                 if move == len(s.moves):
                     s.counters[FAULT] = OUT_OF_MOVES
@@ -141,78 +149,91 @@ def stage_moves(
 
 
 @compiled
-def _latest_start(plan: Plan, s: Pools, ev: Events, slot: Int, q: Int, row: Int) -> Int:
+def _latest_start(
+    tables: GeneralTables, s: TrendArena, ev: GeneralEvents, slot: Int, q: Int, row: Int
+) -> Int:
     """Of the partial matches that this event can take to position q."""
     latest = NOBODY
-    rest = plan.at[q, BEFORE]
+    rest = tables.at[q, BEFORE]
     while rest != 0:
         p = lowest(rest)
         rest &= rest - 1
-        known = s.slots[slot, TAU + plan.nots + plan.at[p, PLACE]]
-        if not plan.listed >> p & 1:
+        known = s.slots[slot, TAU + tables.nots + tables.at[p, PLACE]]
+        if not tables.listed >> p & 1:
             latest = max(latest, known)
             continue
-        guard = plan.steps[p, q, GUARD]
+        guard = tables.steps[p, q, GUARD]
         while known != NOBODY:
             if s.threads[known, START] > latest:
                 good = True
                 if guard != OPEN:
-                    alive = alive_since(plan, s, slot, s.threads[known, AT])
-                    good = passes(plan, guard, alive)
-                if good and neighbours(plan, s, ev, p, q, s.threads, known, row):
+                    alive = alive_since(tables, s, slot, s.threads[known, AT])
+                    good = passes(tables, guard, alive)
+                if good and neighbours(tables, s, ev, p, q, s.threads, known, row):
                     latest = s.threads[known, START]
             known = s.threads[known, LINK]
     return latest
 
 
 @compiled
-def commit_moves(plan: Plan, s: Pools, ev: Events, slot: Int, at: Int) -> None:
+def commit_moves(
+    tables: GeneralTables, s: TrendArena, ev: GeneralEvents, slot: Int, at: Int
+) -> None:
     """Lets the staged moves happen; `at` is the ordinal of the group's last event."""
     whole = 0
     moves = s.counters[MOVES]
     s.counters[MOVES] = 0  # they are no longer ahead
     for k in range(moves):
         q, start = s.moves[k, POSITION], s.moves[k, BEGUN]
-        if plan.not_last >> q & 1:
-            tau = TAU + plan.at[q, NOT_OF]
+        if tables.not_last >> q & 1:
+            tau = TAU + tables.at[q, NOT_OF]
             s.slots[slot, tau] = max(s.slots[slot, tau], start)
-            whole |= 1 << plan.at[q, NOT_OF]
-    if whole != 0 and plan.listed != 0:
-        _drop_threads(plan, s, slot, whole, 0)
+            whole |= 1 << tables.at[q, NOT_OF]
+    if whole != 0 and tables.listed != 0:
+        _drop_threads(tables, s, slot, whole, 0)
     for k in range(moves):
         q, start = s.moves[k, POSITION], s.moves[k, BEGUN]
-        if plan.at[q, PLACE] >= 0 and start > s.slots[slot, TAU + plan.at[q, NOT_OF]]:
-            place = TAU + plan.nots + plan.at[q, PLACE]
-            if plan.listed >> q & 1:
-                _add_thread(plan, s, ev, slot, q, start, s.moves[k, ROW], at)
+        if tables.at[q, PLACE] >= 0 and start > s.slots[slot, TAU + tables.at[q, NOT_OF]]:
+            place = TAU + tables.nots + tables.at[q, PLACE]
+            if tables.listed >> q & 1:
+                _add_thread(tables, s, ev, slot, q, start, s.moves[k, ROW], at)
             else:
                 s.slots[slot, place] = max(s.slots[slot, place], start)
 
 
 @compiled
 def _add_thread(
-    plan: Plan, s: Pools, ev: Events, slot: Int, q: Int, start: Int, row: Int, at: Int
+    tables: GeneralTables,
+    s: TrendArena,
+    ev: GeneralEvents,
+    slot: Int,
+    q: Int,
+    start: Int,
+    row: Int,
+    at: Int,
 ) -> None:
-    place = TAU + plan.nots + plan.at[q, PLACE]
-    grained = plan.grained >> q & 1
-    if not grained and not _worth_keeping(plan, s, slot, q, start, at):
+    place = TAU + tables.nots + tables.at[q, PLACE]
+    grained = tables.grained >> q & 1
+    if not grained and not _worth_keeping(tables, s, slot, q, start, at):
         return
-    thread = take(s.threads, s.counters, THREAD)
+    thread = allocate(s.threads, s.counters, THREAD)
     s.threads[thread, LINK] = s.slots[slot, place]
     s.threads[thread, AT] = at
     s.threads[thread, START] = start
     if grained:
         s.threads[thread, NULLS] = ev.values[row, 0]
-        for a in range(plan.kept):
+        for a in range(tables.kept):
             s.threads[thread, VALUES + a] = ev.values[row, 1 + a]
     s.slots[slot, place] = thread
 
 
 @compiled
-def _worth_keeping(plan: Plan, s: Pools, slot: Int, q: Int, start: Int, at: Int) -> Truth:
+def _worth_keeping(
+    tables: GeneralTables, s: TrendArena, slot: Int, q: Int, start: Int, at: Int
+) -> Truth:
     """Threads without values differ by where they began and by their last event alone. Forgets
     those that are no better than this one, and says whether this one is better than the rest."""
-    place = TAU + plan.nots + plan.at[q, PLACE]
+    place = TAU + tables.nots + tables.at[q, PLACE]
     before, thread = NOBODY, s.slots[slot, place]
     while thread != NOBODY:
         after = s.threads[thread, LINK]
@@ -221,9 +242,9 @@ def _worth_keeping(plan: Plan, s: Pools, slot: Int, q: Int, start: Int, at: Int)
                 s.slots[slot, place] = after
             else:
                 s.threads[before, LINK] = after
-            give_back(s.threads, s.counters, THREAD, thread)
+            release(s.threads, s.counters, THREAD, thread)
         else:
-            if not told_apart(plan, s, slot, plan.at[q, NOTS_AHEAD], s.threads[thread, AT], at):
+            if not told_apart(tables, s, slot, tables.at[q, NOTS_AHEAD], s.threads[thread, AT], at):
                 return False
             before = thread
         thread = after
@@ -231,33 +252,33 @@ def _worth_keeping(plan: Plan, s: Pools, slot: Int, q: Int, start: Int, at: Int)
 
 
 @compiled
-def forget_threads(plan: Plan, s: Pools, slot: Int) -> None:
+def forget_threads(tables: GeneralTables, s: TrendArena, slot: Int) -> None:
     """After windows have closed: what began before the oldest open one is of no use."""
     window = s.slots[slot, OLDEST]
     if window == NOBODY:
-        _drop_threads(plan, s, slot, -1, -1)
+        _drop_threads(tables, s, slot, -1, -1)
     else:
-        _drop_threads(plan, s, slot, -1, s.windows[window, BEGIN])
+        _drop_threads(tables, s, slot, -1, s.windows[window, BEGIN])
 
 
 @compiled
-def _drop_threads(plan: Plan, s: Pools, slot: Int, nots: Int, oldest: Int) -> None:
+def _drop_threads(tables: GeneralTables, s: TrendArena, slot: Int, nots: Int, oldest: Int) -> None:
     """Those of these NOTs that started before `oldest` (below zero: all) or not after tau."""
-    rest = plan.listed
+    rest = tables.listed
     while rest != 0:
         p = lowest(rest)
         rest &= rest - 1
-        n = plan.at[p, NOT_OF]
-        if not nots >> n & 1 or plan.at[p, PLACE] < 0:
+        n = tables.at[p, NOT_OF]
+        if not nots >> n & 1 or tables.at[p, PLACE] < 0:
             continue
-        place = TAU + plan.nots + plan.at[p, PLACE]
+        place = TAU + tables.nots + tables.at[p, PLACE]
         thread, kept = s.slots[slot, place], NOBODY
         s.slots[slot, place] = NOBODY
         while thread != NOBODY:
             after = s.threads[thread, LINK]
             start = s.threads[thread, START]
             if oldest < 0 or start < oldest or start <= s.slots[slot, TAU + n]:
-                give_back(s.threads, s.counters, THREAD, thread)
+                release(s.threads, s.counters, THREAD, thread)
             else:
                 if kept == NOBODY:
                     s.slots[slot, place] = thread

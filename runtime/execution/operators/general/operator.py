@@ -1,4 +1,4 @@
-"""The general run: one query over all partitions, whatever the language allows.
+"""The general operator: one query over all partitions, whatever the language allows.
 
 Lives in one process. `process` takes whole instants in order; windows that a later event of the
 same partition has passed are settled there and wait in the output until `close` asks.
@@ -7,15 +7,16 @@ same partition has passed are settled there and wait in the output until `close`
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from numba import njit
 
 from runtime.execution.batch import Batch
+from runtime.execution.context import OperatorContext
+from runtime.execution.jit import cached_njit
 from runtime.execution.kernel_args import handle_of
+from runtime.execution.operator import ALL_QUERIES, Arrays, Operator, OperatorStatistics
 from runtime.execution.operators.general.arena import (
     LATEST,
     LINK,
@@ -29,40 +30,40 @@ from runtime.execution.operators.general.arena import (
     OUT_SLOT,
     OUT_WINDOW,
     SEEN,
-    Pools,
+    TrendArena,
     grown,
-    new_pools,
+    new_arena,
     with_slots,
 )
+from runtime.execution.operators.general.build_tables import build_tables
 from runtime.execution.operators.general.events import events_of, own
-from runtime.execution.operators.general.kernel import close_windows, take_events
-from runtime.execution.operators.general.plan import AS_TEXT, FOLD, SUM, Ints, make_plan
+from runtime.execution.operators.general.kernel import close_windows, process_events
 from runtime.execution.operators.general.state_table import number_positions
-from runtime.execution.text_dictionary import Texts
-from runtime.execution.type_dictionary import TypeCodes
+from runtime.execution.operators.general.tables import AS_TEXT, FOLD, SUM, Ints
+from runtime.execution.text_dictionary import TextDictionary
+from runtime.execution.type_dictionary import TypeDictionary
 from runtime.execution.wide_float_column import Numbers
 from runtime.execution.window_partials import Closed, Extremes, LaneColumn
 from runtime.language.query import Query
+from runtime.plan.physical_plan import OperatorNode
 
-Arrays = dict[str, npt.NDArray[Any]]
 
-
-class GeneralRun:
+class GeneralOperator(Operator):
     def __init__(
         self,
         query: Query,
         types: Mapping[str, pa.DataType],
-        codes: TypeCodes,
-        texts: Texts,
+        codes: TypeDictionary,
+        texts: TextDictionary,
         since: int | None = None,
     ) -> None:
         """`types` are those of the attributes. A query that joins late reports only windows that
         start at `since` or after."""
         self.query = query
         self._texts = texts
-        self._plan, self._columns = make_plan(query, types, since)
+        self._plan, self._columns = build_tables(query, types, since)
         self._handle = handle_of(self._plan)
-        self._pools = new_pools(self._plan)
+        self._pools = new_arena(self._plan)
         number_positions(self._handle, handle_of(self._pools))
         self._masks = _Masks(query, codes)
 
@@ -74,10 +75,10 @@ class GeneralRun:
         events = handle_of(events_of(batch, masks, self._plan, self._columns, self._texts))
         self._pools = with_slots(self._plan, self._pools, int(batch.slots.max()) + 1)
         cursor = np.zeros(1, np.int64)
-        while (need := take_events(self._handle, handle_of(self._pools), events, cursor)) != OK:
+        while (need := process_events(self._handle, handle_of(self._pools), events, cursor)) != OK:
             self._pools = grown(self._pools, need)
 
-    def close(self, watermark: int) -> list[Closed]:
+    def close_windows(self, watermark: int) -> list[Closed]:
         """The windows that end at or before the watermark, and those of events that are full."""
         watermark = min(watermark, LATEST)
         if not self._plan.counted:
@@ -103,22 +104,23 @@ class GeneralRun:
     def state_bytes(self) -> int:
         return sum(array.nbytes for array in self._pools)
 
-    def open_windows(self) -> int:
+    def statistics(self) -> OperatorStatistics:
+        return OperatorStatistics(self._count_open_windows())
+
+    def _count_open_windows(self) -> int:
         found = [_numbers(self._pools.slots, self._pools.windows)]
         if not self._plan.counted:
             found.append(self._pools.out[: self._pools.counters[OUT], OUT_WINDOW])
         return len(np.unique(np.concatenate(found)))
 
-    def save(self) -> Arrays:
-        """All state. Texts are in it as their ids."""
-        return {name: array.copy() for name, array in self._pools._asdict().items()}
+    def save(self) -> dict[str, Arrays]:
+        """TextDictionary are in the state as their ids."""
+        return {ALL_QUERIES: {name: array.copy() for name, array in self._pools._asdict().items()}}
 
-    def load(self, arrays: Arrays, slots: npt.NDArray[np.int64]) -> None:
-        """Takes up what was saved; `slots[old]` is a slot's new number, below zero if it has
-        none because it was not live."""
-        fresh = new_pools(self._plan)._asdict()
+    def load(self, owner: str, arrays: Arrays, slots: Ints) -> None:
+        fresh = new_arena(self._plan)._asdict()
         given = {name: own(arrays[name], array.dtype) for name, array in fresh.items()}
-        saved = Pools(**{**given, "slots": fresh["slots"]})
+        saved = TrendArena(**{**given, "slots": fresh["slots"]})
         old = arrays["slots"]
         kept = np.flatnonzero(slots[: len(old)] >= 0)
         pools = with_slots(self._plan, saved, int(slots.max(initial=-1)) + 1)
@@ -135,14 +137,14 @@ class GeneralRun:
 
     def _take(self, watermark: int) -> list[Closed]:
         """Output rows up to the watermark; the rest waits."""
-        pools, plan = self._pools, self._plan
+        pools = self._pools
         count = int(pools.counters[OUT])
         if count == 0:
             return []
         out, numbers = pools.out[:count], pools.out_numbers[:count]
         due = np.ones(count, np.bool_)
-        if not plan.counted:
-            due = out[:, OUT_WINDOW] <= (watermark - plan.within) // plan.slide
+        if not self._plan.counted:
+            due = out[:, OUT_WINDOW] <= self.query.window.last_until(watermark)
         if not due.any():
             return []
         closed = self._closed(out[due], numbers[due])
@@ -167,6 +169,12 @@ class GeneralRun:
         )
 
 
+def start_general(node: OperatorNode, context: OperatorContext) -> GeneralOperator:
+    (query,), (since,) = node.queries, node.since
+    shared = context.executor
+    return GeneralOperator(query, shared.types, shared.codes, shared.texts, since)
+
+
 def _as_numbers(mantissa: npt.NDArray[np.float64], exponent: Ints) -> Numbers:
     return Numbers(mantissa.copy(), exponent.astype(np.int32))
 
@@ -174,7 +182,7 @@ def _as_numbers(mantissa: npt.NDArray[np.float64], exponent: Ints) -> Numbers:
 class _Masks:
     """For each event the positions, as bits, whose type and local conditions it meets."""
 
-    def __init__(self, query: Query, codes: TypeCodes) -> None:
+    def __init__(self, query: Query, codes: TypeDictionary) -> None:
         self._always: dict[int, int] = {}
         self._tested = []
         for position in query.template.positions:
@@ -200,7 +208,7 @@ class _Masks:
         return masks
 
 
-@njit(cache=True, nogil=True)
+@cached_njit
 def _numbers(slots: Ints, windows: Ints) -> Ints:
     """The numbers of the open windows of all slots."""
     size = 0

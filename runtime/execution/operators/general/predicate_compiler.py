@@ -1,4 +1,4 @@
-"""Adjacent conditions as small programs for `interpret.py`: one kernel runs them all, so that no
+"""Adjacent conditions as small programs for `predicate_vm.py`: one kernel runs them all, so that no
 query has to be compiled.
 
 A program is a row of instructions `(op, to, a, b, c)` over numbered registers, each with a word
@@ -95,9 +95,6 @@ class _Compiler:
                 return self._attribute(part, to)
             case s.Compare(symbol, left, right):
                 return self._compare(symbol, left, right, to)
-            case s.Between(body, low, high):
-                parts = (s.Compare(">=", body, low), s.Compare("<=", body, high))
-                return self._joined(AND, parts, to)
             case s.OneOf(body, values):
                 listed = [s.Compare("=", body, v) for v in values if v.value is not None]
                 never = s.Compare("!=", body, body)  # unknown of a null, as `IN` is

@@ -7,10 +7,9 @@ from math import floor
 import numpy as np
 
 from runtime.execution.jit import Double, Int, Truth, compiled
-from runtime.execution.operators.general.arena import NULLS, VALUES, Ints, Pools
+from runtime.execution.operators.general.arena import NULLS, VALUES, Ints, TrendArena
 from runtime.execution.operators.general.bits import as_double, as_word
-from runtime.execution.operators.general.events import Events
-from runtime.execution.operators.general.plan import PAIRS, PAIRS_END, SIMPLE, Plan
+from runtime.execution.operators.general.events import GeneralEvents
 from runtime.execution.operators.general.predicate_compiler import (
     ADD,
     AND,
@@ -31,6 +30,7 @@ from runtime.execution.operators.general.predicate_compiler import (
     TEXT,
     TO_DOUBLE,
 )
+from runtime.execution.operators.general.tables import PAIRS, PAIRS_END, SIMPLE, GeneralTables
 
 TOP = np.int64(-(2**63))
 UNLIKE = 2
@@ -38,7 +38,14 @@ UNLIKE = 2
 
 @compiled
 def neighbours(
-    plan: Plan, s: Pools, ev: Events, p: Int, q: Int, kept: Ints, i: Int, row: Int
+    plan: GeneralTables,
+    s: TrendArena,
+    ev: GeneralEvents,
+    p: Int,
+    q: Int,
+    kept: Ints,
+    i: Int,
+    row: Int,
 ) -> Truth:
     """Whether all conditions on a step from p to q hold. `kept[i]` remembers the earlier event."""
     for c in range(plan.steps[p, q, PAIRS], plan.steps[p, q, PAIRS_END]):
@@ -52,7 +59,7 @@ def neighbours(
 
 
 @compiled
-def _simple(plan: Plan, ev: Events, c: Int, kept: Ints, i: Int, row: Int) -> Truth:
+def _simple(plan: GeneralTables, ev: GeneralEvents, c: Int, kept: Ints, i: Int, row: Int) -> Truth:
     """An attribute of one event compared with one of the other."""
     a, b = plan.conditions[c, 2], plan.conditions[c, 3]
     if kept[i, NULLS] >> a & 1 or ev.values[row, 0] >> b & 1:
@@ -63,7 +70,9 @@ def _simple(plan: Plan, ev: Events, c: Int, kept: Ints, i: Int, row: Int) -> Tru
 
 
 @compiled
-def _program(plan: Plan, s: Pools, ev: Events, c: Int, kept: Ints, i: Int, row: Int) -> Truth:
+def _program(
+    plan: GeneralTables, s: TrendArena, ev: GeneralEvents, c: Int, kept: Ints, i: Int, row: Int
+) -> Truth:
     code, registers = plan.code, s.registers
     for at in range(plan.conditions[c, 1], plan.conditions[c, 2]):
         op, to, a, b = code[at, 0], code[at, 1], code[at, 2], code[at, 3]

@@ -1,4 +1,4 @@
-"""All or nothing: a group is taken when all that it creates has found room."""
+"""Checks that everything a group of events creates has room, before any of it is committed."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from runtime.execution.operators.general.arena import (
     STATE,
     SURE,
     TAKEN,
-    Pools,
+    TrendArena,
     free_nodes,
 )
 from runtime.execution.operators.general.evict import without_sides
-from runtime.execution.operators.general.plan import NEXT, Plan
 from runtime.execution.operators.general.state_table import state_of
+from runtime.execution.operators.general.tables import NEXT, GeneralTables
 
 
 @compiled
-def find_room(plan: Plan, s: Pools, window: Int, taken: Int) -> None:
+def find_room(tables: GeneralTables, s: TrendArena, window: Int, taken: Int) -> None:
     """Makes sure that what was staged can happen: finished trends that await a NOT need items of
     their own, and what leaves one side of `P & Q` may need a state and a node."""
     items = nodes = 0
@@ -43,8 +43,8 @@ def find_room(plan: Plan, s: Pools, window: Int, taken: Int) -> None:
                 items += 1
                 item = s.items[item, LINK]
         node = s.nodes[node, LINK]
-    if plan.semantics == NEXT and plan.conjunctive and taken != 0:
-        nodes += _make_rests(plan, s, window)
+    if tables.semantics == NEXT and tables.conjunctive and taken != 0:
+        nodes += _make_rests(tables, s, window)
     if s.counters[FAULT] == OK:
         if s.counters[LEFT + ITEM] < items:
             s.counters[FAULT] = ITEM
@@ -53,7 +53,7 @@ def find_room(plan: Plan, s: Pools, window: Int, taken: Int) -> None:
 
 
 @compiled
-def _make_rests(plan: Plan, s: Pools, window: Int) -> Int:
+def _make_rests(tables: GeneralTables, s: TrendArena, window: Int) -> Int:
     count = 0
     node = s.windows[window, NODES]
     while node != NOBODY:
@@ -62,10 +62,10 @@ def _make_rests(plan: Plan, s: Pools, window: Int) -> Int:
         while item != NOBODY:
             gone = s.items[item, TAKEN]
             if gone != 0:
-                mask = without_sides(plan, s.states[state, MASK], gone)
+                mask = without_sides(tables, s.states[state, MASK], gone)
                 if mask != 0:
                     count += 1
-                    if state_of(plan, s, mask, s.states[state, LENGTH]) == NOBODY:
+                    if state_of(tables, s, mask, s.states[state, LENGTH]) == NOBODY:
                         return count
             item = s.items[item, LINK]
         node = s.nodes[node, LINK]
@@ -73,7 +73,7 @@ def _make_rests(plan: Plan, s: Pools, window: Int) -> Int:
 
 
 @compiled
-def undo(s: Pools, window: Int) -> None:
+def undo(s: TrendArena, window: Int) -> None:
     free_nodes(s, s.counters[ENTERED])
     s.counters[ENTERED] = NOBODY
     node = s.windows[window, NODES]

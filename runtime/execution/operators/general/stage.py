@@ -1,5 +1,7 @@
-"""What a group of equal instants creates in a window. It is staged, from the state before the
-group, so that events of one instant are never neighbours."""
+"""Stages what a group of equal instants creates in a window, from the state before the group.
+
+That way, events of one instant are never adjacent in a trend.
+"""
 
 from __future__ import annotations
 
@@ -32,43 +34,51 @@ from runtime.execution.operators.general.arena import (
     STATE,
     TAKEN,
     VALUES,
-    Pools,
-    take,
+    TrendArena,
+    allocate,
 )
 from runtime.execution.operators.general.bits import lowest
-from runtime.execution.operators.general.events import Events
+from runtime.execution.operators.general.events import GeneralEvents
 from runtime.execution.operators.general.negation import alive_since, passes
-from runtime.execution.operators.general.plan import (
+from runtime.execution.operators.general.predicate_vm import neighbours
+from runtime.execution.operators.general.state_table import state_of
+from runtime.execution.operators.general.tables import (
     FIRST_GUARD,
     FOLLOW,
     GUARD,
     NEXT,
     OPEN,
     PAIRED_WITH,
-    Plan,
+    GeneralTables,
 )
-from runtime.execution.operators.general.predicate_vm import neighbours
-from runtime.execution.operators.general.state_table import state_of
 
 
 @compiled
-def extend(plan: Plan, s: Pools, ev: Events, slot: Int, window: Int, mask: Int, row: Int) -> Int:
+def extend(
+    tables: GeneralTables,
+    s: TrendArena,
+    ev: GeneralEvents,
+    slot: Int,
+    window: Int,
+    mask: Int,
+    row: Int,
+) -> Int:
     """Returns not zero if any trend was extended."""
     extended = 0
     node = s.windows[window, NODES]
     while node != NOBODY and s.counters[FAULT] == OK:
         state = s.nodes[node, STATE]
         if s.states[state, AHEAD] & mask != 0:
-            extended |= _extend_node(plan, s, ev, slot, node, state, mask, row)
+            extended |= _extend_node(tables, s, ev, slot, node, state, mask, row)
         node = s.nodes[node, LINK]
     return extended
 
 
 @compiled
 def _extend_node(
-    plan: Plan,
-    s: Pools,
-    ev: Events,
+    tables: GeneralTables,
+    s: TrendArena,
+    ev: GeneralEvents,
     slot: Int,
     node: Int,
     state: Int,
@@ -77,32 +87,32 @@ def _extend_node(
 ) -> Int:
     extended = 0
     guarded = s.states[state, CROSSED] != 0
-    length = min(s.states[state, LENGTH] + 1, plan.least)
+    length = min(s.states[state, LENGTH] + 1, tables.least)
     known, to = 0, NOBODY
     item = s.nodes[node, HEAD]
     while item != NOBODY:
-        alive = alive_since(plan, s, slot, s.items[item, AT]) if guarded else 0
-        reached = _reached(plan, s, ev, state, item, mask, row, alive)
+        alive = alive_since(tables, s, slot, s.items[item, AT]) if guarded else 0
+        reached = _reached(tables, s, ev, state, item, mask, row, alive)
         if reached != 0:
             extended |= reached
-            if plan.semantics == NEXT:
-                s.items[item, TAKEN] |= _sides(plan, reached)
+            if tables.semantics == NEXT:
+                s.items[item, TAKEN] |= _sides(tables, reached)
             if reached == known:  # most items of a node go to the same place
-                add_extended(plan, s, ev, to, item, reached, row)
+                add_extended(tables, s, ev, to, item, reached, row)
             else:
-                to = _stage(plan, s, ev, item, reached, length, row)
+                to = _stage(tables, s, ev, item, reached, length, row)
                 if to == NOBODY:
                     break
-                known = reached if plan.subsets or reached & (reached - 1) == 0 else 0
+                known = reached if tables.subsets or reached & (reached - 1) == 0 else 0
         item = s.items[item, LINK]
     return extended
 
 
 @compiled
 def _reached(
-    plan: Plan,
-    s: Pools,
-    ev: Events,
+    tables: GeneralTables,
+    s: TrendArena,
+    ev: GeneralEvents,
     state: Int,
     item: Int,
     mask: Int,
@@ -116,15 +126,15 @@ def _reached(
     while rest != 0:
         p = lowest(rest)
         rest &= rest - 1
-        ahead = plan.at[p, FOLLOW] & mask & ~reached
+        ahead = tables.at[p, FOLLOW] & mask & ~reached
         while ahead != 0:
             q = lowest(ahead)
             ahead &= ahead - 1
-            guard = plan.steps[p, q, GUARD]
-            if guard != OPEN and not passes(plan, guard, alive):
+            guard = tables.steps[p, q, GUARD]
+            if guard != OPEN and not passes(tables, guard, alive):
                 continue
-            if plan.at[p, PAIRED_WITH] >> q & 1 and not neighbours(
-                plan, s, ev, p, q, s.items, item, row
+            if tables.at[p, PAIRED_WITH] >> q & 1 and not neighbours(
+                tables, s, ev, p, q, s.items, item, row
             ):
                 continue
             reached |= 1 << q
@@ -133,45 +143,63 @@ def _reached(
 
 
 @compiled
-def start(plan: Plan, s: Pools, ev: Events, slot: Int, window: Int, mask: Int, row: Int) -> None:
-    alive = alive_since(plan, s, slot, s.windows[window, BEGIN] - 1)
+def start(
+    tables: GeneralTables,
+    s: TrendArena,
+    ev: GeneralEvents,
+    slot: Int,
+    window: Int,
+    mask: Int,
+    row: Int,
+) -> None:
+    alive = alive_since(tables, s, slot, s.windows[window, BEGIN] - 1)
     reached = 0
-    rest = mask & plan.first
+    rest = mask & tables.first
     while rest != 0:
         p = lowest(rest)
         rest &= rest - 1
-        guard = plan.at[p, FIRST_GUARD]
-        if guard == OPEN or passes(plan, guard, alive):
+        guard = tables.at[p, FIRST_GUARD]
+        if guard == OPEN or passes(tables, guard, alive):
             reached |= 1 << p
             s.source[p] = p
     if reached != 0:
-        _stage(plan, s, ev, np.int64(NOBODY), reached, min(np.int64(1), plan.least), row)
+        _stage(tables, s, ev, np.int64(NOBODY), reached, min(np.int64(1), tables.least), row)
 
 
 @compiled
-def _stage(plan: Plan, s: Pools, ev: Events, item: Int, reached: Int, length: Int, row: Int) -> Int:
+def _stage(
+    tables: GeneralTables,
+    s: TrendArena,
+    ev: GeneralEvents,
+    item: Int,
+    reached: Int,
+    length: Int,
+    row: Int,
+) -> Int:
     """Adds what becomes of an item's trends: one set of positions, or one for each binding.
     Returns the item that they were added to last, or NOBODY and a fault."""
-    if plan.subsets:
-        to = _entering(plan, s, ev, reached, length, row)
+    if tables.subsets:
+        to = _entering(tables, s, ev, reached, length, row)
         if to != NOBODY:
-            add_extended(plan, s, ev, to, item, reached, row)
+            add_extended(tables, s, ev, to, item, reached, row)
         return to
     to = NOBODY
     while reached != 0:
         position = reached & -reached
         reached &= reached - 1
-        to = _entering(plan, s, ev, position, length, row)
+        to = _entering(tables, s, ev, position, length, row)
         if to == NOBODY:
             break
-        add_extended(plan, s, ev, to, item, position, row)
+        add_extended(tables, s, ev, to, item, position, row)
     return to
 
 
 @compiled
-def _entering(plan: Plan, s: Pools, ev: Events, mask: Int, length: Int, row: Int) -> Int:
+def _entering(
+    tables: GeneralTables, s: TrendArena, ev: GeneralEvents, mask: Int, length: Int, row: Int
+) -> Int:
     """The staged item of a state (and event, where values of it are kept)."""
-    state = state_of(plan, s, mask, length)
+    state = state_of(tables, s, mask, length)
     if state == NOBODY:
         return NOBODY
     if s.states[state, ENTERS] == s.counters[STAMP]:
@@ -181,7 +209,7 @@ def _entering(plan: Plan, s: Pools, ev: Events, mask: Int, length: Int, row: Int
         if s.states[state, GRAINED] == 0 or s.items[item, AT] == row:
             return item
     else:
-        node = take(s.nodes, s.counters, NODE)
+        node = allocate(s.nodes, s.counters, NODE)
         if node == NOBODY:
             return NOBODY
         s.nodes[node, LINK] = s.counters[ENTERED]
@@ -190,21 +218,21 @@ def _entering(plan: Plan, s: Pools, ev: Events, mask: Int, length: Int, row: Int
         s.counters[ENTERED] = node
         s.states[state, ENTERS] = s.counters[STAMP]
         s.states[state, ENTERING] = node
-    item = take(s.items, s.counters, ITEM)
+    item = allocate(s.items, s.counters, ITEM)
     if item != NOBODY:
-        _clear(plan, s, item)
+        _clear(tables, s, item)
         s.items[item, LINK] = s.nodes[node, HEAD]
         s.items[item, AT] = row
         s.nodes[node, HEAD] = item
         if s.states[state, GRAINED] != 0:
             s.items[item, NULLS] = ev.values[row, 0]
-            for a in range(plan.kept):
+            for a in range(tables.kept):
                 s.items[item, VALUES + a] = ev.values[row, 1 + a]
     return item
 
 
 @compiled
-def _clear(plan: Plan, s: Pools, item: Int) -> None:
+def _clear(tables: GeneralTables, s: TrendArena, item: Int) -> None:
     for a in range(EXPONENT, s.items.shape[1]):
         s.items[item, a] = 0
     for a in range(s.item_numbers.shape[1]):
@@ -212,10 +240,10 @@ def _clear(plan: Plan, s: Pools, item: Int) -> None:
 
 
 @compiled
-def _sides(plan: Plan, mask: Int) -> Int:
+def _sides(tables: GeneralTables, mask: Int) -> Int:
     sides = 0
-    if mask & plan.one_side:
+    if mask & tables.one_side:
         sides = 1
-    if mask & plan.other_side:
+    if mask & tables.other_side:
         sides |= 2
     return sides

@@ -1,4 +1,4 @@
-"""The states that partial trends can be in, numbered as they are first reached.
+"""Numbers the states of partial trends in the order in which they are reached.
 
 A state is a set of positions (one that a binding ends in, for every binding of the trend) and the
 trend's length, as far as LENGTH asks. There is no table of steps: a step is worked out from bits.
@@ -24,47 +24,47 @@ from runtime.execution.operators.general.arena import (
     STATES,
     SURE,
     Ints,
-    Pools,
+    TrendArena,
     first_cell,
 )
 from runtime.execution.operators.general.bits import lowest
-from runtime.execution.operators.general.plan import (
+from runtime.execution.operators.general.tables import (
     FOLLOW,
     LAST_GUARD,
     NOTS_AFTER,
     NOTS_AHEAD,
     OPEN,
     PAIRED_WITH,
-    Plan,
+    GeneralTables,
 )
 
 
 @compiled
-def state_of(plan: Plan, s: Pools, mask: Int, length: Int) -> Int:
+def state_of(tables: GeneralTables, s: TrendArena, mask: Int, length: Int) -> Int:
     """The number of a state, or NOBODY and a fault where there is no room for a new one."""
-    if not plan.subsets and plan.least == 1:
+    if not tables.subsets and tables.least == 1:
         return lowest(mask)  # see `number_positions`
     cell = first_cell(s.table, mask, length)
     while True:
         state = s.table[cell]
         if state == NOBODY:
-            return _new_state(plan, s, mask, length, cell)
+            return _new_state(tables, s, mask, length, cell)
         if s.states[state, MASK] == mask and s.states[state, LENGTH] == length:
             return state
         cell = (cell + 1) & (len(s.table) - 1)
 
 
 @entry
-def number_positions(plan: Plan, s: Pools) -> None:
+def number_positions(tables: GeneralTables, s: TrendArena) -> None:
     """Where bindings are followed one by one, a state is a position."""
-    if not plan.subsets and plan.least == 1:
-        for p in range(len(plan.at)):
+    if not tables.subsets and tables.least == 1:
+        for p in range(len(tables.at)):
             mask = np.int64(1) << p
-            _new_state(plan, s, mask, np.int64(1), first_cell(s.table, mask, np.int64(1)))
+            _new_state(tables, s, mask, np.int64(1), first_cell(s.table, mask, np.int64(1)))
 
 
 @compiled
-def _new_state(plan: Plan, s: Pools, mask: Int, length: Int, cell: Int) -> Int:
+def _new_state(tables: GeneralTables, s: TrendArena, mask: Int, length: Int, cell: Int) -> Int:
     state = s.counters[STATES]
     if state == len(s.states):
         s.counters[FAULT] = OUT_OF_STATES
@@ -76,24 +76,24 @@ def _new_state(plan: Plan, s: Pools, mask: Int, length: Int, cell: Int) -> Int:
         record[a] = 0
     record[MASK] = mask
     record[LENGTH] = length
-    record[GRAINED] = mask & plan.grained
+    record[GRAINED] = mask & tables.grained
     rest = mask
     while rest != 0:
         p = lowest(rest)
         rest &= rest - 1
-        record[AHEAD] |= plan.at[p, FOLLOW]
-        record[CROSSED] |= plan.at[p, NOTS_AHEAD]
-        record[PAIRED] |= plan.at[p, PAIRED_WITH]
-        if plan.last >> p & 1 and length >= plan.least:
-            _ends(plan, record, p)
+        record[AHEAD] |= tables.at[p, FOLLOW]
+        record[CROSSED] |= tables.at[p, NOTS_AHEAD]
+        record[PAIRED] |= tables.at[p, PAIRED_WITH]
+        if tables.last >> p & 1 and length >= tables.least:
+            _ends(tables, record, p)
     return state
 
 
 @compiled
-def _ends(plan: Plan, record: Ints, p: Int) -> None:
+def _ends(tables: GeneralTables, record: Ints, p: Int) -> None:
     """ENDS: the sides on which a trend is whole; SURE: where no NOT has to be awaited."""
-    record[AWAITS] |= plan.at[p, NOTS_AFTER]
-    side = 1 if plan.one_side >> p & 1 else 2
+    record[AWAITS] |= tables.at[p, NOTS_AFTER]
+    side = 1 if tables.one_side >> p & 1 else 2
     record[ENDS] |= side
-    if plan.at[p, LAST_GUARD] == OPEN:
+    if tables.at[p, LAST_GUARD] == OPEN:
         record[SURE] |= side

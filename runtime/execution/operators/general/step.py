@@ -1,8 +1,9 @@
-"""One group of equal instants in one window. What the group creates is staged first, from the
-state before it; nothing of the window is changed until all of it has found room.
+"""Processes one group of equal instants in one window.
 
-Then the semantics says what stays: skip-till-any-match copies, skip-till-next-match moves what
-any event of the group can extend, contiguous keeps only what ends in the group itself.
+What the group creates is staged first, from the state before it; the window does not change until
+all of it has room. The semantics then decides what stays: skip-till-any-match copies,
+skip-till-next-match moves what any event of the group can extend, contiguous keeps only what ends
+in the group itself.
 """
 
 from __future__ import annotations
@@ -15,20 +16,27 @@ from runtime.execution.operators.general.arena import (
     NODES,
     OK,
     STAMP,
-    Pools,
+    TrendArena,
     free_nodes,
 )
 from runtime.execution.operators.general.commit import enter
-from runtime.execution.operators.general.events import EVENT_MASK, Events
+from runtime.execution.operators.general.events import EVENT_MASK, GeneralEvents
 from runtime.execution.operators.general.evict import leave
-from runtime.execution.operators.general.plan import CONTIGUOUS, NEXT, Plan
 from runtime.execution.operators.general.reserve import find_room, undo
 from runtime.execution.operators.general.stage import extend, start
+from runtime.execution.operators.general.tables import CONTIGUOUS, NEXT, GeneralTables
 
 
 @compiled
 def step(
-    plan: Plan, s: Pools, ev: Events, slot: Int, window: Int, low: Int, high: Int, at: Int
+    tables: GeneralTables,
+    s: TrendArena,
+    ev: GeneralEvents,
+    slot: Int,
+    window: Int,
+    low: Int,
+    high: Int,
+    at: Int,
 ) -> Int:
     """Takes the rows `ev.order[low:high]`; `at` is the ordinal of the group's last event. Returns
     OK, or what there was not enough of; then nothing has changed."""
@@ -38,22 +46,22 @@ def step(
     taken = 0
     for k in range(low, high):
         row = ev.order[k]
-        mask = ev.rows[k, EVENT_MASK] & plan.positive
+        mask = ev.rows[k, EVENT_MASK] & tables.positive
         if mask != 0:
-            taken |= extend(plan, s, ev, slot, window, mask, row)
-            if mask & plan.first and s.counters[FAULT] == OK:
-                start(plan, s, ev, slot, window, mask, row)
+            taken |= extend(tables, s, ev, slot, window, mask, row)
+            if mask & tables.first and s.counters[FAULT] == OK:
+                start(tables, s, ev, slot, window, mask, row)
             if s.counters[FAULT] != OK:
                 break
-    if s.counters[FAULT] == OK and (plan.awaiting or plan.conjunctive):
-        find_room(plan, s, window, taken)
+    if s.counters[FAULT] == OK and (tables.awaiting or tables.conjunctive):
+        find_room(tables, s, window, taken)
     if s.counters[FAULT] != OK:
         undo(s, window)
         return s.counters[FAULT]
-    if plan.semantics == CONTIGUOUS:
+    if tables.semantics == CONTIGUOUS:
         free_nodes(s, s.windows[window, NODES])
         s.windows[window, NODES] = NOBODY
-    elif plan.semantics == NEXT and taken != 0:
-        leave(plan, s, ev.ranks, slot, window)
-    enter(plan, s, ev.ranks, slot, window, at)
+    elif tables.semantics == NEXT and taken != 0:
+        leave(tables, s, ev.ranks, slot, window)
+    enter(tables, s, ev.ranks, slot, window, at)
     return OK

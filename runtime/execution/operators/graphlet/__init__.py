@@ -1,1 +1,1 @@
-"""Queries under skip-till-any-match without adjacent conditions: bursts as operators, shared."""
+"""The graphlet operator: bursts in closed form, shared by queries."""

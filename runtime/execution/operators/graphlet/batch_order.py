@@ -1,4 +1,4 @@
-"""The order in which a run takes the events of a batch.
+"""The order in which the graphlet operator processes the events of a batch.
 
 Partitions do not depend on each other, so the events of one can be taken together: then its row is
 read into the cache once for all of them. That is worth it where the rows of all partitions do not
@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from runtime.execution.column import Ints
+from runtime.execution.jit import cached_njit
 from runtime.execution.operators.graphlet.kernel.record import MERGED_WINDOWS
 
 Small = npt.NDArray[np.int32]
@@ -33,7 +33,7 @@ def order_of(times: Ints, slots: Small, pane: int, rows: int, row_bytes: int) ->
     return order
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached_njit
 def _sort(times: Ints, slots: Small, span: int, ends: Small, order: Small) -> None:
     """Sorts the events of each span of time by slot, keeping their order in a slot. `ends` has a
     place for each slot, and is zero between spans."""
@@ -52,7 +52,7 @@ def _sort(times: Ints, slots: Small, span: int, ends: Small, order: Small) -> No
         first = last
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@cached_njit
 def _sort_span(slots: Small, first: int, last: int, ends: Small, order: Small) -> None:
     for i in range(first, last):
         ends[np.uintp(slots[i])] += 1

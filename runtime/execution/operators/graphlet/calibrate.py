@@ -17,12 +17,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from runtime.execution.jit import sources
+from runtime.execution.context import ExecutionOptions
 from runtime.execution.kernel_template import cache_folder
 from runtime.execution.operators.graphlet.kernel import record as k
 from runtime.execution.operators.graphlet.kernel import timing as m
-from runtime.execution.operators.graphlet.operator import GraphletRun, Options
-from runtime.execution.type_dictionary import TypeCodes
+from runtime.execution.operators.graphlet.operator import GraphletOperator
+from runtime.execution.source_digest import source_digest
+from runtime.execution.type_dictionary import TypeDictionary
 from runtime.language.parser import parse
 from runtime.language.query import Query
 from runtime.plan.policy import Policy
@@ -76,9 +77,9 @@ def measured() -> Policy:
 def _times() -> npt.NDArray[np.float64]:
     """The shortest time of one call of each part."""
     queries = _queries()
-    run = GraphletRun(
-        queries, (k.UNBORN,) * len(queries), TypeCodes(), Options(kernels="general"), Policy()
-    )
+    options = ExecutionOptions(kernels="general")
+    since = (k.UNBORN,) * len(queries)
+    run = GraphletOperator(queries, since, TypeDictionary(), options, Policy())
     # What conditions picked of the events that wait: each another half of them.
     picked = np.random.default_rng(1).integers(0, 2**QUERIES, k.BURST)
     found = np.empty((REPEATS, m.M_SIZE), np.int64)
@@ -102,7 +103,7 @@ def _queries() -> tuple[Query, ...]:
 
 def _machine() -> str:
     """This machine, and these kernels: others may take other times."""
-    kernels = sources(Path(m.__file__))[:16]
+    kernels = source_digest(m.__name__)[:16]
     return f"{platform.machine()} {platform.processor()} {os.cpu_count()} {kernels}"
 
 

@@ -19,7 +19,7 @@ from runtime.plan.operators.graphlet.layout import Entry
 
 FEW_TYPES = 8
 
-_HEAD = '''"""What this workload's merged template does with an event; see `graphlets/steps.py`."""
+_HEAD = '''"""What this workload's merged template does with an event; see `graphlet/codegen.py`."""
 
 import numpy as np
 
@@ -30,13 +30,13 @@ from .vectors import start_of, vectors
 from .record import *
 
 apply_by_tables, enter_by_tables = by_tables.apply_agreed, by_tables.enter
-take_by_tables = by_tables.take
+add_by_tables = by_tables.add_to_burst
 enter_entry, apply_entry = by_tables.enter_entry, by_tables.apply_entry
 '''
 
 
 def source(layout: RowLayout) -> str:
-    lines = [_HEAD, *_take(layout), *_at_once(layout)]
+    lines = [_HEAD, *_add_to_burst(layout), *_at_once(layout)]
     if layout.straight:
         lines += [*_enter(layout), *_apply_agreed(layout)]
     else:
@@ -47,12 +47,12 @@ def source(layout: RowLayout) -> str:
 # ---- an event joins its burst ----------------------------------------------------------------
 
 
-def _take(layout: RowLayout) -> Iterator[str]:
+def _add_to_burst(layout: RowLayout) -> Iterator[str]:
     kept = [t for t in layout.types if layout.summed[t] or layout.extremes[t]]
     if len(kept) > FEW_TYPES:
-        yield "take = take_by_tables"
+        yield "add_to_burst = add_by_tables"
         return
-    yield from ("", "", "@inlined", "def take(h, s, i, t, values, keys):")
+    yield from ("", "", "@inlined", "def add_to_burst(h, s, i, t, values, keys):")
     yield "    ri, rf = h.ri, h.rf"
     yield "    ri[s, COUNT] += 1"
     for type_ in kept:

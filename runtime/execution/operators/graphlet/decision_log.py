@@ -1,4 +1,4 @@
-"""What the kernel wrote down of its decisions, as values."""
+"""Reads the decisions that the kernel has logged."""
 
 from __future__ import annotations
 

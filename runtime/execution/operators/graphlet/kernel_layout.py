@@ -1,4 +1,4 @@
-"""Where everything of a share group lies in its rows, and the kernel of that shape."""
+"""The layout of a share group's rows, and the kernel of that shape."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from types import ModuleType
 import numpy as np
 import numpy.typing as npt
 
-from runtime.execution.kernel_template import Kernel
+from runtime.execution.kernel_template import KernelTemplate
 from runtime.execution.operators.graphlet import codegen
 from runtime.execution.operators.graphlet import kernel as generic
 from runtime.execution.operators.graphlet.row_layout import RowLayout
@@ -24,10 +24,10 @@ class KernelLayout(RowLayout):
     # ---- the kernel ------------------------------------------------------------------------
 
     @cached_property
-    def _kernel(self) -> Kernel:
+    def _kernel(self) -> KernelTemplate:
         folder = Path(generic.__file__).parent
-        written = {"steps.py": codegen.source(self)} if self.exact else {}
-        return Kernel(folder, "record.py", self.shape, written)
+        rewritten = {"steps.py": codegen.source(self)} if self.exact else {}
+        return KernelTemplate(folder, "record.py", self.shape, rewritten)
 
     @cached_property
     def kernel(self) -> ModuleType:

@@ -7,16 +7,16 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from runtime.execution.batch import Batch, Small
 from runtime.execution.column import Doubles, Ints, Mask
+from runtime.execution.jit import cached_njit
 from runtime.execution.operators.graphlet.kernel_layout import KernelLayout
 from runtime.language import ast as s
 from runtime.plan.operators.graphlet.eligibility import Condition
 
 
-class Range(NamedTuple):
+class ValueRange(NamedTuple):
     """A condition that is true of the numbers from `low` to `high`, both among them."""
 
     attribute: str
@@ -31,7 +31,7 @@ def masks_of(layout: KernelLayout, batch: Batch, local: Ints) -> Ints:
     given = [_unconditional(layout.conditions[type_]) for type_ in layout.types]
     masks = np.array([*given, 0], np.int64)[local][types]  # -1, of other types, is the last one
     for place, type_ in enumerate(layout.types):
-        ranges: dict[str, list[tuple[int, Range]]] = {}
+        ranges: dict[str, list[tuple[int, ValueRange]]] = {}
         for bit, condition in enumerate(layout.conditions[type_]):
             if not condition:
                 continue
@@ -65,7 +65,7 @@ def _is_double(batch: Batch, attribute: str) -> bool:
     return bool(batch.cells(attribute).values.dtype == np.float64)
 
 
-def _range(condition: Condition) -> Range | None:
+def _range(condition: Condition) -> ValueRange | None:
     """A comparison with a number that a double can be: many queries differ only in that."""
     if len(condition) != 1:
         return None
@@ -76,7 +76,7 @@ def _range(condition: Condition) -> Range | None:
                 return None
             limit = float(value) if abs(value) < 2**1000 else math.inf
             if limit == value and symbol != "!=":
-                return Range(name, *_bounds(symbol, limit))
+                return ValueRange(name, *_bounds(symbol, limit))
     return None
 
 
@@ -94,14 +94,14 @@ def _bounds(symbol: str, limit: float) -> tuple[float, float]:
             return limit, limit
 
 
-@njit(cache=True, nogil=True)
+@cached_njit
 def _set_where(masks: Ints, types: Small, local: Ints, place: int, bit: int, truth: Mask) -> None:
     for i in range(len(masks)):
         if truth[i] and local[types[i]] == place:
             masks[i] |= np.int64(1) << bit
 
 
-@njit(cache=True, nogil=True)
+@cached_njit
 def _set_within(
     masks: Ints,
     types: Small,

@@ -20,7 +20,7 @@ SAMPLE = 256  # of so many bursts two are timed; a power of two
 FIRST_ROWS, FIRST_RESULTS, FIRST_BLOCKS = 64, 1024, 64
 
 
-class State(NamedTuple):
+class GraphletArrays(NamedTuple):
     """What a kernel works on; see `kernel/__init__.py`."""
 
     ri: npt.NDArray[np.int64]
@@ -35,7 +35,7 @@ class State(NamedTuple):
     of: npt.NDArray[np.float64]
 
 
-class Memory:
+class GraphletMemory:
     """`rows` has a row for each slot, of which `used` are looked at; `work` are settings, counters
     and scratch; `pool` are blocks of events that wait."""
 
@@ -51,10 +51,10 @@ class Memory:
         self.work = self._new_work()
         self._taken = 0  # of the rows that were logged
 
-    def handle(self) -> State:
+    def handle(self) -> GraphletArrays:
         rows, work, pool, out = self.rows, self.work, self.pool, self._out
         return handle_of(
-            State(
+            GraphletArrays(
                 ri=rows,
                 rf=rows.view(np.float64),
                 # A kernel asks for the exponent of a word by the place of the word, the first of

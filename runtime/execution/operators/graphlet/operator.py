@@ -1,8 +1,7 @@
-"""The run of a share group: its rows, and the kernel over them."""
+"""The graphlet operator: the rows of a share group, and the kernel over them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,16 +9,17 @@ import numpy.typing as npt
 
 from runtime.execution.batch import Batch
 from runtime.execution.column import Ints, Mask
-from runtime.execution.event_counter import Numbered
+from runtime.execution.context import ExecutionOptions
+from runtime.execution.event_counter import EventCounter
+from runtime.execution.operator import EXAMPLES, Arrays, Operator, OperatorStatistics
 from runtime.execution.operators.graphlet.batch_order import AS_THEY_COME, order_of
 from runtime.execution.operators.graphlet.decision_log import by_type, examples, samples
 from runtime.execution.operators.graphlet.kernel import record as k
 from runtime.execution.operators.graphlet.kernel_layout import KernelLayout
 from runtime.execution.operators.graphlet.masks import masks_of
-from runtime.execution.operators.graphlet.memory import Memory
-from runtime.execution.operators.graphlet.results import closed
-from runtime.execution.simultaneous import Groups
-from runtime.execution.type_dictionary import TypeCodes
+from runtime.execution.operators.graphlet.memory import GraphletMemory
+from runtime.execution.operators.graphlet.result_columns import closed
+from runtime.execution.type_dictionary import TypeDictionary
 from runtime.execution.window_partials import Closed
 from runtime.language.query import Fold, Query
 from runtime.plan.cost_model import Samples
@@ -27,40 +27,34 @@ from runtime.plan.decisions import Decisions
 from runtime.plan.operators.graphlet.row_class import Form
 from runtime.plan.operators.graphlet.row_width import block_size, mins_of, open_windows, sums_of
 from runtime.plan.operators.graphlet.shared_subpattern import Part
+from runtime.plan.physical_plan import OperatorNode
 from runtime.plan.policy import Policy
 
 STRATEGY = {"auto": 0, "vectors": k.VECTORS, "panes": k.PANES}
 FOREVER = 2**63 - 1
-EXAMPLES = 256
 LOOKED_AT = 65_536
 
 
-@dataclass(frozen=True)
-class Options:
-    """`kernels`: "general" takes the kernel that fits many workloads, "exact" one made for just
-    this workload, "auto" the latter where it is compiled already."""
-
-    sharing: str = "dynamic"
-    kernels: str = "auto"
-
-
-class GraphletRun:
+class GraphletOperator(Operator):
     def __init__(
         self,
         queries: tuple[Query, ...],
         since: tuple[int, ...],
-        codes: TypeCodes,
-        options: Options,
+        codes: TypeDictionary,
+        options: ExecutionOptions,
         policy: Policy,
         parts: tuple[Part, ...] = (),
+        counter: EventCounter | None = None,
     ) -> None:
+        """`counter` counts the events of partitions, where windows count events."""
         self._layout = _layout(queries, since, options, parts)
+        self._counter = counter
         self._codes = codes
         self._kernel = self._layout.kernel
         self._places = self._layout.places
-        self._memory = Memory(self._layout)
+        self._memory = GraphletMemory(self._layout)
         self._swept: int | None = None
-        self.adopt(policy)
+        self.set_policy(policy)
 
     # ---- policy and plan -------------------------------------------------------------------
 
@@ -69,20 +63,14 @@ class GraphletRun:
         return self._layout.queries
 
     @property
-    def parts(self) -> tuple[Part, ...]:
-        return self._layout.parts
-
-    @property
-    def exact(self) -> bool:
-        return self._layout.exact
+    def can_specialize(self) -> bool:
+        return not self._layout.exact
 
     @property
     def counts_from(self) -> int | None:
-        """The time from which windows count events, if they do."""
-        return self._layout.since[0] if self._layout.counted else None
+        return None if self._counter is None else self._counter.since
 
-    def adopt(self, policy: Policy) -> None:
-        """Takes the coefficients of the cost model from here on."""
+    def set_policy(self, policy: Policy) -> None:
         self.policy = policy
         self._memory.work[k.W_VERSION] = policy.version
         at = k.W_POLICY
@@ -96,9 +84,9 @@ class GraphletRun:
             self._pane_threshold(policy),
         ]
 
-    def keep_windows(self, strategy: str) -> None:
-        """How overlapping windows are kept from the next pane on; see `Plan.windows`."""
-        self._memory.work[k.W_STRATEGY] = STRATEGY[strategy]
+    def update(self, node: OperatorNode) -> None:
+        """Keeps overlapping windows by another strategy from the next pane on."""
+        self._memory.work[k.W_STRATEGY] = STRATEGY[node.window_strategy]
 
     def _pane_threshold(self, policy: Policy) -> float:
         """From how many bursts on a pane is better one operator: where stepping every window for
@@ -116,26 +104,24 @@ class GraphletRun:
 
     # ---- events ----------------------------------------------------------------------------
 
-    def process(
-        self, batch: Batch, groups: Groups, capacity: int, numbered: Numbered | None
-    ) -> None:
-        """`numbered` are the batch's events where windows count events."""
-        self._memory.reserve(capacity)
+    def process(self, batch: Batch) -> None:
+        self._memory.reserve(batch.capacity)
+        groups = batch.groups
         layout = self._layout
         local = layout.local(self._codes)[batch.type_codes]
         masks = masks_of(layout, batch, local) if self._places.BUFFERS else _NO_MASKS
-        values = _stacked([batch.number(name) for name in layout.attributes], np.float64)
+        values = _stacked([batch.lane_values(column) for column in layout.attributes], np.float64)
         keys = _stacked([_order(batch, *extreme) for extreme in layout.ordered], np.int64)
         done, times = 0, batch.times
-        if numbered is not None:
-            done, times = numbered
+        if self._counter is not None:
+            done, times = batch.numbered(self._counter)
             # A group of equal time may close windows of as many panes as it reaches over.
             self._memory.work[k.W_ROOM] = self._memory.room * (2 + groups.longest // layout.pane)
             self._memory.grow_results()
         order = AS_THEY_COME
-        if numbered is None and self._places.ORDERED:
+        if self._counter is None and self._places.ORDERED:
             row_bytes = self._memory.rows.itemsize * layout.width
-            order = order_of(times, batch.slots, layout.pane, capacity, row_bytes)
+            order = order_of(times, batch.slots, layout.pane, batch.capacity, row_bytes)
         events = (order, times, local, batch.type_places, batch.slots, values, keys, masks)
         while done < batch.size:
             state = self._memory.handle()
@@ -144,9 +130,9 @@ class GraphletRun:
                 self._memory.grow_results()
                 self._memory.grow_pool()
 
-    def close(self, watermark: int, counts: Ints | None) -> list[Closed]:
-        """`counts` are the events of each slot so far, where windows count events."""
-        if counts is not None:
+    def close_windows(self, watermark: int) -> list[Closed]:
+        if self._counter is not None:
+            counts = self._counter.counts(self._memory.used)
             self._sweep(self._kernel.sweep_counted, counts)
         else:
             time = min(watermark, FOREVER)
@@ -168,13 +154,14 @@ class GraphletRun:
         alive[: self._memory.used] = self._memory.rows[: self._memory.used, k.END] != k.UNBORN
         return alive
 
-    def open_windows(self) -> int:
-        """How many windows hold partial trends, over all partitions."""
-        return int(self.live(self._memory.used).sum())
-
     @property
     def state_bytes(self) -> int:
         return self._memory.nbytes
+
+    def statistics(self) -> OperatorStatistics:
+        """A partition with open windows counts as one."""
+        opened = int(self.live(self._memory.used).sum())
+        return OperatorStatistics(opened, self._live_graphlets())
 
     def decisions(self, last: int = EXAMPLES) -> Decisions:
         """With so many of the last examples, at the most."""
@@ -188,7 +175,7 @@ class GraphletRun:
             tuple(examples(types, self._memory.logged(last))),
         )
 
-    def live_graphlets(self) -> int:
+    def _live_graphlets(self) -> int:
         """Rows in which a burst runs, by some of them where they are many."""
         each = 1 + self._memory.used // LOOKED_AT
         rows = self._memory.rows[: self._memory.used : each]
@@ -219,9 +206,11 @@ class GraphletRun:
 
     # ---- queries come and go ---------------------------------------------------------------
 
-    def settle(self) -> None:
+    def drain(self, now: int) -> list[Closed]:
         """Ends all bursts, so that only the numbers of windows are left."""
+        closed = self.close_windows(now)
         self._kernel.settle_all(self._memory.used, self._memory.handle())
+        return closed
 
     def _born(self) -> Ints:
         return np.flatnonzero(self._memory.rows[: self._memory.used, k.END] != k.UNBORN)
@@ -253,8 +242,12 @@ class GraphletRun:
 
     # ---- checkpoints -----------------------------------------------------------------------
 
-    def saved(self, query: Query) -> dict[str, npt.NDArray[Any]]:
-        """The numbers of a query in all rows that live; bursts have been settled."""
+    def save(self) -> dict[str, Arrays]:
+        """Bursts have been drained."""
+        return {query.name: self._saved(query) for query in self.queries}
+
+    def _saved(self, query: Query) -> Arrays:
+        """The numbers of a query in all rows that live."""
         words = self._layout.words(query)
         born = self._born()
         at, last = self._placed(born)
@@ -266,10 +259,10 @@ class GraphletRun:
             "exponents": self._memory.ex[np.ix_(born, self._memory.beside(words))].reshape(-1),
         }
 
-    def load(self, query: Query, saved: dict[str, npt.NDArray[Any]], capacity: int) -> None:
-        """Takes up what was saved of a query; slots are those of this executor."""
-        self._memory.reserve(capacity)
-        born = saved["slots"]
+    def load(self, owner: str, arrays: Arrays, slots: Ints) -> None:
+        saved, query = arrays, self.queries[self._layout.number(owner)]
+        born = slots[saved["slots"]]
+        self._memory.reserve(int(born.max(initial=-1)) + 1)
         self._give_birth(born[self._memory.rows[born, k.END] == k.UNBORN])
         at, last = saved["at"], saved["last"]
         known = self._memory.rows[born, k.END] != k.UNBORN
@@ -292,7 +285,7 @@ class GraphletRun:
 def _layout(
     queries: tuple[Query, ...],
     since: tuple[int, ...],
-    options: Options,
+    options: ExecutionOptions,
     parts: tuple[Part, ...],
 ) -> KernelLayout:
     parts = () if options.sharing == "never" else parts

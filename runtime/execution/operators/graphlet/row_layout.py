@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from runtime.execution.operators.graphlet.batch_order import SMALL_ROW
 from runtime.execution.operators.graphlet.kernel import record as k
-from runtime.execution.type_dictionary import TypeCodes
+from runtime.execution.type_dictionary import TypeDictionary
 from runtime.language.query import Lane
 from runtime.plan.operators.graphlet.layout import Layout
 from runtime.plan.operators.graphlet.row_width import mins_of, sums_of
@@ -42,7 +42,7 @@ class RowLayout(Layout):
             *(len(part.sums) for part in self.parts),
             0,
         )
-        sliding = any(q.window.within > q.window.slide for q in self.queries)
+        sliding = any(query.window.overlaps for query in self.queries)
         if self.exact:
             large = 8 * self.vectors_at[-1] >= SMALL_ROW
             flags = (self.buffers, sliding, bool(self.parts), large)
@@ -59,7 +59,7 @@ class RowLayout(Layout):
         """Where the vectors of each form's windows begin, from the first word after the head."""
         return [int(n) for n in np.cumsum([0, *(form.vectors * form.block for form in self.forms)])]
 
-    def local(self, codes: TypeCodes) -> npt.NDArray[np.int64]:
+    def local(self, codes: TypeDictionary) -> npt.NDArray[np.int64]:
         """The place of each type's code among this group's types, -1 for other types; the last
         one is for types that nobody asked for."""
         places = {codes.code(type_): place for place, type_ in enumerate(self.types)}
@@ -68,9 +68,10 @@ class RowLayout(Layout):
     def sum_part(self, type_: str, position: int, lane: Lane) -> int:
         if position not in lane.positions:
             return k.NOTHING
-        if lane.attribute is None:
+        column = lane.input.column
+        if column is None:
             return k.EVENTS_OF
-        return 2 + 2 * self.summed[type_].index(lane.attribute) + lane.ones
+        return 2 + 2 * self.summed[type_].index(column) + lane.input.is_count
 
     def min_part(self, type_: str, position: int, lane: Lane) -> int:
         if position not in lane.positions:

@@ -1,5 +1,7 @@
-"""The loop over a batch: event by event, or all events of a partition and instant together, in all
-windows that are open. Leaves when rows run out, at a point from where it can go on."""
+"""The next-match kernel: processes events, or groups of equal instants, in all open windows.
+
+It returns when there are no free rows, at a point from which it can continue.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,8 @@ import numpy.typing as npt
 
 from runtime.execution.jit import Int, Truth, compiled, entry
 from runtime.execution.operators.next_match.clear import clear
-from runtime.execution.operators.next_match.plan import Plan
 from runtime.execution.operators.next_match.step import step
+from runtime.execution.operators.next_match.tables import NextMatchTables
 from runtime.execution.operators.next_match.window_state import (
     DONE,
     EARLIEST,
@@ -32,12 +34,12 @@ from runtime.execution.operators.next_match.window_state import (
     WAITING,
     Doubles,
     Ints,
-    Vectors,
+    WindowState,
 )
 from runtime.execution.prefetch import AHEAD, prefetch
 
 
-class Events(NamedTuple):
+class NextMatchEvents(NamedTuple):
     """`states`: where an event enters, or -1. `group`, `follower`: as `ties.Groups` has them.
     `values`: by lane that is a sum; NaN adds nothing. `orders`: by lane that is not, so that the
     least counts."""
@@ -52,8 +54,10 @@ class Events(NamedTuple):
 
 
 @entry
-def take_events(plan: Plan, s: Vectors, ev: Events, cursor: Ints) -> Truth:
-    """Takes the events from `cursor[0]` on. Returns whether all are taken; else rows are needed."""
+def process_events(
+    tables: NextMatchTables, s: WindowState, ev: NextMatchEvents, cursor: Ints
+) -> Truth:
+    """Processes the events from `cursor[0]` on. Returns False if rows are needed."""
     size = len(ev.states)
     for i in range(cursor[0], size):
         if i + 2 * AHEAD < size:  # a partition's rows are known once its slot is there
@@ -63,29 +67,29 @@ def take_events(plan: Plan, s: Vectors, ev: Events, cursor: Ints) -> Truth:
             prefetch(s.numbers, row, 0)
         group = ev.group[i]
         if group == 0 and ev.states[i] < 0:
-            if plan.is_contiguous:
+            if tables.is_contiguous:
                 s.slots[ev.slots[i], TURN] += 1
-        elif group >= 0 and not _take(plan, s, ev, i):
+        elif group >= 0 and not _process_group(tables, s, ev, i):
             cursor[0] = i
             return False
     return True
 
 
 @entry
-def end_windows(plan: Plan, s: Vectors, watermark: Int) -> None:
+def end_windows(tables: NextMatchTables, s: WindowState, watermark: Int) -> None:
     """Ends the windows of all slots that end at or before the watermark."""
     if s.counters[EARLIEST] > watermark:
         return
     s.counters[EARLIEST] = LATEST
     for slot in range(len(s.slots)):
-        _end_until(plan, s, slot, watermark)
+        _end_until(tables, s, slot, watermark)
         row = s.slots[slot, OLDEST]
         if row != NOBODY:
-            s.counters[EARLIEST] = min(s.counters[EARLIEST], _end(plan, s, row))
+            s.counters[EARLIEST] = min(s.counters[EARLIEST], _end(tables, s, row))
 
 
 @entry
-def free_rows(s: Vectors, rows: Ints) -> None:
+def free_rows(s: WindowState, rows: Ints) -> None:
     """Rows whose results were taken."""
     for row in rows:
         _free(s, row)
@@ -93,31 +97,33 @@ def free_rows(s: Vectors, rows: Ints) -> None:
 
 
 @compiled
-def _take(plan: Plan, s: Vectors, ev: Events, first: Int) -> Truth:
+def _process_group(
+    tables: NextMatchTables, s: WindowState, ev: NextMatchEvents, first: Int
+) -> Truth:
     """One event, or those of its group."""
     slot, time = ev.slots[first], ev.times[first]
     row = s.slots[slot, OLDEST]
-    if row != NOBODY and _end(plan, s, row) <= time:
-        _end_until(plan, s, slot, time)
-    if _begins(plan, ev, first) and not _wake(plan, s, slot, time):
+    if row != NOBODY and _end(tables, s, row) <= time:
+        _end_until(tables, s, slot, time)
+    if _begins(tables, ev, first) and not _wake(tables, s, slot, time):
         return False
     turn = s.slots[slot, TURN] + 1
     s.slots[slot, TURN] = turn
     row = s.slots[slot, OLDEST]
     while row != NOBODY:
-        step(plan, s, ev, row, first, turn)
+        step(tables, s, ev, row, first, turn)
         row = s.rows[row, LINK]
     return True
 
 
 @compiled
-def _begins(plan: Plan, ev: Events, first: Int) -> Truth:
+def _begins(tables: NextMatchTables, ev: NextMatchEvents, first: Int) -> Truth:
     """Whether a trend can begin with an event of the group."""
     if ev.group[first] == 0:
-        return plan.begins[ev.states[first]] != 0
+        return tables.begins[ev.states[first]] != 0
     i = np.int64(first)
     while i >= 0:
-        if ev.states[i] >= 0 and plan.begins[ev.states[i]]:
+        if ev.states[i] >= 0 and tables.begins[ev.states[i]]:
             return True
         i = ev.follower[i]
     return False
@@ -127,27 +133,27 @@ def _begins(plan: Plan, ev: Events, first: Int) -> Truth:
 
 
 @compiled
-def _wake(plan: Plan, s: Vectors, slot: Int, time: Int) -> Truth:
+def _wake(tables: NextMatchTables, s: WindowState, slot: Int, time: Int) -> Truth:
     """Opens the windows that hold this time. Those that are open already are the oldest ones."""
     newest = s.slots[slot, NEWEST]
     if newest != NOBODY:
         number = s.rows[newest, NUMBER] + 1
-        if time < number * plan.slide:
+        if time < number * tables.slide:
             return True
-        number = max(number, (time - plan.within) // plan.slide + 1)
+        number = max(number, (time - tables.within) // tables.slide + 1)
     else:
-        number = (time - plan.within) // plan.slide + 1
-    if number * plan.slide < plan.since:
-        number = -(-plan.since // plan.slide)
-    for k in range(number, time // plan.slide + 1):
+        number = (time - tables.within) // tables.slide + 1
+    if number * tables.slide < tables.since:
+        number = -(-tables.since // tables.slide)
+    for k in range(number, time // tables.slide + 1):
         if s.counters[SPARE] == NOBODY:
             return False
-        _open(plan, s, slot, k)
+        _open(tables, s, slot, k)
     return True
 
 
 @compiled
-def _open(plan: Plan, s: Vectors, slot: Int, number: Int) -> None:
+def _open(tables: NextMatchTables, s: WindowState, slot: Int, number: Int) -> None:
     row = s.counters[SPARE]
     s.counters[SPARE] = s.rows[row, LINK]
     s.rows[row, LINK] = NOBODY
@@ -156,27 +162,27 @@ def _open(plan: Plan, s: Vectors, slot: Int, number: Int) -> None:
     s.rows[row, SLOT] = slot
     s.rows[row, LAST] = NOBODY
     s.rows[row, IS_LARGE] = 0
-    for block in range(1 + plan.states):
-        clear(plan, s, row, block)
+    for block in range(1 + tables.states):
+        clear(tables, s, row, block)
     newest = s.slots[slot, NEWEST]
     if newest == NOBODY:
         s.slots[slot, OLDEST] = row
     else:
         s.rows[newest, LINK] = row
     s.slots[slot, NEWEST] = row
-    s.counters[EARLIEST] = min(s.counters[EARLIEST], _end(plan, s, row))
+    s.counters[EARLIEST] = min(s.counters[EARLIEST], _end(tables, s, row))
 
 
 @compiled
-def _end(plan: Plan, s: Vectors, row: Int) -> Int:
-    return s.rows[row, NUMBER] * plan.slide + plan.within
+def _end(tables: NextMatchTables, s: WindowState, row: Int) -> Int:
+    return s.rows[row, NUMBER] * tables.slide + tables.within
 
 
 @compiled
-def _end_until(plan: Plan, s: Vectors, slot: Int, time: Int) -> None:
+def _end_until(tables: NextMatchTables, s: WindowState, slot: Int, time: Int) -> None:
     """Those that have come to nothing are free at once; the others wait to be taken."""
     row = s.slots[slot, OLDEST]
-    while row != NOBODY and _end(plan, s, row) <= time:
+    while row != NOBODY and _end(tables, s, row) <= time:
         after = s.rows[row, LINK]
         if s.numbers[row, 0] == 0.0:
             _free(s, row)
@@ -190,7 +196,7 @@ def _end_until(plan: Plan, s: Vectors, slot: Int, time: Int) -> None:
 
 
 @compiled
-def _free(s: Vectors, row: Int) -> None:
+def _free(s: WindowState, row: Int) -> None:
     s.rows[row, STATUS] = FREE
     s.rows[row, LINK] = s.counters[SPARE]
     s.counters[SPARE] = row

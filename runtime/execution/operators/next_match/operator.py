@@ -1,4 +1,4 @@
-"""The run of one query whose partial trends move: nothing is kept of an event.
+"""The next-match operator: one query whose partial trends move on, so no event is kept.
 
 Lives in one process. `process` takes whole instants in order; windows that a later event of the
 same partition has passed wait until `close` asks.
@@ -12,14 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 from runtime.execution.batch import Batch
+from runtime.execution.context import OperatorContext
 from runtime.execution.kernel_args import handle_of
+from runtime.execution.operator import ALL_QUERIES, Arrays, Operator, OperatorStatistics
+from runtime.execution.operators.next_match.build_tables import build_tables
 from runtime.execution.operators.next_match.kernel import (
-    Events,
+    NextMatchEvents,
     end_windows,
     free_rows,
-    take_events,
+    process_events,
 )
-from runtime.execution.operators.next_match.plan import Ints, make_plan
+from runtime.execution.operators.next_match.tables import Ints
 from runtime.execution.operators.next_match.window_state import (
     DONE,
     FREE,
@@ -29,47 +32,42 @@ from runtime.execution.operators.next_match.window_state import (
     SLOT,
     STATUS,
     WAITING,
-    Doubles,
-    Vectors,
+    WindowState,
     grown,
-    new_vectors,
+    new_state,
     with_slots,
 )
-from runtime.execution.simultaneous import Groups
-from runtime.execution.type_dictionary import TypeCodes
+from runtime.execution.type_dictionary import TypeDictionary
 from runtime.execution.wide_float_column import Numbers
 from runtime.execution.window_partials import Closed, Extremes, LaneColumn
 from runtime.language.query import Fold, Lane, Query
-from runtime.plan.operators.next_match import extremes, sums, takes
-
-__all__ = ["MovingRun", "takes"]
-
-Arrays = dict[str, npt.NDArray[Any]]
+from runtime.plan.operators.next_match import extremes, sums
+from runtime.plan.physical_plan import OperatorNode
 
 # What outlives a call of the kernel.
 _SAVED = ("slots", "rows", "numbers", "exponents", "least", "counters")
 
 
-class MovingRun:
-    def __init__(self, query: Query, codes: TypeCodes, since: int | None = None) -> None:
+class NextMatchOperator(Operator):
+    def __init__(self, query: Query, codes: TypeDictionary, since: int | None = None) -> None:
         """A query that joins late reports only windows that start at `since` or after."""
         self.query = query
         self._codes = {p.index: codes.code(p.type) for p in query.template.positions}
-        self._plan = make_plan(query, since)
+        self._plan = build_tables(query, since)
         self._handle = handle_of(self._plan)
-        self._vectors = new_vectors(self._plan)
+        self._vectors = new_state(self._plan)
 
-    def process(self, batch: Batch, groups: Groups) -> None:
+    def process(self, batch: Batch) -> None:
         """Takes events in order; all events of one instant come in one call."""
         if batch.size == 0:
             return
-        events = handle_of(self._events(batch, groups))
+        events = handle_of(self._events(batch))
         self._vectors = with_slots(self._vectors, int(batch.slots.max()) + 1)
         cursor = np.zeros(1, np.int64)
-        while not take_events(self._handle, handle_of(self._vectors), events, cursor):
+        while not process_events(self._handle, handle_of(self._vectors), events, cursor):
             self._vectors = grown(self._vectors)
 
-    def close(self, watermark: int) -> list[Closed]:
+    def close_windows(self, watermark: int) -> list[Closed]:
         """The windows that end at or before the watermark."""
         watermark = min(watermark, LATEST)
         vectors = handle_of(self._vectors)
@@ -77,7 +75,7 @@ class MovingRun:
         if not self._vectors.counters[WAITING]:
             return []
         known = self._vectors.rows
-        last = (watermark - self._plan.within) // self._plan.slide
+        last = self.query.window.last_until(watermark)
         rows = np.flatnonzero((known[:, STATUS] == DONE) & (known[:, NUMBER] <= last))
         if not len(rows):
             return []
@@ -95,18 +93,16 @@ class MovingRun:
     def state_bytes(self) -> int:
         return sum(array.nbytes for array in self._vectors)
 
-    def open_windows(self) -> int:
-        return len(np.unique(self._used[:, NUMBER]))
+    def statistics(self) -> OperatorStatistics:
+        return OperatorStatistics(len(np.unique(self._used[:, NUMBER])))
 
-    def save(self) -> Arrays:
-        return {name: getattr(self._vectors, name).copy() for name in _SAVED}
+    def save(self) -> dict[str, Arrays]:
+        return {ALL_QUERIES: {name: getattr(self._vectors, name).copy() for name in _SAVED}}
 
-    def load(self, arrays: Arrays, slots: Ints) -> None:
-        """Takes up what was saved; `slots[old]` is a slot's new number, below zero if it has
-        none because it was not live."""
+    def load(self, owner: str, arrays: Arrays, slots: Ints) -> None:
         given = {name: np.require(arrays[name], requirements=["C", "W"]) for name in _SAVED}
         old = given.pop("slots")
-        vectors: Vectors = self._vectors._replace(**given, slots=self._vectors.slots[:0])
+        vectors: WindowState = self._vectors._replace(**given, slots=self._vectors.slots[:0])
         kept = np.flatnonzero(slots[: len(old)] >= 0)
         self._vectors = with_slots(vectors, int(slots.max(initial=-1)) + 1)
         self._vectors.slots[slots[kept]] = old[kept]
@@ -121,10 +117,11 @@ class MovingRun:
         used: Ints = rows[rows[:, STATUS] != FREE]
         return used
 
-    def _events(self, batch: Batch, groups: Groups) -> Events:
-        values = [_values(batch, lane) for lane in sums(self.query)]
+    def _events(self, batch: Batch) -> NextMatchEvents:
+        groups = batch.groups
+        values = [batch.lane_values(lane.input) for lane in sums(self.query)]
         orders = [_order(batch, lane) for lane in extremes(self.query)]
-        return Events(
+        return NextMatchEvents(
             times=_own(batch.times),
             slots=_own(batch.slots),
             states=self._states(batch),
@@ -165,12 +162,9 @@ class MovingRun:
         return Closed(self.query.name, vectors.rows[rows, NUMBER], slots, numbers[0], lanes)
 
 
-def _values(batch: Batch, lane: Lane) -> Doubles:
-    if lane.attribute is None:
-        return np.ones(batch.size)
-    if lane.ones:
-        return batch.order(lane.attribute)[1].astype(np.float64)
-    return batch.number(lane.attribute)
+def start_next_match(node: OperatorNode, context: OperatorContext) -> NextMatchOperator:
+    (query,), (since,) = node.queries, node.since
+    return NextMatchOperator(query, context.executor.codes, since)
 
 
 def _order(batch: Batch, lane: Lane) -> Ints:

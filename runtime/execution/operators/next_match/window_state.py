@@ -1,4 +1,4 @@
-"""The run state of one query: a row for each partition and window, until its result is taken.
+"""The run state of one query: a row for each partition and window, until its result is read.
 
     slot -> rows of its open windows, the oldest first
 
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from runtime.execution.operators.next_match.plan import Plan
+from runtime.execution.operators.next_match.tables import NextMatchTables
 
 Ints = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
@@ -34,7 +34,7 @@ NOTHING = 2**63 - 1  #: no value, where the least counts
 LATEST = 2**63 - 1
 
 
-class Vectors(NamedTuple):
+class WindowState(NamedTuple):
     """`staged`, `staged_exponents`, `staged_least`: what the events of an instant create, by state;
     nothing of it outlives a step."""
 
@@ -49,23 +49,23 @@ class Vectors(NamedTuple):
     staged_least: Ints
 
 
-def new_vectors(plan: Plan) -> Vectors:
-    blocks, width = 1 + plan.states, 1 + plan.sums
-    vectors = Vectors(
+def new_state(tables: NextMatchTables) -> WindowState:
+    blocks, width = 1 + tables.states, 1 + tables.sums
+    vectors = WindowState(
         slots=_slots(0),
         rows=np.zeros((0, 6), np.int64),
         numbers=np.zeros((0, blocks * width)),
         exponents=np.zeros((0, blocks * width), np.int64),
-        least=np.zeros((0, blocks * plan.extremes), np.int64),
+        least=np.zeros((0, blocks * tables.extremes), np.int64),
         counters=np.array([NOBODY, 0, LATEST]),
         staged=np.zeros((blocks, width)),
         staged_exponents=np.zeros((blocks, width), np.int64),
-        staged_least=np.zeros((blocks, plan.extremes), np.int64),
+        staged_least=np.zeros((blocks, tables.extremes), np.int64),
     )
     return grown(vectors)
 
 
-def grown(vectors: Vectors) -> Vectors:
+def grown(vectors: WindowState) -> WindowState:
     """The same state, and more than twice the room for rows."""
     known = len(vectors.rows)
     more = known + 16
@@ -80,7 +80,7 @@ def grown(vectors: Vectors) -> Vectors:
     return vectors._replace(**wider)
 
 
-def with_slots(vectors: Vectors, capacity: int) -> Vectors:
+def with_slots(vectors: WindowState, capacity: int) -> WindowState:
     known = len(vectors.slots)
     if capacity <= known:
         return vectors

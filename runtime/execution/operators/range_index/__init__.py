@@ -1,1 +1,1 @@
-"""Adjacent comparisons in O(log n): trends that end in a state, ordered by what is compared."""
+"""The range-index operator: adjacent comparisons in O(log n) per event."""

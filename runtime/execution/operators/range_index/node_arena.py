@@ -1,13 +1,13 @@
-"""Where the nodes of many trees live: one flat buffer that grows by being replaced.
+"""The memory for the nodes of many trees: one flat buffer that grows by being replaced.
 
 Every tree has a *shape*: how many numbers and how many least values an entry carries. A node is a
 block of the buffer, known by the place where it starts, with all that belongs to it side by side:
 
     size, kind, next | keys | mantissas, lane by lane | exponents | least values | children
 
-A node that is freed goes to a list of its shape and kind, where the next one is taken from.
-Kernels never allocate: they ask `has_room` before they change anything, and leave for Python to
-call `grown` if there is none.
+A freed node goes to a free list of its shape and kind, from which the next one is taken.
+Kernels never allocate: they check `has_room` before they change anything, and return to Python,
+which calls `grown`, if there is none.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ NONE = -1
 MOST_NODES = 14
 
 
-class Pool(NamedTuple):
+class NodeArena(NamedTuple):
     words: Ints  # the buffer
     reals: npt.NDArray[np.float64]  # the same memory
     halves: npt.NDArray[np.int32]  # the same memory
@@ -51,10 +51,10 @@ class Pool(NamedTuple):
     sorting: Ints  # to sort keys in
 
 
-def empty_pool(lanes: list[int], folds: list[int], trees: int = 0) -> Pool:
+def empty_arena(lanes: list[int], folds: list[int], trees: int = 0) -> NodeArena:
     shapes = len(lanes)
     words = np.zeros(1024, np.int64)
-    return Pool(
+    return NodeArena(
         words=words,
         reals=words.view(np.float64),
         halves=words.view(np.int32),
@@ -68,26 +68,26 @@ def empty_pool(lanes: list[int], folds: list[int], trees: int = 0) -> Pool:
     )
 
 
-def grown(pool: Pool, asked: int = 0) -> Pool:
-    """The same pool with room for more: for what is asked for and for one insertion at least."""
-    widest = max(widest_node(pool, shape) for shape in range(len(pool.lanes)))
+def grown(arena: NodeArena, asked: int = 0) -> NodeArena:
+    """The same arena with room for more: for what is asked for and for one insertion at least."""
+    widest = max(widest_node(arena, shape) for shape in range(len(arena.lanes)))
     more = max(asked, MOST_NODES * widest)
-    words = np.zeros(2 * len(pool.words) + more, np.int64)
-    used = int(pool.used[0])
-    words[:used] = pool.words[:used]
-    return pool._replace(words=words, reals=words.view(np.float64), halves=words.view(np.int32))
+    words = np.zeros(2 * len(arena.words) + more, np.int64)
+    used = int(arena.used[0])
+    words[:used] = arena.words[:used]
+    return arena._replace(words=words, reals=words.view(np.float64), halves=words.view(np.int32))
 
 
-def with_trees(pool: Pool, trees: int) -> Pool:
-    """The same pool with heads for more trees."""
+def with_trees(arena: NodeArena, trees: int) -> NodeArena:
+    """The same arena with heads for more trees."""
     more = np.full((trees, TREE), NONE, np.int64)
-    more[: len(pool.trees)] = pool.trees
-    return pool._replace(trees=more)
+    more[: len(arena.trees)] = arena.trees
+    return arena._replace(trees=more)
 
 
-def widest_node(pool: Pool, shape: int) -> int:
+def widest_node(arena: NodeArena, shape: int) -> int:
     """The words of the largest node of a shape."""
-    return int(_node_words(pool.rooms, pool.lanes, pool.folds, shape, INNER))
+    return int(_node_words(arena.rooms, arena.lanes, arena.folds, shape, INNER))
 
 
 # ---- where things are in a node ------------------------------------------------------------
@@ -127,25 +127,25 @@ def children_at(node, room, lanes, folds):
 
 
 @inlined
-def has_room(pool, shape):
+def has_room(arena, shape):
     """Whether an insertion into any tree of this shape is sure to find the nodes it needs."""
-    most = MOST_NODES * node_words(pool.rooms, pool.lanes, pool.folds, shape, INNER)
-    return pool.used[0] + most <= pool.words.size
+    most = MOST_NODES * node_words(arena.rooms, arena.lanes, arena.folds, shape, INNER)
+    return arena.used[0] + most <= arena.words.size
 
 
 @compiled
-def new_node(pool, tree, kind):
+def new_node(arena, tree, kind):
     """An empty node, in its tree's chain; its numbers are zero."""
-    trees, words = pool.trees, pool.words
+    trees, words = arena.trees, arena.words
     shape = trees[tree, SHAPE]
-    node = pool.free[shape, kind]
-    size = node_words(pool.rooms, pool.lanes, pool.folds, shape, kind)
+    node = arena.free[shape, kind]
+    size = node_words(arena.rooms, arena.lanes, arena.folds, shape, kind)
     if node == NONE:
-        node = pool.used[0]
-        pool.used[0] += size
+        node = arena.used[0]
+        arena.used[0] += size
         words[node + KIND] = kind
     else:
-        pool.free[shape, kind] = words[node + NEXT]
+        arena.free[shape, kind] = words[node + NEXT]
         words[node + HEAD : node + size] = 0
     words[node + SIZE] = 0
     chain = FIRST_INNER if kind == INNER else FIRST_LEAF
@@ -158,42 +158,42 @@ def new_node(pool, tree, kind):
 
 
 @compiled
-def free_only_leaf(pool, tree):
+def free_only_leaf(arena, tree):
     """Frees the leaf that is the whole tree."""
-    shape, node = pool.trees[tree, SHAPE], pool.trees[tree, FIRST_LEAF]
-    kind = pool.words[node + KIND]
-    pool.words[node + NEXT] = pool.free[shape, kind]
-    pool.free[shape, kind] = node
-    pool.trees[tree, FIRST_LEAF] = NONE
+    shape, node = arena.trees[tree, SHAPE], arena.trees[tree, FIRST_LEAF]
+    kind = arena.words[node + KIND]
+    arena.words[node + NEXT] = arena.free[shape, kind]
+    arena.free[shape, kind] = node
+    arena.trees[tree, FIRST_LEAF] = NONE
 
 
 @compiled
-def plant(pool, tree, shape):
+def plant(arena, tree, shape):
     """Makes a tree of no entries."""
-    pool.trees[tree, ROOT] = NONE
-    pool.trees[tree, HEIGHT] = 0
-    pool.trees[tree, BIG] = 0
-    pool.trees[tree, SHAPE] = shape
-    pool.trees[tree, FIRST_LEAF] = NONE
-    pool.trees[tree, FIRST_INNER] = NONE
+    arena.trees[tree, ROOT] = NONE
+    arena.trees[tree, HEIGHT] = 0
+    arena.trees[tree, BIG] = 0
+    arena.trees[tree, SHAPE] = shape
+    arena.trees[tree, FIRST_LEAF] = NONE
+    arena.trees[tree, FIRST_INNER] = NONE
 
 
 @compiled
-def fell(pool, tree):
+def fell(arena, tree):
     """Frees all nodes of a tree at once."""
-    if pool.trees[tree, ROOT] == NONE:
+    if arena.trees[tree, ROOT] == NONE:
         return
-    if pool.trees[tree, HEIGHT] == 0:
-        free_only_leaf(pool, tree)
+    if arena.trees[tree, HEIGHT] == 0:
+        free_only_leaf(arena, tree)
     else:
-        _free_chain(pool, tree, FIRST_LEAF, LEAF)
-        _free_chain(pool, tree, FIRST_INNER, INNER)
-    pool.trees[tree, ROOT] = NONE
+        _free_chain(arena, tree, FIRST_LEAF, LEAF)
+        _free_chain(arena, tree, FIRST_INNER, INNER)
+    arena.trees[tree, ROOT] = NONE
 
 
 @compiled
-def _free_chain(pool, tree, chain, kind):
-    shape = pool.trees[tree, SHAPE]
-    pool.words[pool.trees[tree, chain + 1] + NEXT] = pool.free[shape, kind]
-    pool.free[shape, kind] = pool.trees[tree, chain]
-    pool.trees[tree, chain] = NONE
+def _free_chain(arena, tree, chain, kind):
+    shape = arena.trees[tree, SHAPE]
+    arena.words[arena.trees[tree, chain + 1] + NEXT] = arena.free[shape, kind]
+    arena.free[shape, kind] = arena.trees[tree, chain]
+    arena.trees[tree, chain] = NONE

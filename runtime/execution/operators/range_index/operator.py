@@ -1,8 +1,8 @@
-"""Runs queries under adjacent comparisons: those of a share group that have the same windows."""
+"""The range-index operator: queries under adjacent comparisons that have the same windows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,39 +10,40 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from runtime.execution.batch import Batch
+from runtime.execution.context import OperatorContext
 from runtime.execution.kernel_args import handle_of
-from runtime.execution.operators.range_index.kernel import (
-    ALL_TAKEN,
-    ASKED,
+from runtime.execution.operator import (
+    ALL_QUERIES,
+    EXAMPLES,
+    Arrays,
+    Operator,
+    OperatorStatistics,
+)
+from runtime.execution.operators.range_index.group_layout import RangeIndexLayout, lay_out
+from runtime.execution.operators.range_index.items import (
+    ALL_PROCESSED,
     CURSOR,
     ITEM_COLUMNS,
+    ITEMS_NEEDED,
     MORE_ITEMS,
     MORE_NODES,
     MORE_ROWS,
-    WORDS,
-    Events,
-    Space,
-    count_on,
-    end_until,
-    take,
+    WORDS_NEEDED,
+    RangeIndexEvents,
+    WorkSpace,
 )
+from runtime.execution.operators.range_index.kernel import close_until, count_events, process_events
 from runtime.execution.operators.range_index.node_arena import (
     MOST_NODES,
-    Pool,
-    empty_pool,
+    NodeArena,
+    empty_arena,
     grown,
     widest_node,
     with_trees,
 )
-from runtime.execution.operators.range_index.plan import (
-    ALWAYS,
-    K_LIMIT,
-    K_WIDTH,
-    Costs,
-    Layout,
-    lay_out,
-)
-from runtime.execution.operators.range_index.states import (
+from runtime.execution.operators.range_index.node_scan import NOTHING
+from runtime.execution.operators.range_index.tables import ALWAYS, K_LIMIT, K_WIDTH
+from runtime.execution.operators.range_index.window_rows import (
     CONTINUED,
     DONE,
     DONE_ROWS,
@@ -58,19 +59,20 @@ from runtime.execution.operators.range_index.states import (
     STATUS,
     TAKEN,
     WINDOW_OF,
-    State,
-    empty_state,
+    WindowRows,
+    empty_rows,
     free_rows,
     with_rows,
     with_slots,
     with_snapshots,
 )
-from runtime.execution.operators.range_index.wide_tree import NOTHING
-from runtime.execution.type_dictionary import TypeCodes
+from runtime.execution.type_dictionary import TypeDictionary
 from runtime.execution.wide_float_column import Numbers
 from runtime.execution.window_partials import Closed, Extremes, LaneColumn
 from runtime.language.query import Fold, Query
 from runtime.plan.decisions import Decisions, TypeDecisions
+from runtime.plan.operators.range_index.kleene_sharing import KleeneCoefficients
+from runtime.plan.physical_plan import OperatorNode
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -79,28 +81,20 @@ SHARING = ("dynamic", "always", "never")
 _LAST = np.iinfo(np.int64).max
 
 
-def by_window(queries: Iterable[Query]) -> list[list[Query]]:
-    """The queries that can be in one run: those that have the same windows."""
-    alike: dict[Any, list[Query]] = {}
-    for query in queries:
-        alike.setdefault(query.window, []).append(query)
-    return list(alike.values())
+class RangeIndexOperator(Operator):
+    """All queries have the same partition attributes and windows.
 
-
-class OrderedRun:
-    """All queries have the same partition attributes and windows, and `takes` said yes.
-
-    State is a few flat arrays: `State` by window and partition, and the trees' `Pool`."""
+    State is a few flat arrays: `WindowRows` by window and partition, and the trees' `NodeArena`."""
 
     def __init__(
         self,
         queries: Sequence[Query],
         types: Mapping[str, pa.DataType],
-        codes: TypeCodes,
+        codes: TypeDictionary,
         *,
         sharing: str = "dynamic",
         since: int | None = None,
-        costs: Costs = Costs(),  # noqa: B008 (it is frozen)
+        costs: KleeneCoefficients = KleeneCoefficients(),  # noqa: B008 (it is frozen)
     ) -> None:
         """A run of queries that join late reports only windows that start at `since` or after."""
         assert sharing in SHARING
@@ -111,15 +105,15 @@ class OrderedRun:
         self._window = queries[0].window
         self._since = ALWAYS if since is None else since
         self._layout = layout = lay_out(queries, types, code, sharing, since, costs)
-        self._plan = layout.plan.packed()
-        self._pool = empty_pool(layout.lanes, layout.folds)
-        self._state = empty_state(
+        self._plan = layout.tables.packed()
+        self._pool = empty_arena(layout.lanes, layout.folds)
+        self._state = empty_rows(
             layout.totals,
             layout.total_folds,
             layout.kleene_ints,
             layout.kleene_pending,
             layout.snapshot_width,
-            len(layout.plan.kleenes.rows),
+            len(layout.tables.kleenes.rows),
         )
         self._space = _space(layout, self._pool)
 
@@ -136,23 +130,23 @@ class OrderedRun:
         cursor = np.zeros(CURSOR, np.int64)
         while True:
             state, pool, space = self._handles()
-            short = take(self._plan, state, pool, events, space, cursor)
-            if short == ALL_TAKEN:
+            short = process_events(self._plan, state, pool, events, space, cursor)
+            if short == ALL_PROCESSED:
                 return
             self._enlarge(short, cursor)
 
-    def _handles(self) -> tuple[State, Pool, Space]:
+    def _handles(self) -> tuple[WindowRows, NodeArena, WorkSpace]:
         return handle_of(self._state), handle_of(self._pool), handle_of(self._space)
 
-    def _events(self, batch: Batch) -> Events:
+    def _events(self, batch: Batch) -> RangeIndexEvents:
         layout, size = self._layout, batch.size
         matches = np.ones((len(layout.classes), size), np.bool_)
         for row, (_, conditions) in zip(matches, layout.classes, strict=True):
             for condition in conditions:
                 row &= batch.truth(condition)
         orders = [batch.order(name) for name in layout.orders]
-        values = [batch.number(name) for name in layout.values]
-        return Events(
+        values = [batch.lane_values(column) for column in layout.values]
+        return RangeIndexEvents(
             instants=_flat(batch.instants, np.int64),
             points=self._points(batch),
             slots=_flat(batch.slots, np.int32),
@@ -168,7 +162,7 @@ class OrderedRun:
             return _flat(batch.times, np.int64)
         ordinals = np.empty(batch.size, np.int64)
         slots, times = _flat(batch.slots, np.int32), _flat(batch.times, np.int64)
-        count_on(slots, times, self._since, self._state.slots, ordinals)
+        count_events(slots, times, self._since, self._state.slots, ordinals)
         return ordinals
 
     def _enlarge(self, short: int, cursor: Ints) -> None:
@@ -178,28 +172,29 @@ class OrderedRun:
             self._state = with_rows(state, rows)
             self._pool = with_trees(self._pool, rows * self._layout.trees)
         elif short == MORE_NODES:
-            self._pool = grown(self._pool, max(int(self._space.rooms.max()), int(cursor[WORDS])))
+            self._pool = grown(
+                self._pool, max(int(self._space.rooms.max()), int(cursor[WORDS_NEEDED]))
+            )
         elif short == MORE_ITEMS:
-            self._space = _with_items(self._space, 2 * int(cursor[ASKED]))
+            self._space = _with_items(self._space, 2 * int(cursor[ITEMS_NEEDED]))
         else:
             self._state = with_snapshots(state, 2 * len(state.snapshots) + 64)
 
     # ---- results out -----------------------------------------------------------------------
 
-    def close(self, watermark: int) -> list[Closed]:
+    def close_windows(self, watermark: int) -> list[Closed]:
         """The windows that end at or before the watermark, and those of events that are full."""
         watermark = min(watermark, _LAST)
         if not self._window.counted:
             state, pool, space = self._handles()
-            end_until(self._plan, state, pool, space, watermark)
+            close_until(self._plan, state, pool, space, watermark)
         if not self._state.counters[DONE_ROWS]:
             return []
         used = self._state.rows[: self._state.counters[ROWS_USED]]
         ended = used[:, STATUS] == DONE
         if not self._window.counted:
             # The ends of windows can lie beyond int64.
-            last = (watermark - self._window.within) // self._window.slide
-            ended &= used[:, WINDOW_OF] <= last
+            ended &= used[:, WINDOW_OF] <= self._window.last_until(watermark)
         rows = np.flatnonzero(ended)
         kept = [q for q, query in enumerate(self._queries) if query.name not in self._removed]
         closed = [self._closed(q, rows) for q in kept]
@@ -223,26 +218,16 @@ class OrderedRun:
         windows, slots = state.rows[rows, WINDOW_OF], state.rows[rows, SLOT_OF]
         return Closed(query.name, windows, slots.astype(np.int32), sums[0], lanes)
 
-    def remove(self, name: str) -> bool:
-        """Stops reporting a query. True if none is left, and the run can go."""
-        self._removed.add(name)
-        return all(query.name in self._removed for query in self._queries)
+    def update(self, node: OperatorNode) -> None:
+        """Stops reporting the queries that have left."""
+        self._removed = set(node.retired)
 
     # ---- about the run ---------------------------------------------------------------------
 
     @property
-    def began_with(self) -> list[Query]:
-        """The queries it is laid out for, also those that were removed."""
-        return self._queries
-
-    @property
-    def names(self) -> set[str]:
+    def names(self) -> tuple[str, ...]:
         """The queries that it reports."""
-        return {query.name for query in self._queries} - self._removed
-
-    @property
-    def since(self) -> int | None:
-        return None if self._since == ALWAYS else self._since
+        return tuple(q.name for q in self._queries if q.name not in self._removed)
 
     def live(self, capacity: int) -> Mask:
         """The slots that have state, or results that nobody has asked for."""
@@ -257,13 +242,16 @@ class OrderedRun:
     def state_bytes(self) -> int:
         return sum(array.nbytes for array in self._state) + self._pool.words.nbytes
 
-    def open_windows(self) -> int:
+    def statistics(self) -> OperatorStatistics:
+        return OperatorStatistics(self._count_open_windows())
+
+    def _count_open_windows(self) -> int:
         rows = self._state.rows[: self._state.counters[ROWS_USED]]
         return len(np.unique(rows[rows[:, STATUS] == OPEN, WINDOW_OF])) * (
             len(self._queries) - len(self._removed)
         )
 
-    def decisions(self, last: int = 0) -> Decisions:
+    def decisions(self, last: int = EXAMPLES) -> Decisions:
         """Of shared Kleene states, event by event: a snapshot was made and the state stayed shared,
         it split, a new window merged it again, or an event needed no snapshot."""
         types = [
@@ -281,27 +269,25 @@ class OrderedRun:
                 self._layout.kleenes, self._state.decisions.tolist(), strict=True
             )
         ]
-        return Decisions(tuple(sorted(self.names)), tuple(types), (), over="events")
+        return Decisions(self.names, tuple(types), (), over="events")
 
     # ---- checkpoints -----------------------------------------------------------------------
 
-    def save(self) -> dict[str, npt.NDArray[Any]]:
-        """Arrays by name. Nothing of them is shared with the run."""
+    def save(self) -> dict[str, Arrays]:
         state, pool = self._state, self._pool
         rows, snapshots = state.counters[ROWS_USED], state.counters[SNAPSHOTS_USED]
-        saved: dict[str, npt.NDArray[Any]] = {}
+        saved: Arrays = {}
         for name, array in state._asdict().items():
             length = rows if name in _BY_ROW else snapshots if name in _BY_SNAPSHOT else len(array)
             saved[name] = array[:length].copy()
         saved["words"] = pool.words[: pool.used[0]].copy()
         saved["trees"] = pool.trees[: rows * self._layout.trees].copy()
         saved["free"] = pool.free.copy()
-        return saved
+        return {ALL_QUERIES: saved}
 
-    def load(self, saved: Mapping[str, npt.NDArray[Any]], slots: Ints) -> None:
-        """Takes up what was saved by a run of the same queries; `slots[old]` is the new number of
-        a slot (-1: gone)."""
-        state = State(**{name: saved[name].copy() for name in State._fields})
+    def load(self, owner: str, arrays: Arrays, slots: Ints) -> None:
+        saved = arrays
+        state = WindowRows(**{name: saved[name].copy() for name in WindowRows._fields})
         rows = state.rows[state.rows[:, STATUS] != FREE]
         rows[:, SLOT_OF] = slots[rows[:, SLOT_OF]]
         state.rows[state.rows[:, STATUS] != FREE] = rows
@@ -320,6 +306,19 @@ class OrderedRun:
         )
 
 
+def start_range_index(node: OperatorNode, context: OperatorContext) -> RangeIndexOperator:
+    shared = context.executor
+    operator = RangeIndexOperator(
+        node.queries,
+        shared.types,
+        shared.codes,
+        sharing=shared.options.sharing,
+        since=node.since[0],
+    )
+    operator.update(node)
+    return operator
+
+
 _BY_ROW = ("rows", "mantissas", "exponents", "leasts", "kleenes", "pending", "pending_powers")
 _BY_SNAPSHOT = ("snapshots", "snapshot_powers", "after")
 
@@ -330,8 +329,8 @@ def _flat(array: npt.NDArray[Any], dtype: Any) -> npt.NDArray[Any]:
     return made if made.flags.writeable else made.copy()
 
 
-def _space(layout: Layout, pool: Pool) -> Space:
-    plan = layout.plan
+def _space(layout: RangeIndexLayout, pool: NodeArena) -> WorkSpace:
+    plan = layout.tables
     sizes, rooms = [], []
     for b, (_, numbers, _, kleene) in enumerate(plan.blocks.rows.tolist()):
         first, last = plan.stores.first[b], plan.stores.first[b + 1]
@@ -345,7 +344,7 @@ def _space(layout: Layout, pool: Pool) -> Space:
     # Four ranges of factors are worked out side by side.
     most = 4 * max([*sizes, *layout.lanes])
     folds = max([1, *plan.blocks.rows[:, 2].tolist()])
-    space = Space(
+    space = WorkSpace(
         items=np.zeros((0, ITEM_COLUMNS), np.int64),
         mantissas=np.zeros(0),
         exponents=np.zeros(0, np.int64),
@@ -362,7 +361,7 @@ def _space(layout: Layout, pool: Pool) -> Space:
     return _with_items(space, 64)
 
 
-def _with_items(space: Space, items: int) -> Space:
+def _with_items(space: WorkSpace, items: int) -> WorkSpace:
     """Only ever asked for before the first item of an instant, so nothing is kept."""
     numbers = items * int(space.sizes[-1])
     return space._replace(

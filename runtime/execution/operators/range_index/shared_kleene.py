@@ -9,10 +9,10 @@ the count:
 
     count = sum of c[s] * count[s],    sum = sum of c[s] * sum[s] + d[s] * count[s]
 
-What the state gives to totals waits as a sum of factors until somebody reads those totals.
+What the state gives to totals is pending as a sum of factors until something reads those totals.
 
-Where snapshots would be more than they save, the state **splits** for the rest of the window: the
-factors of its events are worked out once, and from then on a tree holds the queries' own numbers.
+If snapshots would cost more than they save, the state **splits** for the rest of the window: the
+factors of its events are evaluated once, and from then on a tree holds the queries' own numbers.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from runtime.execution.operators.range_index.node_arena import (
     mantissas_at,
     node_words,
 )
-from runtime.execution.operators.range_index.plan import (
+from runtime.execution.operators.range_index.tables import (
     GIVES,
     K_BLOCK,
     K_INTS,
@@ -45,7 +45,6 @@ from runtime.execution.operators.range_index.plan import (
     K_STORE,
     K_TREE,
     K_WIDTH,
-    KLEENES,
     MEMBERS,
     S_COUNT,
     S_CURRENT,
@@ -54,49 +53,41 @@ from runtime.execution.operators.range_index.plan import (
     STATE_INTS,
     STORE_LANES,
     TOUCHED,
+    column_of,
+    first_of,
 )
-from runtime.execution.operators.range_index.states import free_snapshot, new_snapshot
 from runtime.execution.operators.range_index.wide_tree import gather, insert
+from runtime.execution.operators.range_index.window_rows import free_snapshot, new_snapshot
 from runtime.execution.wide_float import add, mul, normal
 
 MEMBER = 4  # columns of a row of MEMBERS
 
 
-@inlined
-def column_of(plan, kleene, column):
-    return plan[plan[plan[KLEENES] + kleene] + column]
-
-
-@inlined
-def first_of(plan, list_, owner):
-    return plan[plan[list_] + owner]
-
-
 @compiled
-def begin(plan, state, row, kleene):
-    """No snapshot yet; the first event has something entering it that was not seen."""
-    at = column_of(plan, kleene, K_INTS)
+def begin(tables, state, row, kleene):
+    """Starts without a snapshot; the first event makes one of what enters."""
+    at = column_of(tables, kleene, K_INTS)
     state.kleenes[row, at + S_CURRENT] = -1
     state.kleenes[row, at + S_SEEN] = -1
 
 
 @compiled
-def end(plan, state, row, kleene):
+def end(tables, state, row, kleene):
     """Frees the snapshots of a row."""
-    at = column_of(plan, kleene, K_INTS)
+    at = column_of(tables, kleene, K_INTS)
     for s in range(state.kleenes[row, at + S_COUNT]):
         free_snapshot(state, state.kleenes[row, at + STATE_INTS + s])
     state.kleenes[row, at + S_COUNT] = 0
 
 
 @inlined
-def stir(plan, state, row, kleene):
-    """What enters the state has changed."""
-    state.kleenes[row, column_of(plan, kleene, K_INTS) + S_VERSION] += 1
+def stir(tables, state, row, kleene):
+    """Notes that what enters the state has changed."""
+    state.kleenes[row, column_of(tables, kleene, K_INTS) + S_VERSION] += 1
 
 
 @compiled
-def gather_factors(pool, tree, count, width, key, parts, places, m, e, start):
+def gather_factors(arena, tree, count, width, key, parts, places, m, e, start):
     """Adds the factors of a range to `m, e` from `start` on, snapshot by snapshot. `tree` is the
     first tree of the state, `places` are the numbers from 0 up."""
     none, held = places[:0], 0
@@ -104,16 +95,16 @@ def gather_factors(pool, tree, count, width, key, parts, places, m, e, start):
         size = max(held, 1)
         used = min(size, count - held) * width
         first = start + held * width
-        if pool.trees[tree, ROOT] != NONE:
+        if arena.trees[tree, ROOT] != NONE:
             lanes = places[:used]
             part_m, part_e = m[first : first + used], e[first : first + used]
-            gather(pool, tree, key, parts, lanes, lanes, none, none, part_m, part_e, none)
+            gather(arena, tree, key, parts, lanes, lanes, none, none, part_m, part_e, none)
         held += size
         tree += 1
 
 
 @compiled
-def put_factors(pool, tree, count, width, key, m, e, places):
+def put_factors(arena, tree, count, width, key, m, e, places):
     """Inserts an event's factors into the trees of the snapshots that it depends on."""
     held = 0
     while held < count:
@@ -125,7 +116,7 @@ def put_factors(pool, tree, count, width, key, m, e, places):
             some = some or m[i] != 0.0
         if some:
             part_m, part_e = m[first : first + used], e[first : first + used]
-            insert(pool, tree, key, part_m, part_e, places[:0], used)
+            insert(arena, tree, key, part_m, part_e, places[:0], used)
         held += size
         tree += 1
 
@@ -139,10 +130,10 @@ def is_zero(m, start, stop):
 
 
 @compiled
-def expand(plan, state, known, width, member, m, e, start, into_m, into_e, place):
+def expand(tables, state, known, width, member, m, e, start, into_m, into_e, place):
     """Adds the value of an expression to a number: `m, e` from `start` on are its factors, `known`
     is the state of the kleene, `member` the row of MEMBERS that says what is evaluated."""
-    number, count, touched = plan[member], plan[member + 1], plan[member + 3]
+    number, count, touched = tables[member], tables[member + 1], tables[member + 3]
     snapshots, powers = state.snapshots, state.snapshot_powers
     total, power = into_m[place], np.int64(into_e[place])
     for s in range(known[S_COUNT]):
@@ -162,27 +153,27 @@ def expand(plan, state, known, width, member, m, e, start, into_m, into_e, place
 
 
 @compiled
-def flush(plan, state, row, kleene, work_m, work_e):
-    """Gives what waits to the totals."""
-    width, at = column_of(plan, kleene, K_WIDTH), column_of(plan, kleene, K_PENDING)
-    count = state.kleenes[row, column_of(plan, kleene, K_INTS) + S_COUNT]
+def flush(tables, state, row, kleene, work_m, work_e):
+    """Gives what is pending to the totals."""
+    width, at = column_of(tables, kleene, K_WIDTH), column_of(tables, kleene, K_PENDING)
+    count = state.kleenes[row, column_of(tables, kleene, K_INTS) + S_COUNT]
     stop = at + count * width
     if is_zero(state.pending[row], at, stop):
         return
-    block = column_of(plan, kleene, K_BLOCK)
-    first, members = first_of(plan, MEMBERS, kleene), first_of(plan, MEMBERS, kleene + 1)
-    known = state.kleenes[row, column_of(plan, kleene, K_INTS) :]
+    block = column_of(tables, kleene, K_BLOCK)
+    first, members = first_of(tables, MEMBERS, kleene), first_of(tables, MEMBERS, kleene + 1)
+    known = state.kleenes[row, column_of(tables, kleene, K_INTS) :]
     pending, powers = state.pending[row], state.pending_powers[row]
     for member in range(first, members, MEMBER):
         place = (member - first) // MEMBER
         work_m[place] = 0.0
         work_e[place] = 0
         expand(
-            plan, state, known, width, member,
+            tables, state, known, width, member,
             pending, powers, at, work_m, work_e, place,
         )  # fmt: skip
-    for i in range(first_of(plan, GIVES, block), first_of(plan, GIVES, block + 1), 2):
-        number, total = plan[i], plan[i + 1]
+    for i in range(first_of(tables, GIVES, block), first_of(tables, GIVES, block + 1), 2):
+        number, total = tables[i], tables[i + 1]
         m, e = state.mantissas[row, total], np.int64(state.exponents[row, total])
         m, e = add(m, e, work_m[number], work_e[number])
         state.mantissas[row, total] = m
@@ -192,77 +183,77 @@ def flush(plan, state, row, kleene, work_m, work_e):
 
 
 @compiled
-def words_to_split(plan, pool, row, trees, kleene):
-    """What the tree of the queries' own numbers can ask of the pool for all entries there are."""
-    entries, tree, held = 0, row * trees + column_of(plan, kleene, K_TREE), 0
-    while held < column_of(plan, kleene, K_LIMIT):
-        leaf = pool.trees[tree, FIRST_LEAF] if pool.trees[tree, ROOT] != NONE else NONE
+def words_to_split(tables, arena, row, trees, kleene):
+    """The most words that the tree of the queries' own numbers needs for all entries."""
+    entries, tree, held = 0, row * trees + column_of(tables, kleene, K_TREE), 0
+    while held < column_of(tables, kleene, K_LIMIT):
+        leaf = arena.trees[tree, FIRST_LEAF] if arena.trees[tree, ROOT] != NONE else NONE
         while leaf != NONE:
-            entries += pool.words[leaf + SIZE]
-            leaf = pool.words[leaf + NEXT]
+            entries += arena.words[leaf + SIZE]
+            leaf = arena.words[leaf + NEXT]
         held += max(held, 1)
         tree += 1
-    store = column_of(plan, kleene, K_STORE)
-    leaf = node_words(pool.rooms, pool.lanes, pool.folds, store, LEAF)
-    inner = node_words(pool.rooms, pool.lanes, pool.folds, store, INNER)
+    store = column_of(tables, kleene, K_STORE)
+    leaf = node_words(arena.rooms, arena.lanes, arena.folds, store, LEAF)
+    inner = node_words(arena.rooms, arena.lanes, arena.folds, store, INNER)
     # A leaf is split when it is full, so most are half full; this is far on the safe side.
     return entries // 8 * leaf + (entries // 128 + MOST_NODES) * inner
 
 
 @compiled
-def split(plan, state, pool, row, trees, kleene, wm, we, gm, ge):
+def split(tables, state, arena, row, trees, kleene, wm, we, gm, ge):
     """Moves all entries into the tree of the queries' own numbers; no snapshot is left."""
-    flush(plan, state, row, kleene, gm, ge)
-    width = column_of(plan, kleene, K_WIDTH)
-    known = state.kleenes[row, column_of(plan, kleene, K_INTS) :]
-    store = column_of(plan, kleene, K_STORE)
-    first_lane = first_of(plan, STORE_LANES, store)
-    lanes = first_of(plan, STORE_LANES, store + 1) - first_lane
-    first, last = first_of(plan, MEMBERS, kleene), first_of(plan, MEMBERS, kleene + 1)
+    flush(tables, state, row, kleene, gm, ge)
+    width = column_of(tables, kleene, K_WIDTH)
+    known = state.kleenes[row, column_of(tables, kleene, K_INTS) :]
+    store = column_of(tables, kleene, K_STORE)
+    first_lane = first_of(tables, STORE_LANES, store)
+    lanes = first_of(tables, STORE_LANES, store + 1) - first_lane
+    first, last = first_of(tables, MEMBERS, kleene), first_of(tables, MEMBERS, kleene + 1)
     count = known[S_COUNT]
-    tree, held = row * trees + column_of(plan, kleene, K_TREE), 0
+    tree, held = row * trees + column_of(tables, kleene, K_TREE), 0
     while held < count:
         size = max(held, 1)
-        leaf = pool.trees[tree, FIRST_LEAF] if pool.trees[tree, ROOT] != NONE else NONE
+        leaf = arena.trees[tree, FIRST_LEAF] if arena.trees[tree, ROOT] != NONE else NONE
         wm[: count * width] = 0.0
         we[: count * width] = 0
         while leaf != NONE:
-            room = pool.rooms[pool.words[leaf + KIND]]
-            for i in range(pool.words[leaf + SIZE]):
+            room = arena.rooms[arena.words[leaf + KIND]]
+            for i in range(arena.words[leaf + SIZE]):
                 for lane in range(min(size, count - held) * width):
                     place = mantissas_at(leaf, room, lane) + i
-                    wm[held * width + lane] = pool.reals[place]
+                    wm[held * width + lane] = arena.reals[place]
                     place = exponents_at(leaf, room, size * width, lane) + i
-                    we[held * width + lane] = pool.halves[place]
+                    we[held * width + lane] = arena.halves[place]
                 for member in range(first, last, MEMBER):
-                    number = plan[member]
+                    number = tables[member]
                     gm[number] = 0.0
                     ge[number] = 0
                     expand(
-                        plan, state, known, width, member,
+                        tables, state, known, width, member,
                         wm, we, 0, gm, ge, number,
                     )  # fmt: skip
                 # The numbers are as many as the lanes; behind them is room to put them in order.
                 for lane in range(lanes):
-                    gm[lanes + lane] = gm[plan[first_lane + lane]]
-                    ge[lanes + lane] = ge[plan[first_lane + lane]]
-                key = pool.words[leaf + HEAD + i]
+                    gm[lanes + lane] = gm[tables[first_lane + lane]]
+                    ge[lanes + lane] = ge[tables[first_lane + lane]]
+                key = arena.words[leaf + HEAD + i]
                 own_m, own_e = gm[lanes : 2 * lanes], ge[lanes : 2 * lanes]
-                insert(pool, row * trees + store, key, own_m, own_e, plan[:0], lanes)
-            leaf = pool.words[leaf + NEXT]
-        fell(pool, tree)
+                insert(arena, row * trees + store, key, own_m, own_e, tables[:0], lanes)
+            leaf = arena.words[leaf + NEXT]
+        fell(arena, tree)
         held += size
         tree += 1
-    end(plan, state, row, kleene)
+    end(tables, state, row, kleene)
 
 
 @compiled
-def add_snapshot(plan, state, row, kleene, m, e, start):
+def add_snapshot(tables, state, row, kleene, m, e, start):
     """A new snapshot with the values of `m, e` from `start` on; returns its place."""
-    at = column_of(plan, kleene, K_INTS)
+    at = column_of(tables, kleene, K_INTS)
     place = state.kleenes[row, at + S_COUNT]
     snapshot = new_snapshot(state)
-    size = (first_of(plan, MEMBERS, kleene + 1) - first_of(plan, MEMBERS, kleene)) // MEMBER
+    size = (first_of(tables, MEMBERS, kleene + 1) - first_of(tables, MEMBERS, kleene)) // MEMBER
     for i in range(size):
         state.snapshots[snapshot, i] = m[start + i]
         state.snapshot_powers[snapshot, i] = e[start + i]
@@ -272,11 +263,11 @@ def add_snapshot(plan, state, row, kleene, m, e, start):
 
 
 @compiled
-def touch_factors(plan, kleene, count, width, values, event, m, e):
+def touch_factors(tables, kleene, count, width, values, event, m, e):
     """An event's own values: each factor of a sum grows by the value times that of the count."""
-    first = first_of(plan, TOUCHED, kleene)
+    first = first_of(tables, TOUCHED, kleene)
     for t in range(width - 1):
-        value, scale = own_value(plan[first + 2 * t], plan[first + 2 * t + 1], values, event)
+        value, scale = own_value(tables[first + 2 * t], tables[first + 2 * t + 1], values, event)
         if value != 0.0:
             for s in range(count):
                 at = s * width
@@ -300,7 +291,7 @@ def own_value(column, ones, values, event):
 
 @compiled
 def wait(pending, powers, count, m, e):
-    """Adds an event's factors to what waits to be given."""
+    """Adds an event's factors to what is pending."""
     for i in range(count):
         old, power = add(pending[i], np.int64(powers[i]), m[i], np.int64(e[i]))
         pending[i] = old

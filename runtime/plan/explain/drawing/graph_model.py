@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from runtime.plan.explain.phrases import shortened
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from runtime.plan.explain.explanation import Explanation, NegationPlan, StepPlan, TemplatePlan
 
 PLAIN, KLEENE, SHARED, NOT = "plain", "kleene", "shared", "not"
+MOST_NOTES = 12
 
 
 @dataclass(frozen=True)
@@ -60,11 +61,21 @@ class Sketch:
     boxes: dict[str, Box]
     arrows: tuple[Arrow, ...]
     bans: tuple[Ban, ...]
+    notes: tuple[str, ...] = ()  #: lines below the picture
 
 
 def sketch(explanation: Explanation) -> Sketch:
     negations = {query.name: query.negations for query in explanation.queries}
-    return sketch_of(explanation.template, negations)
+    template = sketch_of(explanation.template, negations)
+    return replace(template, notes=_operators(explanation))
+
+
+def _operators(explanation: Explanation) -> tuple[str, ...]:
+    """The physical plan: a line for each operator."""
+    lines = [f"{each.operator}: {shortened(each.queries, 8)}" for each in explanation.operators]
+    if len(lines) > MOST_NOTES:
+        lines = [*lines[:MOST_NOTES], f"and {len(lines) - MOST_NOTES} more operators"]
+    return tuple(lines)
 
 
 def sketch_of(template: TemplatePlan, negations: Mapping[str, tuple[NegationPlan, ...]]) -> Sketch:

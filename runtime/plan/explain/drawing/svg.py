@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
 MARGIN = 24
 GAP = 26
+NOTE = 18  # between two lines below the legend
 
 
 def as_svg(explanation: Explanation) -> str:
@@ -126,8 +127,10 @@ class _Picture:
 
     def _extent(self) -> tuple[float, float]:
         right = max(m + h for m, h in zip(self._frame.middle, self._frame.half, strict=True))
-        needed = MARGIN + max(text_width(self._what.heading, 16), self._legend_width())
-        return max(right, needed) + MARGIN, self._bottom() + 2 * MARGIN
+        notes = [text_width(note, SMALL) for note in self._what.notes]
+        needed = MARGIN + max(text_width(self._what.heading, 16), self._legend_width(), *notes)
+        below = NOTE * len(self._what.notes)
+        return max(right, needed) + MARGIN, self._bottom() + 2 * MARGIN + below
 
     def _bottom(self) -> float:
         return max(v.y + self._sizes[v].below for column in self._layers.columns for v in column)
@@ -213,6 +216,9 @@ class _Picture:
             lines.append(sign(kind, x, y - 4))
             lines.append(f'<text class="key" x="{x + 36:.1f}" y="{y:.1f}">{meaning}</text>')
             x += 36 + text_width(meaning, SMALL) + 24
+        for row, note in enumerate(self._what.notes, 1):
+            at = f'x="{MARGIN}" y="{y + NOTE * row:.1f}"'
+            lines.append(f'<text class="key" {at}>{escape(note)}</text>')
         return lines
 
     def _legend_width(self) -> float:

@@ -1,7 +1,8 @@
-"""Which queries' bursts are closed-form operators, and which conditions pick their events."""
+"""Which queries step a burst in closed form, and which conditions pick their events."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TypeAlias
 
 from runtime.language import ast as s
@@ -12,23 +13,39 @@ from runtime.language.query import Query, Semantics
 Condition: TypeAlias = frozenset[s.Expression]
 
 
-def takes(query: Query) -> bool:
-    """Under skip-till-any-match, where an event enters each state by itself, and no state that an
-    event enters feeds another one that the same event enters."""
-    template = query.template
-    if (
-        query.semantics is not Semantics.ANY
-        or query.conjunctive
-        or query.adjacent
-        or template.negations
-        or query.least_length > 1
-        or needs_subsets(query)
-    ):
-        return False
-    type_of = [p.type for p in template.positions]
-    return all(p == q or type_of[p] != type_of[q] for p, q in template.automaton.edges)
+def obstacles(query: Query) -> Iterator[str]:
+    """What keeps a burst of the query from being one step.
+
+    A burst is one under skip-till-any-match, if an event enters each state by itself and no state
+    that an event enters feeds another one that the same event enters."""
+    if query.semantics is not Semantics.ANY:
+        yield query.semantics.value
+    if query.conjunctive:
+        yield "pairs of trends (&)"
+    if query.adjacent:
+        yield "a condition on neighbours"
+    if query.template.negations:
+        yield "NOT"
+    if query.least_length > 1:
+        yield "LENGTH"
+    if query.semantics is Semantics.ANY and not query.conjunctive and needs_subsets(query):
+        yield "trends that fit in two ways"
+    for type_ in dict.fromkeys(_repeated(query)):
+        yield f"{type_} after {type_} in another place of the pattern"
+
+
+def supports(query: Query) -> bool:
+    return next(obstacles(query), None) is None
 
 
 def condition_of(query: Query, position: int) -> Condition:
     """What picks the events of a position."""
     return frozenset(canonical(c.expression) for c in query.local if position in c.positions)
+
+
+def _repeated(query: Query) -> Iterator[str]:
+    """The types of which one event enters a place, and another event enters another one from
+    there."""
+    type_of = [p.type for p in query.template.positions]
+    edges = sorted(query.template.automaton.edges)
+    return (type_of[p] for p, q in edges if p != q and type_of[p] == type_of[q])

@@ -10,13 +10,14 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
-from math import gcd
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from runtime.language import ast as s
+from runtime.language.aggregates import LaneInput
 from runtime.language.query import Fold, Lane, Query
+from runtime.language.window import pane_of
 from runtime.plan.operators.graphlet.eligibility import Condition, condition_of
 from runtime.plan.operators.graphlet.row_class import Form
 from runtime.plan.operators.graphlet.row_width import is_sum
@@ -58,7 +59,7 @@ class Layout:
 
     @cached_property
     def pane(self) -> int:
-        return gcd(*(n for q in self.queries for n in (q.window.within, q.window.slide)))
+        return pane_of(query.window for query in self.queries)
 
     @property
     def counted(self) -> bool:
@@ -76,14 +77,14 @@ class Layout:
         return {type_: sorted(conditions, key=_nested) for type_, conditions in found.items()}
 
     @cached_property
-    def summed(self) -> dict[str, list[str]]:
-        """For each type the attributes of which sums are needed."""
+    def summed(self) -> dict[str, list[LaneInput]]:
+        """For each type the columns of which sums are needed."""
         return {
             type_: sorted(
                 {
-                    lane.attribute
+                    lane.input.column
                     for lane in self._lanes_of(type_)
-                    if is_sum(lane) and lane.attribute is not None
+                    if is_sum(lane) and lane.input.column is not None
                 }
             )
             for type_ in self.types
@@ -110,8 +111,8 @@ class Layout:
         ]
 
     @cached_property
-    def attributes(self) -> list[str]:
-        return sorted({name for names in self.summed.values() for name in names})
+    def attributes(self) -> list[LaneInput]:
+        return sorted({column for columns in self.summed.values() for column in columns})
 
     @cached_property
     def ordered(self) -> list[Extreme]:

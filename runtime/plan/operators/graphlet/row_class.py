@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from runtime.language.query import Lane, Query, Window
+from runtime.language.query import Lane, Query
+from runtime.language.window import Window
 from runtime.plan.operators.graphlet.row_width import mins_of, open_windows, sums_of
 from runtime.plan.operators.graphlet.shared_subpattern import Part
 

@@ -25,7 +25,7 @@ def block_size(query: Query) -> int:
 
 def open_windows(query: Query) -> int:
     """How many windows are open at a time, at most."""
-    return -(-query.window.within // query.window.slide)
+    return query.window.open_at_once
 
 
 def is_sum(lane: Lane) -> bool:

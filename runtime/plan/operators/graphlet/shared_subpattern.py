@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from runtime.errors import HamletError
 from runtime.language.query import Lane, Query
-from runtime.plan.operators.graphlet.eligibility import condition_of, takes
+from runtime.plan.operators.graphlet.eligibility import condition_of, supports
 from runtime.plan.operators.graphlet.row_width import mins_of, sums_of
 from runtime.plan.sharing_plan import Plan, SharedPart, Transition
 
@@ -76,14 +76,14 @@ def check_plan(plan: Plan, queries: Sequence[Query]) -> None:
     """Refuses a plan that these queries cannot follow, with the reason."""
     plan.check(queries)
     for query in queries:
-        if plan.granularity.get(query.name) == "type" and not takes(query):
+        if plan.granularity.get(query.name) == "type" and not supports(query):
             raise HamletError(
                 f"`{query.name}` cannot be evaluated by whole bursts, as the plan says",
                 "`hamlet explain` says what it has that keeps it from that",
             )
     for group in (*plan.groups, *(part.queries for part in plan.shared)):
         members = [query for query in queries if query.name in group]
-        if len({(q.partition_by, q.window.counted) for q in members}) > 1:
+        if len({(q.partition_by, q.window.kind) for q in members}) > 1:
             raise HamletError(
                 f"the plan lets {_listed(group)} share, but their partitions or windows are of "
                 "different kinds"
@@ -112,7 +112,7 @@ def parts_of(plan: Plan, queries: Iterable[Query]) -> tuple[Part, ...]:
 
 
 def _check(shared: SharedPart, query: Query) -> None:
-    if not takes(query):
+    if not supports(query):
         raise HamletError(
             f"`{query.name}` cannot share {shared}, since its bursts are no operators",
             "`hamlet explain` says what it has that keeps it from sharing",
@@ -154,7 +154,7 @@ def _position(query: Query, type_: str) -> int:
 
 def _lane(query: Query, types: tuple[str, ...], lane: Lane) -> Lane:
     places = [n for n, type_ in enumerate(types) if _position(query, type_) in lane.positions]
-    return Lane(lane.fold, frozenset(places), lane.attribute, lane.ones)
+    return Lane(lane.fold, frozenset(places), lane.input)
 
 
 def _listed(types: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""Which queries an ordered index can serve, and their steps as comparisons with a border.
+"""The steps of a query as comparisons of an earlier event's attribute with the next event's.
 
 A step from one position to another that has an adjacent condition must have just one, and that
 must compare an attribute of the earlier event with one of the next. Then the earlier events that
@@ -14,12 +14,8 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from runtime.language import ast as s
-from runtime.language.ambiguity import needs_subsets
-from runtime.language.ast import MIRRORED
-from runtime.language.query import AdjacentCondition, Fold, Query, Semantics
-
-#: The parts of an index around a value, as bits.
-BELOW, AT, ABOVE = 1, 2, 4
+from runtime.language.query import AdjacentCondition, Query
+from runtime.plan.operators.range_index.key_range import ABOVE, AT, BELOW
 
 # Which keys fit, seen from the value of the next event: `key < value` are those below it.
 PARTS = {
@@ -42,32 +38,14 @@ class Edge:
     parts: int
 
 
-def takes(query: Query, types: Mapping[str, pa.DataType]) -> bool:
-    """Whether the query can run on ordered indexes. `types` are those of the attributes."""
-    return (
-        query.semantics is Semantics.ANY
-        and not query.conjunctive
-        and not query.template.negations
-        and query.least_length <= 1
-        and bool(query.adjacent)
-        and not needs_subsets(query)
-        and all(
-            _is_ordered(types.get(lane.attribute or "", pa.null()))
-            for lane in query.lanes
-            if lane.fold is not Fold.SUM
-        )
-        and _comparisons(query, types) is not None
-    )
-
-
 def edges_of(query: Query, types: Mapping[str, pa.DataType]) -> dict[tuple[int, int], Edge]:
     """The steps that have an adjacent comparison; the others have no adjacent condition."""
-    edges = _comparisons(query, types)
-    assert edges is not None, "the query is not one that `takes`"
+    edges = comparisons(query, types)
+    assert edges is not None, "the range index does not support the query"
     return edges
 
 
-def _comparisons(
+def comparisons(
     query: Query, types: Mapping[str, pa.DataType]
 ) -> dict[tuple[int, int], Edge] | None:
     found: dict[tuple[int, int], Edge] = {}
@@ -83,11 +61,7 @@ def _comparisons(
 
 def _edge(condition: AdjacentCondition, types: Mapping[str, pa.DataType]) -> Edge | None:
     match condition.expression:
-        case s.Compare(symbol, s.Attribute() as left, s.Attribute() as right):
-            if left.next == right.next:
-                return None
-            if left.next:
-                symbol, left, right = MIRRORED[symbol], right, left
+        case s.Compare(symbol, s.Attribute(next=False) as left, s.Attribute(next=True) as right):
             if _comparable(types.get(left.name), types.get(right.name)):
                 return Edge(left.name, right.name, PARTS[symbol])
     return None
@@ -95,7 +69,7 @@ def _edge(condition: AdjacentCondition, types: Mapping[str, pa.DataType]) -> Edg
 
 def _comparable(one: pa.DataType | None, other: pa.DataType | None) -> bool:
     """Whether whole numbers of the two columns' orders can be compared with each other."""
-    if one is None or other is None or not (_is_ordered(one) and _is_ordered(other)):
+    if one is None or other is None or not (is_ordered(one) and is_ordered(other)):
         return False
     return bool(one == other or (_is_whole(one) and _is_whole(other)))
 
@@ -104,7 +78,7 @@ def _is_whole(data_type: pa.DataType) -> bool:
     return bool(pt.is_boolean(data_type) or (pt.is_integer(data_type) and data_type != pa.uint64()))
 
 
-def _is_ordered(data_type: pa.DataType) -> bool:
+def is_ordered(data_type: pa.DataType) -> bool:
     """Whether values are whole numbers in the order of the values, for good."""
     number = pt.is_integer(data_type) or pt.is_floating(data_type) or pt.is_boolean(data_type)
     return bool(number or pt.is_timestamp(data_type))

@@ -1,4 +1,4 @@
-"""A burst's operator applied to all vectors of some queries."""
+"""Applies a burst's operator to all vectors of some queries."""
 
 from __future__ import annotations
 

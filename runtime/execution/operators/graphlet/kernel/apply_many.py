@@ -1,5 +1,5 @@
-"""A burst's operator applied to all vectors of queries side by side: as in `one.py`, in loops over
-neighbouring words."""
+"""Applies a burst's operator to all vectors of queries side by side: what `apply_one.py` does, in
+loops over adjacent words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A burst's operator applied to one vector of one query.
+"""Applies a burst's operator to one vector of one query.
 
 With `u` what the burst's first event would extend, the burst makes g*u new partial trends:
 g is 2**c - 1 where the state loops, c where it does not. In doubles where numbers are small enough

@@ -1,4 +1,4 @@
-"""Bursts on which queries differ: their events wait for the end of the burst.
+"""Buffers the events of a burst on which queries differ until the burst ends.
 
 A block of the pool holds the events of one burst by columns: what each condition picked (a word
 for each event, with a bit for each condition), then a column for each attribute.
@@ -12,7 +12,7 @@ from runtime.execution.cycle_clock import nanoseconds
 from runtime.execution.jit import apart, brief, inlined, scanning
 
 from .apply import apply
-from .decisions import (
+from .decision_counters import (
     carried_out,
     decided,
     done,

@@ -1,11 +1,11 @@
-"""The end of a burst."""
+"""Ends a burst: applies its operator and starts the next one."""
 
 from __future__ import annotations
 
 from runtime.execution.jit import brief, inlined
 
 from .buffered_burst import flush_waiting
-from .decisions import carried_out, decided, done, reach
+from .decision_counters import carried_out, decided, done, reach
 from .operators import decides, entries
 from .parts import touch
 from .record import (

@@ -1,4 +1,4 @@
-"""Events and bursts by the tables, for any workload."""
+"""Processes events and bursts of any workload by reading the tables."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from .sequence_step import apply_steps
 
 
 @inlined
-def take(h, s, i, t, values, keys):
+def add_to_burst(h, s, i, t, values, keys):
     """Adds an event to the burst that runs."""
     ri, rf, tab = h.ri, h.rf, h.tab
     ri[s, COUNT] += 1

@@ -1,4 +1,4 @@
-"""The loop over events: every one belongs to the burst of its partition, or ends it."""
+"""The loop over events: each event joins the burst of its partition, or ends it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .record import (
     W_SHARING,
     WAITING,
 )
-from .steps import at_once, enter, take
+from .steps import add_to_burst, at_once, enter
 from .ties import together
 from .windows import roll
 
@@ -99,7 +99,7 @@ def run(first, order, times, local, types, slots, values, keys, masks, group, fo
                     return np.int64(n)
                 wait(h, s, i, t, mask, values, keys)
             continue
-        take(h, s, i, t, values, keys)
+        add_to_burst(h, s, i, t, values, keys)
     return len(times)
 
 

@@ -1,4 +1,4 @@
-"""Numbers in rows, with exponents."""
+"""Reads and writes the wide floats of a row."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Parts of patterns longer than one type that several queries share, as one matrix for all of them.
+"""Shared parts of patterns that are longer than one type: one matrix serves all queries.
 
 The part has a form of its own, whose states are those of the shared sub-automaton and one for each
 way into it, and whose 'queries' side by side are the columns of the matrix: column c begins with
 one partial trend in state c. Events of the part step the matrix alone. When an event comes that
 enters another state of some of the queries, or a result is due, the matrix is applied to the
-**snapshot** of every query, window by window, and begins anew: the part is *settled*.
+**snapshot** of every query, window by window, and starts over: the part is *settled*.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where everything lies: the words of a row, of the tables, of settings and of results."""
+"""The layout of words: of a row, of the tables, of settings and of results."""
 
 from __future__ import annotations
 

@@ -1,16 +1,16 @@
 """What the merged template does with an event and a burst, read from tables.
 
-`steps.py` of the folder above writes this file anew for a workload that is known: there, places in
-the row, predecessors, lanes and loops are constants.
+`codegen.py` rewrites this file for a given workload: there, places in the row, predecessors, lanes
+and loops are constants.
 """
 
 from __future__ import annotations
 
 from runtime.execution.jit import inlined
 
-from .interpreted_step import apply_agreed, enter, take
+from .interpreted_step import add_to_burst, apply_agreed, enter
 
-__all__ = ["apply_agreed", "at_once", "enter", "take"]
+__all__ = ["add_to_burst", "apply_agreed", "at_once", "enter"]
 
 
 @inlined

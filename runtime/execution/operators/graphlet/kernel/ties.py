@@ -1,4 +1,4 @@
-"""Events of equal time in one partition: all of them read the numbers from before."""
+"""Processes events of one partition with equal times: all read the numbers from before them."""
 
 from __future__ import annotations
 

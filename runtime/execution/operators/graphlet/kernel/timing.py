@@ -1,4 +1,4 @@
-"""What the parts of operators cost, for the cost model: each is run some times over, and timed."""
+"""Times the parts of operators for the cost model: each runs several times."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .buffered_burst import (
     gather,
     picked,
 )
-from .decisions import decided
+from .decision_counters import decided
 from .operators import entries
 from .record import (
     BLOCK,

@@ -1,4 +1,4 @@
-"""Windows close when time passes their ends; panes are crossed as operators."""
+"""Closes windows when time passes their ends, and crosses panes by applying their operators."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from runtime.execution.jit import brief, entry, inlined
 from runtime.execution.wide_float import LARGE, add
 
 from .bursts import flush
-from .decisions import crossed, crossing
+from .decision_counters import crossed, crossing
 from .numbers import accumulate
 from .parts import identity, settle_parts
 from .record import (

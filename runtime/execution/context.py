@@ -1,0 +1,60 @@
+"""What executors and operators are given: options, the policy, dictionaries, and counters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from runtime.execution.event_counter import EventCounter
+from runtime.execution.partition_index import Keys
+from runtime.execution.text_dictionary import TextDictionary
+from runtime.execution.type_dictionary import TypeDictionary
+from runtime.plan.policy import Policy
+from runtime.plan.sharing_plan import Plan
+
+
+@dataclass(frozen=True)
+class ExecutionOptions:
+    """`kernels`: "general" uses the kernel that fits many workloads, "exact" one made for just
+    this workload, "auto" the latter where it is compiled already."""
+
+    sharing: str = "dynamic"
+    kernels: str = "auto"
+
+
+@dataclass
+class ExecutorContext:
+    """What the executors of an engine have in common. `types` grows with the workload."""
+
+    options: ExecutionOptions
+    policy: Policy | None = None  #: None: what was measured on this machine
+    plan: Plan = field(default_factory=Plan)
+    codes: TypeDictionary = field(default_factory=TypeDictionary)
+    texts: TextDictionary = field(default_factory=TextDictionary)
+    types: Mapping[str, pa.DataType] = field(default_factory=dict)
+
+
+@dataclass
+class OperatorContext:
+    """What the operators of an executor have in common."""
+
+    executor: ExecutorContext
+    keys: Keys
+    _counters: dict[int, EventCounter] = field(default_factory=dict)
+
+    def counter(self, since: int) -> EventCounter:
+        """Counts the events of each partition from a time on."""
+        if since not in self._counters:
+            self._counters[since] = EventCounter(since)
+        return self._counters[since]
+
+    @property
+    def counters(self) -> Mapping[int, EventCounter]:
+        return self._counters
+
+    def keep_counters(self, used: set[int]) -> None:
+        self._counters = {
+            since: counter for since, counter in self._counters.items() if since in used
+        }

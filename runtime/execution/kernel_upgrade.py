@@ -1,0 +1,56 @@
+"""Replaces general kernels by kernels made for the workload, once the stream has proved long."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+from runtime.execution.background_compile import BackgroundCompile, CompileRequest
+from runtime.execution.context import ExecutorContext
+from runtime.execution.operator import Operator
+from runtime.plan.physical_plan import NodeKey, PhysicalPlan
+from runtime.plan.sharing_plan import Plan
+
+# From how many events on a kernel for just this workload is worth the seconds to compile it, which
+# another process does.
+LONG_STREAM = 20_000_000
+
+
+class KernelUpgrade:
+    """Has the kernels compiled in the background, once for each arrangement of the queries."""
+
+    def __init__(self, attributes: tuple[str, ...], shared: ExecutorContext) -> None:
+        self._attributes = attributes
+        self._shared = shared
+        self._events = 0
+        self._compiling: BackgroundCompile | None = None
+
+    def is_ready(
+        self,
+        batch: pa.RecordBatch,
+        operators: Mapping[NodeKey, Operator],
+        plan: PhysicalPlan,
+        sharing_plan: Plan,
+    ) -> bool:
+        """Whether operators that are started now find faster kernels. Called after each batch."""
+        self._events += batch.num_rows
+        if self._events < LONG_STREAM or self._shared.options.kernels != "auto":
+            return False
+        groups = tuple(node.queries for node in plan if operators[node.key].can_specialize)
+        if not groups:
+            return False
+        if self._compiling is None or self._compiling.groups != groups:
+            shared = self._shared
+            self._compiling = BackgroundCompile(
+                CompileRequest(
+                    self._attributes,
+                    shared.types,
+                    shared.options.sharing,
+                    groups,
+                    sharing_plan,
+                    batch.slice(0, 1),
+                )
+            )
+            return False
+        return self._compiling.has_finished()

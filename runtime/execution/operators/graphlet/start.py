@@ -1,0 +1,27 @@
+"""Starts a graphlet operator with its engine's policy, or with what was measured here."""
+
+from __future__ import annotations
+
+from runtime.execution.context import OperatorContext
+from runtime.execution.operators.graphlet.calibrate import calibrated
+from runtime.execution.operators.graphlet.operator import GraphletOperator
+from runtime.plan.operators.graphlet.group_split import ALWAYS
+from runtime.plan.physical_plan import OperatorNode
+from runtime.plan.policy import Policy
+
+
+def start_graphlet(node: OperatorNode, context: OperatorContext) -> GraphletOperator:
+    shared = context.executor
+    since = tuple(ALWAYS if each is None else each for each in node.since)
+    counted = node.queries[0].window.counted
+    operator = GraphletOperator(
+        node.queries,
+        since,
+        shared.codes,
+        shared.options,
+        shared.policy or (calibrated() if len(node.queries) > 1 else Policy()),
+        node.shared_parts,
+        context.counter(since[0]) if counted else None,
+    )
+    operator.update(node)
+    return operator

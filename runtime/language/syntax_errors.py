@@ -1,0 +1,304 @@
+"""What is said of a clause that does not parse: what stands there, what could, and a hint."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from runtime.errors import suggest
+from runtime.language.ast import CLAUSES, OPERATORS, Span, quoted
+from runtime.language.splitter import Clause, SourceText, shown_token
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """`span` is that of the first token that does not fit, empty at the end of the clause;
+    `accepts` are the terminals of the grammar that would."""
+
+    source: SourceText
+    clause: Clause
+    span: Span
+    accepts: frozenset[str]
+
+    @cached_property
+    def found(self) -> str:
+        return self.source.text[self.span[0] : self.span[1]]
+
+    @cached_property
+    def before(self) -> str:
+        """The clause up to the mistake."""
+        return self.source.text[self.clause.body[0] : self.span[0]].rstrip()
+
+    @property
+    def at_end(self) -> bool:
+        return self.span[0] == self.span[1]
+
+    @cached_property
+    def meant(self) -> str | None:
+        """The clause keyword that this is probably a misspelling of."""
+        word = self.found.upper()
+        if len(word) < 4 or not word[0].isalpha() or word in CLAUSES:
+            return None
+        return suggest(self.found, CLAUSES, cutoff=0.75)
+
+    @cached_property
+    def called(self) -> Span | None:
+        """The word before a bracket that cannot stand there: a function we do not have."""
+        start = end = len(self.before)
+        while start and (self.before[start - 1].isalnum() or self.before[start - 1] == "_"):
+            start -= 1
+        if self.found != "(" or start == end or self.before[start].isdigit():
+            return None
+        return (self.clause.body[0] + start, self.clause.body[0] + end)
+
+    def spoken(self) -> str:
+        return (
+            f"the end of the {self.clause.keyword} clause"
+            if self.at_end
+            else shown_token(self.found)
+        )
+
+
+# ---- what could stand there -----------------------------------------------------------------
+
+_LITERAL = frozenset(("NUMBER", "STRING", "TRUE", "FALSE", "PLUS", "MINUS"))
+_VALUE = _LITERAL | {"NEXT", "FUNCTION", "BARE", "QUOTED", "LPAR"}
+
+# What a whole set of terminals is called; a set comes before its subsets.
+PHRASES = (
+    (_VALUE | {"NOT", "LSQB", "LENGTH"}, "a condition"),
+    (_VALUE, "a value"),
+    (_LITERAL, "a number, 'text', TRUE or FALSE"),
+    (frozenset(("COMPARE", "IN", "NOT", "BETWEEN", "IS")), "a comparison"),
+    (frozenset(("BARE", "QUOTED", "SEQ", "LPAR", "NOT")), "a pattern"),
+    (frozenset(("BARE", "QUOTED", "SEQ", "LPAR")), "a pattern"),
+    (frozenset(("FUNCTION", "NAME", "QUOTED")), "an aggregate or a group attribute"),
+    (frozenset(("STAR", "BARE", "QUOTED")), "`*` or an event"),
+    (frozenset(("NAME", "QUOTED")), "a name"),
+    (frozenset(("BARE", "QUOTED")), "an alias"),
+)
+# What single terminals are called, in the order in which they are told.
+SPOKEN = {
+    "NUMBER": "a number",
+    "UNIT": "a unit such as seconds, minutes or events",
+    "WORD": "skip-till-any-match, skip-till-next-match or contiguous",
+    "COMPARE": "a comparison",
+    "DOT": "`.`",
+    "COMMA": "`,`",
+    "LPAR": "`(`",
+    "AS": "AS",
+    "AND": "AND",
+    "OR": "OR",
+    "IN": "IN",
+    "BETWEEN": "BETWEEN",
+    "NOT": "NOT",
+    "NULL": "NULL",
+    "RPAR": "`)`",
+    "RSQB": "`]`",
+}
+END = "$END"
+# What can go on but need not: it is hardly ever what is missing.
+_OPERATORS = {"PLUS", "MINUS", "STAR", "SLASH", "QMARK", "VBAR", "AMPERSAND"}
+
+
+def expected(accepts: Iterable[str], keyword: str) -> str:
+    """What could stand here, in a clause that starts with `keyword`."""
+    left = set(accepts)
+    if {"PLUS", "STAR"} <= left:  # something complete stands before
+        left -= _OPERATORS
+    words = []
+    for terminals, phrase in PHRASES:
+        if terminals <= left:
+            words.append(phrase)
+            left -= terminals
+    if "a comparison" in words:  # a value by itself is no condition yet
+        left -= {"AND", "OR", END}
+    words += [spoken for terminal, spoken in SPOKEN.items() if terminal in left]
+    if END in left:
+        words.append(f"the end of the {keyword} clause")
+    return _listed(words or sorted(left) or ["something else"])
+
+
+def _listed(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
+
+
+# ---- hints ------------------------------------------------------------------------------------
+
+_BRACKETS = re.compile(r"""--[^\n]*|'(?:[^'\n]|'')*'|"(?:[^"\n]|"")*"|([()\[\]])""")
+
+_WORD = re.compile(r"\w+")
+
+IN_PATTERN = {
+    "AS": "an alias stands right after its type: Request R",
+    "AND": "events in a row are separated by commas, pairs of trends by `&`",
+    "OR": "alternatives are separated by `|`",
+    "NOT": "NOT stands by itself in a sequence: SEQ(A, NOT X, B)",
+    "SEQ": "a sequence has brackets: SEQ(A, B)",
+    "|": "put an alternative in brackets: NOT (X | Y)",
+    "&": "`&` joins two whole patterns, and stands once, outermost",
+    "(": "events are separated by commas, and a sequence is written SEQ(A, B)",
+    "-": "a sequence is written SEQ(A, B)",
+}
+IN_CONDITION = {
+    "NULL": "write IS NULL or IS NOT NULL",
+    "!": "different is written `!=`, the opposite of a condition NOT",
+    "&": "conditions are joined with AND",
+    ",": "conditions are joined with AND",
+    "|": "alternatives are joined with OR",
+}
+IN_RETURN = {
+    "*": "the number of trends is COUNT(*)",
+    ".": "group attributes have no alias, attributes of events need an aggregate: AVG(E.x)",
+}
+ANYWHERE = {
+    ";": "queries need no semicolon between them",
+    "#": "a comment starts with --",
+    "`": 'a name that is no identifier stands in double quotes: "2"',
+    **dict.fromkeys("‘’‚‛“”„‟«»", "quotes are straight: 'text' and \"name\""),
+}
+
+
+def hint(mistake: Mistake) -> str | None:
+    """The first rule that has an answer gives it."""
+    return next((answer for rule in RULES if (answer := rule(mistake)) is not None), None)
+
+
+def _misspelt_clause(mistake: Mistake) -> str | None:
+    return f"did you mean {mistake.meant}?" if mistake.meant else None
+
+
+def _empty_name(mistake: Mistake) -> str | None:
+    return "a name in quotes cannot be empty" if mistake.found == '"' else None
+
+
+def _spare_comma(mistake: Mistake) -> str | None:
+    if mistake.before.endswith(",") and mistake.found in ("", ")", "]"):
+        return "there is a comma too many before it"
+    if mistake.found == "," and mistake.accepts == {"$END"}:
+        return "clauses need no comma between them"
+    return None
+
+
+def _bracket(mistake: Mistake) -> str | None:
+    """One that is not closed, or one too many."""
+    opened: list[int] = []
+    text = mistake.source.text
+    for token in _BRACKETS.finditer(text, mistake.clause.body[0], mistake.span[0]):
+        if token.group(1) in ("(", "["):
+            opened.append(token.start())
+        elif token.group(1) and opened:
+            opened.pop()
+    if mistake.at_end and opened and mistake.accepts & {"RPAR", "RSQB"}:
+        place = mistake.source.place((opened[-1], opened[-1] + 1))
+        return f"the `{text[opened[-1]]}` at {place.line}:{place.column} is not closed"
+    if mistake.found in (")", "]") and not opened:
+        return "no bracket is open here"
+    return None
+
+
+def _keyword_as_name(mistake: Mistake) -> str | None:
+    """A clause keyword on the same line ends a clause that misses just a name."""
+    wanted = mistake.accepts & {"NAME", "BARE"} and "$END" not in mistake.accepts
+    word = _WORD.match(mistake.source.text, mistake.clause.body[1])
+    started = mistake.before or mistake.clause.keyword == "GROUP-BY"
+    if not (mistake.at_end and wanted and word and started):
+        return None
+    between = mistake.source.text[mistake.span[0] : mistake.clause.body[1]]
+    if "\n" in between or "--" in between:
+        return None
+    return f"if {word.group()} is a name here, it is written {quoted(word.group())}"
+
+
+def _by_word(mistake: Mistake) -> str | None:
+    found, keyword = mistake.found.upper(), mistake.clause.keyword
+    if found in ("|", ",") and mistake.accepts & {"SEQ", "NUMBER"}:
+        return None  # something is missing before it
+    if keyword == "PATTERN" and found in IN_PATTERN:
+        return IN_PATTERN[found]
+    if keyword in ("WHERE", "HAVING") and found in IN_CONDITION:
+        return IN_CONDITION[found]
+    if keyword == "RETURN" and found in IN_RETURN:
+        return IN_RETURN[found]
+    return ANYWHERE.get(found)
+
+
+def _comparison(mistake: Mistake) -> str | None:
+    """`a == b`, and `a < b < c`."""
+    if mistake.found == "=" and mistake.before.endswith("="):
+        return "equal is written `=`, different `!=`"
+    if mistake.found in ("=", "<", ">", "<=", ">=", "!=", "<>") and "AND" in mistake.accepts:
+        return "two comparisons are joined with AND"
+    return None
+
+
+def _next(mistake: Mistake) -> str | None:
+    """`NEXT(T)`, and `NEXT(T.x)`."""
+    inside = re.search(r"\bNEXT\s*\([^()]*\Z", mistake.before, re.IGNORECASE)
+    if mistake.accepts == {"DOT"} or (mistake.found == "." and inside):
+        return "an attribute of the next event is written NEXT(E).x"
+    return None
+
+
+def _reserved(mistake: Mistake) -> str | None:
+    if mistake.clause.keyword in ("PATTERN", "RETURN") and mistake.found.upper() in OPERATORS:
+        return f"{mistake.found} is a keyword; as a name it is written {quoted(mistake.found)}"
+    return None
+
+
+def _not_an_identifier(mistake: Mistake) -> str | None:
+    if mistake.clause.keyword in ("PATTERN", "QUERY", "GROUP-BY", "RETURN"):
+        if mistake.found[:1].isdigit():
+            word = _WORD.match(mistake.source.text, mistake.span[0])
+            name = word.group() if word else mistake.found
+            return f'a name that is no identifier stands in double quotes: "{name}"'
+        if mistake.found[:1] == "'":
+            return "names stand in double quotes, text in single quotes"
+    return None
+
+
+def _comment(mistake: Mistake) -> str | None:
+    slashes = mistake.found in ("/", "*") and mistake.before.endswith("/")
+    return "a comment starts with --" if slashes else None
+
+
+def _owned_attribute(mistake: Mistake) -> str | None:
+    if mistake.found == "." and mistake.clause.keyword in ("GROUP-BY", "WHERE"):
+        return "an attribute of all events is written without an alias"
+    return None
+
+
+def _number(mistake: Mistake) -> str | None:
+    """`.5`, and `1 hour 30 minutes`."""
+    after = mistake.source.text[mistake.span[1] : mistake.span[1] + 1]
+    if mistake.found == "." and after.isdigit() and "NUMBER" in mistake.accepts:
+        return f"write 0.{after}"
+    if mistake.clause.keyword in ("WITHIN", "SLIDE") and mistake.found[:1].isdigit():
+        return "a length is one number with one unit: 90 minutes"
+    return None
+
+
+def _semantics(mistake: Mistake) -> str | None:
+    if mistake.clause.keyword == "SEMANTICS" and "WORD" not in mistake.accepts:
+        return "one of skip-till-any-match, skip-till-next-match, contiguous"
+    return None
+
+
+RULES = (
+    _misspelt_clause,
+    _empty_name,
+    _keyword_as_name,
+    _spare_comma,
+    _bracket,
+    _comparison,
+    _next,
+    _by_word,
+    _reserved,
+    _not_an_identifier,
+    _comment,
+    _number,
+    _owned_attribute,
+    _semantics,
+)

@@ -1,0 +1,125 @@
+"""Makes the physical plan: assigns every query to the first operator that supports it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from runtime.language.parser import parse
+from runtime.language.query import Query
+from runtime.plan.operators.declaration import OperatorDeclaration, PlanContext, Types
+from runtime.plan.operators.operator_registry import BY_NAME, OPERATORS
+from runtime.plan.physical_plan import OperatorNode, PhysicalPlan, Rejection
+from runtime.template.query_groups import routing_groups
+from runtime.types.attribute_kinds import Kind
+
+# What an attribute is taken to be where only the queries are known.
+_ASSUMED = {Kind.TEXT: pa.string(), Kind.BOOL: pa.bool_()}
+
+
+def assumed_types(queries: Iterable[Query]) -> Types:
+    """The types of attributes before any input is known, by how queries use them."""
+    kinds: dict[str, Kind] = {}
+    for query in queries:
+        for mention in query.mentions:
+            if kinds.get(mention.attribute, Kind.ANY) is Kind.ANY:
+                kinds[mention.attribute] = mention.kind
+    return {name: _ASSUMED.get(kind, pa.float64()) for name, kind in kinds.items()}
+
+
+def make_physical_plan(
+    queries: Sequence[Query], context: PlanContext, running: PhysicalPlan | None = None
+) -> PhysicalPlan:
+    """The plan of a workload, or, with `running`, what becomes of that plan now that queries have
+    come or gone or the sharing plan has changed: state that cannot move stays in its node."""
+    pinned = list(_pinned(queries, running or PhysicalPlan()))
+    settled = {query.name: node.operator for node in pinned for query in node.active}
+    chosen: dict[str, tuple[OperatorDeclaration, tuple[Rejection, ...]]] = {}
+    for query in queries:
+        operator, rejections = choose_operator(query, context)
+        chosen[query.name] = BY_NAME[settled.get(query.name, operator.name)], rejections
+    nodes = pinned
+    for routing in routing_groups(q for q in queries if q.name not in settled):
+        for operator in OPERATORS:
+            members = [q for q in routing.queries if chosen[q.name][0] is operator]
+            nodes = [*nodes, *operator.arrange(members, context)] if members else nodes
+    places = {query.name: place for place, query in enumerate(queries)}
+    nodes.sort(key=lambda node: min(places[query.name] for query in node.active))
+    return PhysicalPlan(
+        tuple(nodes),
+        {name: rejections for name, (_, rejections) in chosen.items()},
+        context.sharing_plan.version,
+    )
+
+
+def choose_operator(
+    query: Query, context: PlanContext
+) -> tuple[OperatorDeclaration, tuple[Rejection, ...]]:
+    """The first operator that supports the query, and why those before it do not."""
+    rejections: list[Rejection] = []
+    by_event = context.sharing_plan.granularity.get(query.name) == "event"
+    for operator in OPERATORS:
+        if by_event and operator is not OPERATORS[-1]:
+            found: tuple[str, ...] = ("granularity `event` in the sharing plan",)
+        else:
+            found = tuple(operator.obstacles(query, context.types))
+        if not found:
+            return operator, tuple(rejections)
+        rejections.append(Rejection(operator.name, found))
+    raise AssertionError("the last operator supports every query")
+
+
+def describe_plan(plan: PhysicalPlan) -> list[dict[str, Any]]:
+    """The plan as a checkpoint names it."""
+    return [_describe(node) for node in plan]
+
+
+def _describe(node: OperatorNode) -> dict[str, Any]:
+    """State that cannot move is laid out for all queries of a node, also those that are gone when
+    it is restored, so their texts are kept."""
+    keeps_texts = not BY_NAME[node.operator].movable and len(node.queries) > 1
+    return {
+        "operator": node.operator,
+        "queries": list(node.names),
+        "texts": [query.source.text for query in node.queries] if keeps_texts else [],
+        "since": list(node.since),
+        "retired": sorted(node.retired),
+        "windows": node.window_strategy,
+        "shared_parts": [list(part.types) for part in node.shared_parts],
+    }
+
+
+def restore_nodes(
+    described: Iterable[Mapping[str, Any]], queries: Sequence[Query]
+) -> dict[int, OperatorNode]:
+    """The nodes of a checkpoint whose state cannot move and that have queries left, by their places
+    in its plan."""
+    known = {query.name: query for query in queries}
+    nodes = {}
+    for place, node in enumerate(described):
+        if BY_NAME[node["operator"]].movable:
+            continue
+        gone = {name for name in node["queries"] if name not in known or name in node["retired"]}
+        if gone.issuperset(node["queries"]):
+            continue
+        texts = dict(zip(node["queries"], node["texts"], strict=False))
+        members = tuple(
+            parse(texts[name])[name] if name in gone else known[name] for name in node["queries"]
+        )
+        since = tuple(node["since"])
+        nodes[place] = OperatorNode(node["operator"], members, since, retired=frozenset(gone))
+    return nodes
+
+
+def _pinned(queries: Sequence[Query], running: PhysicalPlan) -> Iterator[OperatorNode]:
+    """The running nodes whose state cannot move, as long as one of their queries is left."""
+    names = {query.name for query in queries}
+    for node in running:
+        if not BY_NAME[node.operator].movable:
+            gone = frozenset(name for name in node.names if name not in names)
+            left = replace(node, retired=node.retired | gone)
+            if left.active:
+                yield left

@@ -1,0 +1,71 @@
+"""What every physical operator declares: the queries it supports, their cost, and their state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+import pyarrow as pa
+
+from runtime.language.query import Fold, Query
+from runtime.plan.physical_plan import OperatorNode
+from runtime.plan.sharing_plan import Plan
+
+Types: TypeAlias = Mapping[str, pa.DataType]
+
+
+@dataclass(frozen=True)
+class PlanContext:
+    """What operators are arranged by. `types` are those of the attributes; `since` has the start
+    of the first window that a query reports, if it joined late."""
+
+    types: Types = field(default_factory=dict)
+    sharing_plan: Plan = field(default_factory=Plan)
+    sharing: str = "dynamic"
+    since: Mapping[str, int | None] = field(default_factory=dict)
+
+    def since_of(self, queries: Iterable[Query]) -> tuple[int | None, ...]:
+        return tuple(self.since.get(query.name) for query in queries)
+
+
+class OperatorDeclaration(Protocol):
+    """An operator as the planner sees it. Its implementation is registered under the same name in
+    `runtime/execution/operators/`."""
+
+    name: str
+    summary: str  #: how it evaluates queries, in one line
+    shares: bool  #: whether queries of one node share work
+    movable: bool  #: whether the state of a query can move to another node of this operator
+
+    def obstacles(self, query: Query, types: Types) -> Iterator[str]:
+        """What the operator cannot evaluate in a query. Nothing: it supports the query."""
+
+    def cost(self, query: Query) -> str:
+        """How the time for an event grows."""
+
+    def state_words(self, query: Query) -> int:
+        """The 64-bit words that a query keeps for a partition, or for an event of it where
+        events are kept."""
+
+    def arrange(self, queries: Sequence[Query], context: PlanContext) -> Iterator[OperatorNode]:
+        """The nodes that evaluate these queries, which are of one routing group."""
+
+
+def supports(operator: OperatorDeclaration, query: Query, types: Types) -> bool:
+    return next(operator.obstacles(query, types), None) is None
+
+
+def one_each(name: str, queries: Sequence[Query], context: PlanContext) -> Iterator[OperatorNode]:
+    """A node for each query, for operators that share nothing."""
+    for query in queries:
+        yield OperatorNode(name, (query,), context.since_of([query]))
+
+
+def unsigned_extremes(query: Query, types: Types) -> Iterator[str]:
+    """The fast operators use the extreme int64 values as the null of MIN and MAX. An unsigned
+    64-bit attribute needs all of them."""
+    for lane in query.lanes:
+        if lane.fold is not Fold.SUM and types.get(lane.attribute or "") == pa.uint64():
+            yield f"MIN or MAX of {lane.attribute}, an unsigned 64-bit integer"
+            return

@@ -1,0 +1,68 @@
+"""The graphlet operator: steps whole bursts of events, shared by the queries of a share group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from runtime.language.query import Query
+from runtime.plan.operators.declaration import PlanContext, Types, unsigned_extremes
+from runtime.plan.operators.graphlet import eligibility
+from runtime.plan.operators.graphlet.group_split import crowded, fitting
+from runtime.plan.operators.graphlet.row_width import block_size, open_windows
+from runtime.plan.operators.graphlet.shared_subpattern import parts_of
+from runtime.plan.physical_plan import OperatorNode
+from runtime.plan.share_groups import planned_groups
+
+
+class GraphletDeclaration:
+    name = "graphlet"
+    summary = "burst by burst, shared where that pays"
+    shares = True
+    movable = True
+
+    def obstacles(self, query: Query, types: Types) -> Iterator[str]:
+        yield from eligibility.obstacles(query)
+        yield from unsigned_extremes(query, types)
+
+    def cost(self, query: Query) -> str:
+        return "O(1) per event, O(open windows) per burst"
+
+    def state_words(self, query: Query) -> int:
+        return open_windows(query) * block_size(query)
+
+    def arrange(self, queries: Sequence[Query], context: PlanContext) -> Iterator[OperatorNode]:
+        """Share groups under the sharing plan, cut to what one kernel can hold. Where windows
+        count events, queries that began together count together."""
+        apart: dict[tuple[bool, int | None], list[Query]] = {}
+        for query in queries:
+            counted = query.window.counted
+            since = context.since.get(query.name) if counted else None
+            apart.setdefault((counted, since), []).append(query)
+        for together in apart.values():
+            for group in planned_groups(together, context.sharing_plan):
+                yield from self._nodes(group, context)
+
+    def _nodes(self, group: tuple[Query, ...], context: PlanContext) -> Iterator[OperatorNode]:
+        fits = list(fitting(group, context.sharing))
+        for queries in fits:
+            names = [query.name for query in queries]
+            never = context.sharing == "never"
+            yield OperatorNode(
+                self.name,
+                queries,
+                context.since_of(queries),
+                () if never else parts_of(context.sharing_plan, queries),
+                context.sharing_plan.windows_of(names),
+                reason=_why_cut(group) if len(fits) > 1 else "",
+            )
+
+
+def _why_cut(group: tuple[Query, ...]) -> str:
+    types = " and ".join(crowded(group))
+    return (
+        f"cut from a share group of {len(group)} queries: they have more conditions on {types} "
+        "than one kernel can tell apart"
+    )
+
+
+GRAPHLET = GraphletDeclaration()

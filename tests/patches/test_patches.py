@@ -1,0 +1,91 @@
+"""What we replace inside Ray, PySpark and RayDP is still there, and still used as we think."""
+
+import inspect
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from pyspark import SparkContext, java_gateway
+from pyspark import context as spark_context
+from ray._private import node, parameter, ray_constants, services, utils, worker
+from raydp.spark.ray_cluster import SparkCluster
+
+from actors import ray_patches
+from spark_ingest import spark_patches
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("hamlet", "spark_ingest", "actors", "runtime")
+# With another version, read what it does at these places, and then change the number here.
+WRITTEN_FOR = {"ray": "2.60.0", "pyspark": "3.5.7", "raydp": "1.6.5"}
+
+REPLACED = [
+    (ray_patches.fewer_processes, parameter, "RayParams"),
+    (ray_patches.fewer_processes, node.Node, "start_api_server"),
+    (ray_patches.loopback_only, ray_constants, "ENABLE_RAY_CLUSTER"),
+    (ray_patches.errors_to_log, worker, "print_to_stdstream"),
+    (ray_patches.no_sigterm_handler, utils, "set_sigterm_handler"),
+    (spark_patches.early_gateway, SparkCluster, "_set_up_master"),
+]
+# Where each is looked up, and how.
+USED = [
+    (worker.init, "ray._private.parameter.RayParams("),
+    (node.Node.start_head_processes, "self.start_api_server("),
+    (services.get_node_ip_address, "ray_constants.ENABLE_RAY_CLUSTER"),
+    (worker.listen_error_messages, "print_to_stdstream("),
+    (worker.init, "ray._private.utils.set_sigterm_handler("),
+    (SparkCluster.__init__, "self._set_up_master("),
+    (SparkContext._ensure_initialized, "launch_gateway("),
+    (java_gateway.launch_gateway, "Popen("),
+]
+
+
+@pytest.mark.parametrize("name", WRITTEN_FOR)
+def test_versions_are_those_that_were_read(name: str):
+    assert version(name) == WRITTEN_FOR[name]
+
+
+@pytest.mark.parametrize(("patched", "owner", "name"), REPLACED)
+def test_a_patch_ends_with_its_block(patched, owner, name: str):
+    before = getattr(owner, name)
+    with patched():
+        assert getattr(owner, name) is not before
+    assert getattr(owner, name) is before
+
+
+def test_the_patch_of_the_gateway_ends_with_its_block(tmp_path):
+    before = spark_context.launch_gateway, java_gateway.Popen
+    with spark_patches.gateway_output(tmp_path / "log"):
+        assert spark_context.launch_gateway is not before[0]
+        assert java_gateway.Popen is not before[1]
+    assert (spark_context.launch_gateway, java_gateway.Popen) == before
+
+
+@pytest.mark.parametrize(("function", "text"), USED)
+def test_what_is_replaced_is_looked_up_when_it_is_called(function, text: str):
+    assert text in inspect.getsource(inspect.unwrap(function))
+
+
+def test_parameters_of_a_node():
+    assert set(ray_patches.NODE_PARAMETERS) <= set(
+        inspect.signature(parameter.RayParams).parameters
+    )
+    # Given twice, it would be an error: `ray.init` must not pass them on itself.
+    called = inspect.getsource(inspect.unwrap(worker.init))
+    assert not [name for name in ray_patches.NODE_PARAMETERS if f"{name}=" in called]
+    assert "popen_kwargs" in inspect.signature(java_gateway.launch_gateway).parameters
+
+
+def test_messages_of_ray_go_to_its_log(caplog: pytest.LogCaptureFixture):
+    with ray_patches.errors_to_log():
+        worker.print_to_stdstream({"lines": ["one died"], "pid": "raylet"}, ignore_prefix=False)
+    assert caplog.messages == ["raylet: one died"]
+
+
+def test_patches_are_nowhere_else():
+    found = {
+        str(path.relative_to(ROOT))
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("*.py")
+        if "unittest" in path.read_text(encoding="utf-8")
+    }
+    assert found == {"actors/ray_patches.py", "spark_ingest/spark_patches.py"}
