@@ -358,7 +358,7 @@ def command(
     from hamlet.job import input_resolver
     from hamlet.job.job_setup import Asked
     from runtime.io.reader import Needs
-    from spark_ingest.session import Size
+    from spark_ingest.session import SparkSize
 
     def run(queries: Workload) -> None:
         run_on_ray(
@@ -369,7 +369,7 @@ def command(
                 actors=actors,
                 checkpoint=checkpoint,
                 lateness=micros,
-                size=Size(spark_executors, spark_cores, spark_memory),
+                size=SparkSize(spark_executors, spark_cores, spark_memory),
                 settings=settings,
                 metrics_port=metrics_port,
                 metrics_host=metrics_host,

@@ -20,8 +20,8 @@ import ray
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from actors.actor_pool import Crew, cause, is_crash, is_loss
-from actors.aggregator import Begin
+from actors.actor_pool import ActorPool, cause, is_crash, is_loss
+from actors.aggregator import AggregatorSetup
 from hamlet.job.epoch import Epoch, Finished
 from hamlet.job.epoch_reader import Read, Reader, nothing
 from hamlet.job.epoch_report import Watcher, counted, spans_of, told_of
@@ -40,8 +40,8 @@ from runtime.plan.planner import extended
 from runtime.plan.planner import plan as planned
 from runtime.plan.policy import Policy
 from runtime.plan.sharing_plan import Plan
-from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Sink, Turn
-from spark_ingest.sources.source import Range, Source
+from spark_ingest.sinks.sink import DEAD_LETTER, LATE, EpochSink, ReplayPoint
+from spark_ingest.sources.source import SourceRange, StreamSource
 
 # Epochs that may be on their way behind the reader: one is finished, one computes, one waits.
 AHEAD = 3
@@ -66,9 +66,9 @@ class GaveUp(Failure):
 class Driver:
     def __init__(
         self,
-        source: Source,
-        sink: Sink,
-        crew: Crew,
+        source: StreamSource,
+        sink: EpochSink,
+        crew: ActorPool,
         reader: Reader,
         checkpoints: Checkpoints,
         intake: Intake,
@@ -80,7 +80,7 @@ class Driver:
         lateness: int,
         given: dict[str, str],
         manifest: Manifest | None = None,
-        again: Turn | None = None,
+        again: ReplayPoint | None = None,
         change: Change | None = None,
         changes: Changes | None = None,
         stopping: Callable[[], bool] = lambda: False,
@@ -118,7 +118,7 @@ class Driver:
         record.planned(intake, self._plan_now)
         self._planned_anew: Plan | None = None
         self._pending: deque[Epoch] = deque()
-        self._wanted: Range | None = None
+        self._wanted: SourceRange | None = None
         self._reading: Future[Read] | None = None
         self._limit = LEAST_BYTES
         self._ended = False
@@ -213,7 +213,7 @@ class Driver:
         elif self._change is not None or self._time_goes_on():
             self._compute(nothing(self._planned))
 
-    def _plan_again(self, turn: Turn) -> None:
+    def _plan_again(self, turn: ReplayPoint) -> None:
         start, self._planned = self._planned, turn.position
         if turn.position != start:
             self._read(self._source.between(start, turn.position))
@@ -221,7 +221,7 @@ class Driver:
             self._ended = turn.last
             self._compute(nothing(turn.position), last=turn.last)
 
-    def _read(self, wanted: Range) -> None:
+    def _read(self, wanted: SourceRange) -> None:
         """Events behind the watermark are late, but nothing is late in a bounded input."""
         self._wanted = wanted
         bound = None if self._source.bounded else self._watermark.value
@@ -461,11 +461,11 @@ class Driver:
 
     # ---- something died --------------------------------------------------------------------
 
-    def _begin(self, owner: int) -> Begin:
+    def _begin(self, owner: int) -> AggregatorSetup:
         routing = self._intake.routing(self._shards, self._crew.size)
         last = self._committed
         intake = self._begun_with()
-        return Begin(
+        return AggregatorSetup(
             settings=replace(self._settings, plan=self._plan_now),
             reading=intake.reading,
             workload=intake.workload,
@@ -531,12 +531,12 @@ def _as_day(moment: float) -> float:
     return time.time() - (time.perf_counter() - moment)
 
 
-def _turn(epoch: Epoch) -> Turn | None:
+def _turn(epoch: Epoch) -> ReplayPoint | None:
     """None where queries came or went with it: those are not known where it is lost."""
     order = epoch.order
     if order.change is not None:
         return None
-    return Turn(epoch.read.range.end, order.watermark, epoch.clocks, order.last)
+    return ReplayPoint(epoch.read.range.end, order.watermark, epoch.clocks, order.last)
 
 
 def _can_be_read_again(error: Exception) -> bool:

@@ -12,11 +12,11 @@ import ray
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from actors.actor_pool import Crew, Ref
+from actors.actor_pool import ActorPool, Ref
 from runtime.io.decode import Origin
 from runtime.pipeline.router import Told, renumbered
-from spark_ingest.arrow_export import Handover
-from spark_ingest.sources.source import Range, Source
+from spark_ingest.arrow_export import ArrowExport
+from spark_ingest.sources.source import SourceRange, StreamSource
 
 
 @dataclass
@@ -25,7 +25,7 @@ class Read:
     arrived (Unix time) and the portions of each aggregator. Events before `bound` were late.
     `newest` is the largest time by the source's partitions."""
 
-    range: Range
+    range: SourceRange
     bound: int | None = None
     told: list[Told] = field(default_factory=list)
     arrived: list[float] = field(default_factory=list)
@@ -45,12 +45,12 @@ class Read:
 
 
 class Reader:
-    def __init__(self, source: Source, handover: Handover, crew: Crew) -> None:
+    def __init__(self, source: StreamSource, handover: ArrowExport, crew: ActorPool) -> None:
         self._source = source
         self._handover = handover
         self._crew = crew
 
-    def read(self, wanted: Range, columns: Sequence[str], watermark: int | None) -> Read:
+    def read(self, wanted: SourceRange, columns: Sequence[str], watermark: int | None) -> Read:
         try:
             return self._read(wanted, columns, watermark)
         except BaseException as error:
@@ -59,7 +59,7 @@ class Reader:
                 return self.read(wanted, columns, watermark)
             raise
 
-    def _read(self, wanted: Range, columns: Sequence[str], watermark: int | None) -> Read:
+    def _read(self, wanted: SourceRange, columns: Sequence[str], watermark: int | None) -> Read:
         day, began = time.time(), time.perf_counter()
         reading = self._source.read(wanted, columns)
         found = Read(wanted, watermark, dead=list(reading.lost), floor=reading.floor)
@@ -115,4 +115,4 @@ def _whole(letters: pa.Table, raw: Callable[[str, Sequence[int]], list[str]]) ->
 
 def nothing(position: dict[str, Any]) -> Read:
     """No rows: an epoch in which only time goes on, or the end."""
-    return Read(Range(position, position))
+    return Read(SourceRange(position, position))

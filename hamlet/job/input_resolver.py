@@ -24,8 +24,8 @@ from runtime.io.read import listed, open_input, open_needed
 from runtime.io.reader import Needs
 from spark_ingest.sources.files import FileSource
 from spark_ingest.sources.segments import Feed, SegmentSource
-from spark_ingest.sources.source import Position, Source
-from spark_ingest.sources.stream_inputs import Generated, Lines
+from spark_ingest.sources.source import Position, StreamSource
+from spark_ingest.sources.stream_inputs import GeneratedFeed, SocketFeed
 
 WAIT_SECONDS = 0.2
 
@@ -59,7 +59,7 @@ class Input(ABC):
     @abstractmethod
     def open(
         self, spark: SparkSession, folder: Path, schema: pa.Schema | None, at: Position | None
-    ) -> Source:
+    ) -> StreamSource:
         """`schema` and position `at` are those of an earlier run; `folder` stays for the next."""
 
 
@@ -76,7 +76,7 @@ class FileInput(Input):
 
     def open(
         self, spark: SparkSession, folder: Path, schema: pa.Schema | None, at: Position | None
-    ) -> Source:
+    ) -> StreamSource:
         return FileSource(
             spark,
             self._path,
@@ -121,7 +121,7 @@ class Copied(FileInput):
 
     def open(
         self, spark: SparkSession, folder: Path, schema: pa.Schema | None, at: Position | None
-    ) -> Source:
+    ) -> StreamSource:
         if at is not None:
             raise InputError(
                 f"{self.asked.text} cannot be read from where an earlier run stopped",
@@ -165,7 +165,7 @@ class FeedInput(Input):
 
     def open(
         self, spark: SparkSession, folder: Path, schema: pa.Schema | None, at: Position | None
-    ) -> Source:
+    ) -> StreamSource:
         return SegmentSource(
             spark,
             self._feed,
@@ -191,7 +191,7 @@ class KafkaInput(Input):
 
     def open(
         self, spark: SparkSession, folder: Path, schema: pa.Schema | None, at: Position | None
-    ) -> Source:
+    ) -> StreamSource:
         from spark_ingest.kafka.avro import read_avsc
         from spark_ingest.sources.kafka import KafkaSource
 
@@ -213,10 +213,10 @@ class KafkaInput(Input):
 def input_of(asked: Asked) -> Input:
     scheme, _, rest = asked.text.partition(":")
     if scheme == "generate":
-        feed = Generated(*split_pace(rest))
+        feed = GeneratedFeed(*split_pace(rest))
         return FeedInput(asked, feed, feed.schema, bounded=not asked.follow)
     if scheme == "socket":
-        lines = Lines(asked.text)
+        lines = SocketFeed(asked.text)
         if not asked.follow:
             raise InputError(f"{asked.text} has no end", "follow it with --follow")
         return FeedInput(asked, lines, None, bounded=False)

@@ -13,9 +13,9 @@ from typing import Protocol
 import pyarrow as pa
 
 from actors import cluster as clusters
-from actors.actor_pool import A_CORE, Crew
-from actors.hub import Hub
-from actors.placement import Wanted, await_room
+from actors.actor_pool import A_CORE, ActorPool
+from actors.hub import MetricsHub
+from actors.placement import ResourceRequest, await_room
 from hamlet.job import job_registry, tracing
 from hamlet.job.control_server import Desk
 from hamlet.job.driver import Driver, GaveUp
@@ -43,10 +43,10 @@ from runtime.pipeline.shard import Settings
 from runtime.plan.decisions import Decisions
 from runtime.report.run_log import RunLog
 from spark_ingest import session
-from spark_ingest.arrow_export import Handover
+from spark_ingest.arrow_export import ArrowExport
 from spark_ingest.jars import kafka_jars
-from spark_ingest.sinks.sink import Sink
-from spark_ingest.sources.source import Source
+from spark_ingest.sinks.sink import EpochSink
+from spark_ingest.sources.source import StreamSource
 
 # Shards for each aggregator: so many times more aggregators can take over from a checkpoint.
 SHARDS_EACH = 4
@@ -68,7 +68,7 @@ class Asked:
     watch: Path | None = None  #: the file whose queries are those of the job, as long as it runs
     shows: tuple[Shows, ...] = ()  #: who else hears of the newest facts
     log: Path | None = None  #: the folder in which the run keeps its log, for a report
-    size: session.Size = field(default_factory=session.Size)
+    size: session.SparkSize = field(default_factory=session.SparkSize)
     settings: Settings = field(default_factory=Settings)
 
 
@@ -86,7 +86,7 @@ class Screen(Watcher, Protocol):
         """The hub can be looked at there."""
 
 
-MakeSink = Callable[[Checkpoints, Intake], Sink]
+MakeSink = Callable[[Checkpoints, Intake], EpochSink]
 
 
 @dataclass
@@ -132,7 +132,7 @@ def run(
             check_port(asked.metrics_port, asked.metrics_host)
         screen.stage("starting Ray")
         cluster = _cluster(stack, asked, screen)
-        crew = Crew(asked.actors, min(asked.actors, ROUTERS))
+        crew = ActorPool(asked.actors, min(asked.actors, ROUTERS))
         stack.callback(crew.close)
         screen.stage("starting Spark")
         jars = kafka_jars() if input.jars else []
@@ -155,7 +155,7 @@ def run(
             source,
             sink,
             crew,
-            Reader(source, Handover(spark, blocks=asked.blocks), crew),
+            Reader(source, ArrowExport(spark, blocks=asked.blocks), crew),
             checkpoints,
             first,
             asked.settings,
@@ -213,18 +213,18 @@ def _check_shared(asked: Asked, cluster: clusters.Cluster) -> None:
         )
 
 
-def _wanted(asked: Asked) -> Wanted:
+def _wanted(asked: Asked) -> ResourceRequest:
     """All that asks for cores. Who asks for none has room where these have."""
     actors, size = asked.actors, asked.size
     told = f"{actors} for --actors, {size.cores} with {size.memory} for each executor of Spark"
-    return Wanted([A_CORE] * actors + [size.of_an_executor()] * size.executors, told)
+    return ResourceRequest([A_CORE] * actors + [size.of_an_executor()] * size.executors, told)
 
 
-def _hub(stack: ExitStack, asked: Asked, follow: bool) -> Hub | None:
+def _hub(stack: ExitStack, asked: Asked, follow: bool) -> MetricsHub | None:
     """A job that goes on can be looked at; one that ends, where that is asked for."""
     if asked.metrics_port is None and not follow:
         return None
-    hub = Hub(asked.metrics_port or 0, asked.metrics_host)
+    hub = MetricsHub(asked.metrics_port or 0, asked.metrics_host)
     stack.callback(hub.close)
     return hub
 
@@ -247,7 +247,9 @@ def _log(
     return RunLog(asked.log, warn, lasting, goes_on=manifest is not None)
 
 
-def _shows(stack: ExitStack, asked: Asked, hub: Hub | None, log: RunLog | None) -> list[Shows]:
+def _shows(
+    stack: ExitStack, asked: Asked, hub: MetricsHub | None, log: RunLog | None
+) -> list[Shows]:
     shows = list(asked.shows)
     if hub is not None:
         shows.append(hub)
@@ -258,7 +260,11 @@ def _shows(stack: ExitStack, asked: Asked, hub: Hub | None, log: RunLog | None) 
 
 
 def _changes(
-    stack: ExitStack, asked: Asked, cluster: clusters.Cluster, hub: Hub | None, screen: Screen
+    stack: ExitStack,
+    asked: Asked,
+    cluster: clusters.Cluster,
+    hub: MetricsHub | None,
+    screen: Screen,
 ) -> Changes:
     """From now on the job can be asked to change."""
     desk = Desk(asked.name, asked.watch)
@@ -296,7 +302,7 @@ def _begins_with(workload: Workload, asked: Asked, manifest: Manifest | None) ->
 
 
 def _begun(
-    workload: Workload, asked: Asked, input: Input, source: Source, manifest: Manifest | None
+    workload: Workload, asked: Asked, input: Input, source: StreamSource, manifest: Manifest | None
 ) -> tuple[Intake, Change | None]:
     """What aggregators begin with, and what has come and gone since the checkpoint."""
     numeric = asked.settings.numeric

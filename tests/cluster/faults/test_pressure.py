@@ -13,7 +13,7 @@ from cluster.faults import processes
 from cluster.faults.job import Jobs, Seen
 from cluster.faults.stream import written
 from hamlet.job.driver import AHEAD
-from spark_ingest.sinks.sink import Sink
+from spark_ingest.sinks.sink import EpochSink
 
 # One is read while so many compute.
 MOST_AHEAD = AHEAD + 1
@@ -26,10 +26,10 @@ WIDTH = 4_096
 ROOM_BYTES = 40 << 20
 
 
-class Slow(Sink):
+class Slow(EpochSink):
     """Takes its time."""
 
-    def __init__(self, sink: Sink) -> None:
+    def __init__(self, sink: EpochSink) -> None:
         self._sink = sink
 
     def stage(self, epoch, tables, turn=None):
