@@ -54,7 +54,7 @@ import sys, time
 import ray
 from ray._private import state
 from hamlet.cli.commands import app
-from hamlet.job import run
+from hamlet.job import job_setup
 
 def look(*_, **__):
     found = []
@@ -79,7 +79,7 @@ def ask():
     await_room(ResourceRequest([{"CPU": 1}], "one"), told.append, limit_s=120)
     print("room for another")
 
-run.session.start = look
+job_setup.session.start = look
 app(
     ["run", "examples/ridesharing/workload.sase", "--address", sys.argv[1], "--checkpoint"]
     + [sys.argv[2], "--input", "generate:ridesharing?events=100&seed=1", "--spark-cores", "1"]
