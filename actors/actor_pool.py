@@ -33,7 +33,7 @@ A_CORE = {"CPU": 1.0}
 PATIENCE_SECONDS = 120.0
 
 
-class Crew:
+class ActorPool:
     """`size` aggregators. `close` ends all actors."""
 
     def __init__(self, size: int, routers: int) -> None:
@@ -61,7 +61,7 @@ class Crew:
 
     def route(
         self,
-        block: Parked | Collected,
+        block: SparkBlock | CollectedBlock,
         decoder: Decoder,
         origin: Origin,
         watermark: int | None,
@@ -82,7 +82,9 @@ class Crew:
 
     # ---- begin, and begin again ------------------------------------------------------------
 
-    def begin(self, begin: Callable[[int], Begin], which: Sequence[int] | None = None) -> list[int]:
+    def begin(
+        self, begin: Callable[[int], AggregatorSetup], which: Sequence[int] | None = None
+    ) -> list[int]:
         """Gives the numbers of their processes. Waits for an actor that is being restarted."""
         chosen = range(self.size) if which is None else which
         calls = [
@@ -168,7 +170,7 @@ _CRASHES = (
     ConnectionError,
 )
 # Rows that were on their way are gone.
-_LOSSES = (exceptions.ObjectLostError, NotFetched)
+_LOSSES = (exceptions.ObjectLostError, BlockLost)
 
 
 def cause(error: BaseException) -> BaseException:

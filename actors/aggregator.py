@@ -26,7 +26,7 @@ class NotBegun(Exception):
 
 
 @dataclass(frozen=True)
-class Begin:
+class AggregatorSetup:
     """What an aggregator begins with, and after a crash begins with again. `taken` is the last
     committed epoch, `saved` what its shards held then."""
 
@@ -50,7 +50,7 @@ class Aggregator:
         self._name = ""
         self._reported = 0.0
 
-    def begin(self, begin: Begin, optimizer: Any) -> int:
+    def begin(self, begin: AggregatorSetup, optimizer: Any) -> int:
         """Gives the number of its process."""
         self._optimizer = optimizer
         self._name = begin.name

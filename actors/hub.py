@@ -17,7 +17,7 @@ from runtime.metrics.snapshot import MetricsSnapshot
 
 
 @ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)
-class HubActor:
+class MetricsHubActor:
     def __init__(self) -> None:
         self._hub: http_server.MetricsServer | None = None
 
@@ -33,13 +33,13 @@ class HubActor:
         self._hub.update(snapshot)
 
 
-class Hub:
+class MetricsHub:
     """On the machine of the driver, whose loopback device its user can reach."""
 
     def __init__(self, port: int, host: str) -> None:
         here = ray.get_runtime_context().get_node_id()
         affinity = NodeAffinitySchedulingStrategy(here, soft=True)
-        self._actor: Any = HubActor.options(scheduling_strategy=affinity).remote()  # type: ignore[attr-defined]
+        self._actor: Any = MetricsHubActor.options(scheduling_strategy=affinity).remote()  # type: ignore[attr-defined]
         self._host = host
         try:
             self.url: str = ray.get(self._actor.begin.remote(port, host))

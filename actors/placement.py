@@ -26,7 +26,7 @@ _STEP_S = 1
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ResourceRequest:
     """Actors that must all have room at once. `told` says in words what they are."""
 
     bundles: Sequence[Bundle]
@@ -37,7 +37,9 @@ class Wanted:
         return sum(each.get("CPU", 0) for each in self.bundles)
 
 
-def await_room(wanted: Wanted, say: Callable[[str], None], limit_s: float = LIMIT_S) -> None:
+def await_room(
+    wanted: ResourceRequest, say: Callable[[str], None], limit_s: float = LIMIT_S
+) -> None:
     """Returns at once where there is room. `say` hears what is waited for and what there is, when
     that changes."""
     asks = f"{wanted.cores:g} free cores ({wanted.told})"

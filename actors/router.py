@@ -16,12 +16,12 @@ from runtime.pipeline.router import Splitter
 from runtime.pipeline.routing_table import Routing
 
 
-class NotFetched(Exception):
+class BlockLost(Exception):
     """The block is not to be had: whoever kept it has died, or has let go of it."""
 
 
 @dataclass(frozen=True)
-class Parked:
+class SparkBlock:
     """A partition that a Spark executor keeps as Arrow bytes, as RayDP names it."""
 
     executor: str
@@ -48,7 +48,7 @@ def _executor(name: str) -> Any:
 
 
 @dataclass(frozen=True)
-class Collected:
+class CollectedBlock:
     """A partition that the driver has collected: the plain way, where blocks cannot be had."""
 
     table: pa.Table
@@ -63,7 +63,7 @@ class Router:
 
     def route(
         self,
-        block: Parked | Collected,
+        block: SparkBlock | CollectedBlock,
         decoder: Decoder,
         origin: Origin,
         routing: Routing,
@@ -73,7 +73,7 @@ class Router:
         try:
             table = block.fetch()
         except Exception as error:
-            raise NotFetched(f"a block of Spark is lost: {error}") from error
+            raise BlockLost(f"a block of Spark is lost: {error}") from error
         splitter = Splitter(routing, watermark)
         portions = splitter.split(decoder.decode(table, origin))
         return splitter.told, *portions

@@ -21,8 +21,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from actors import cluster as clusters
-from actors.actor_pool import Crew
-from actors.hub import Hub
+from actors.actor_pool import ActorPool
+from actors.hub import MetricsHub
 from benchmarks import _streams as streams
 from hamlet.job.driver import Driver
 from hamlet.job.epoch_reader import EpochReader
@@ -40,7 +40,7 @@ from runtime.pipeline.checkpoint import Checkpoints
 from runtime.pipeline.routing_table import Reading
 from runtime.pipeline.shard import Settings
 from spark_ingest import session
-from spark_ingest.arrow_export import Handover
+from spark_ingest.arrow_export import ArrowExport
 from spark_ingest.sinks.file_sink import PartsSink
 from spark_ingest.sinks.staging import Staging
 from spark_ingest.sources.files import FileSource
@@ -97,8 +97,8 @@ class Job:
     """Ray, Spark and a crew, for as many runs as one likes."""
 
     spark: SparkSession
-    crew: Crew
-    hub: Hub
+    crew: ActorPool
+    hub: MetricsHub
 
     def run(
         self,
@@ -142,10 +142,10 @@ class Job:
 def started(cores: int | None = None) -> Iterator[Job]:
     """`cores` are those of Spark's executor; all of the machine's if nobody says."""
     with clusters.start(session.environment(embedded=True)) as cluster:
-        crew = Crew(AGGREGATORS, AGGREGATORS)
-        size = session.Size(cores=cores or os.cpu_count() or 2)
+        crew = ActorPool(AGGREGATORS, AGGREGATORS)
+        size = session.SparkSize(cores=cores or os.cpu_count() or 2)
         spark = session.start(cluster, size, limit_s=SPARK_SECONDS)
-        hub = Hub(0, LOOPBACK)
+        hub = MetricsHub(0, LOOPBACK)
         yield Job(spark, crew, hub)
         hub.close()
         crew.close()

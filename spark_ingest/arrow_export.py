@@ -15,15 +15,15 @@ import pyarrow as pa
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
-from actors.router import Collected, NotFetched, Parked
+from actors.router import BlockLost, CollectedBlock, SparkBlock
 
 EXECUTOR = "raydp-executor-"
 
 
-class Blocks:
+class ExportedBlocks:
     """A frame's partitions, in order. `release` lets Spark forget them."""
 
-    def __init__(self, parts: Sequence[Parked | Collected], release: Any = None) -> None:
+    def __init__(self, parts: Sequence[SparkBlock | CollectedBlock], release: Any = None) -> None:
         self.parts = parts
         self._release = release
 
@@ -33,17 +33,17 @@ class Blocks:
             self._release = None
 
 
-class Handover:
+class ArrowExport:
     def __init__(self, spark: SparkSession, *, blocks: bool = True) -> None:
         self._spark = spark
         self._blocks = blocks
         self._names: dict[str, str] | None = None
 
-    def park(self, frame: DataFrame) -> Blocks:
+    def park(self, frame: DataFrame) -> ExportedBlocks:
         """Runs the frame, and leaves its partitions where routers can fetch them."""
         return self._parked(frame) if self._blocks else _collected(frame)
 
-    def _parked(self, frame: DataFrame) -> Blocks:
+    def _parked(self, frame: DataFrame) -> ExportedBlocks:
         """As RayDP's `prepareRecoverableRDD`, without its calls to actors: they cost as much as
         the reading of a small epoch."""
         java = self._java
@@ -58,10 +58,10 @@ class Handover:
             rdd.unpersist(False)
             raise
         parts = [
-            Parked(EXECUTOR + place, number, n, schema, java.agent)
+            SparkBlock(EXECUTOR + place, number, n, schema, java.agent)
             for n, place in enumerate(self._by_actor(places))
         ]
-        return Blocks(parts, lambda: rdd.unpersist(False))
+        return ExportedBlocks(parts, lambda: rdd.unpersist(False))
 
     @cached_property
     def _java(self) -> _Java:
@@ -97,7 +97,7 @@ class _Java:
         """The executor that keeps a partition."""
         found = self._blocks.getLocations(self._block(rdd, partition))
         if found.isEmpty():
-            raise NotFetched("a block of Spark is lost: its executor has gone")
+            raise BlockLost("a block of Spark is lost: its executor has gone")
         return str(found.head().executorId())
 
 
@@ -107,11 +107,11 @@ def _first_name(place: str, names: dict[str, str]) -> str:
     return place
 
 
-def _collected(frame: DataFrame) -> Blocks:
+def _collected(frame: DataFrame) -> ExportedBlocks:
     """One table for each partition."""
     numbered = frame.rdd.getNumPartitions()
     if numbered == 1:
-        return Blocks([Collected(_table(frame))])
+        return ExportedBlocks([CollectedBlock(_table(frame))])
     from pyspark.sql.functions import spark_partition_id
 
     name = "__partition__"
@@ -119,10 +119,10 @@ def _collected(frame: DataFrame) -> Blocks:
     import pyarrow.compute as pc
 
     parts = [
-        Collected(table.filter(pc.equal(table[name], number)).drop_columns([name]))
+        CollectedBlock(table.filter(pc.equal(table[name], number)).drop_columns([name]))
         for number in range(numbered)
     ]
-    return Blocks(parts)
+    return ExportedBlocks(parts)
 
 
 def _table(frame: DataFrame) -> pa.Table:

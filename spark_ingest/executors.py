@@ -24,7 +24,7 @@ def count(session: SparkSession) -> int:
     return int(context.getExecutorMemoryStatus().size()) - 1  # the driver counts as one
 
 
-class Watch:
+class ExecutorMonitor:
     """Looks after `wanted` executors, in a thread of its own, until it is stopped or the session
     is."""
 

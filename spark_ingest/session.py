@@ -26,7 +26,7 @@ ROWS_PER_ARROW_BATCH = 100_000
 
 
 @dataclass(frozen=True)
-class Size:
+class SparkSize:
     """What a session may use, and into how many partitions a shuffle goes.
 
     The number of partitions must stay as it is for the life of a checkpoint.
@@ -60,7 +60,7 @@ def environment(embedded: bool) -> dict[str, str]:
 
 def start(
     cluster: Cluster,
-    size: Size | None = None,
+    size: SparkSize | None = None,
     *,
     jars: Sequence[Path] = (),
     settings: dict[str, str] | None = None,
@@ -74,11 +74,11 @@ def start(
     `jars` are put on the class path of driver and executors; on a cluster of several machines
     they must lie at the same path on each. RayDP repeats `settings` on command lines: no secrets.
     """
-    size = size or Size()
+    size = size or SparkSize()
     cluster.before_close(stop)
     attempt = _Attempt(cluster, size, _settings(cluster, size, jars) | (settings or {}))
     session = attempt.wait(limit_s)
-    cluster.before_close(executors.Watch(session, size.executors).stop)
+    cluster.before_close(executors.ExecutorMonitor(session, size.executors).stop)
     return session
 
 
@@ -102,7 +102,7 @@ def stop() -> None:
 class _Attempt:
     """Starts the session in a thread of its own, since RayDP waits for ever for what is missing."""
 
-    def __init__(self, cluster: Cluster, size: Size, settings: dict[str, str]) -> None:
+    def __init__(self, cluster: Cluster, size: SparkSize, settings: dict[str, str]) -> None:
         self._logs = cluster.logs
         self._size = size
         self._settings = settings
@@ -141,7 +141,7 @@ class _Attempt:
             time.sleep(0.05)
 
 
-def _settings(cluster: Cluster, size: Size, jars: Sequence[Path]) -> dict[str, str]:
+def _settings(cluster: Cluster, size: SparkSize, jars: Sequence[Path]) -> dict[str, str]:
     log4j = jvm.write_log4j(cluster.folder / "log4j2.properties", cluster.logs / "spark-driver.log")
     flags = " ".join(jvm.FLAGS)
     settings = {

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from actors.actor_pool import Crew
+from actors.actor_pool import ActorPool
 from benchmarks import _pipeline as pipeline
 from benchmarks._scaling.measure import Times
 from benchmarks._scaling.store import Row, sized, timed
@@ -80,7 +80,7 @@ def measured(asked: Asked) -> list[Row]:
 
 def _throughput(job: pipeline.Job, asked: Asked, scratch: Path) -> list[Row]:
     workload = parse(asked.workload)
-    crews = {size: Crew(size, min(size, 2)) for size in asked.aggregators}
+    crews = {size: ActorPool(size, min(size, 2)) for size in asked.aggregators}
     times = {size: Times() for size in crews}
     parts: dict[tuple[str, int], Times] = {}
     counted: dict[int, pipeline.Quiet] = {}

@@ -10,7 +10,7 @@ from hamlet.cli.enums import OutputFormat
 from hamlet.cli.table_sink import TableSink
 from runtime.io.write import ResultWriter
 from runtime.language.query import Workload
-from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Sink, Turn
+from spark_ingest.sinks.sink import DEAD_LETTER, LATE, EpochSink, ReplayPoint
 
 PRINTED = (OutputFormat.TABLE, OutputFormat.JSON)
 
@@ -30,7 +30,9 @@ class ConsoleSink(Sink):
         self._last: dict[str, pa.Table] = {}
         self._staged: dict[int, Mapping[str, pa.Table]] = {}
 
-    def stage(self, epoch: int, tables: Mapping[str, pa.Table], turn: Turn | None = None) -> None:
+    def stage(
+        self, epoch: int, tables: Mapping[str, pa.Table], turn: ReplayPoint | None = None
+    ) -> None:
         beside = (DEAD_LETTER, LATE)
         self._staged[epoch] = {name: each for name, each in tables.items() if name not in beside}
 

@@ -29,7 +29,7 @@ from runtime.language.query import Workload
 from runtime.pipeline.bound_workload import Intake
 from runtime.pipeline.checkpoint import Checkpoints
 from spark_ingest.sinks.file_sink import PartsSink, WholeSink
-from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Sink
+from spark_ingest.sinks.sink import DEAD_LETTER, LATE, EpochSink
 from spark_ingest.sinks.staging import Staging
 
 
@@ -97,7 +97,7 @@ class _Sinks:
         self._console: ConsoleSink | None = None
         self.ended = 0.0
 
-    def make(self, checkpoints: Checkpoints, intake: Intake) -> Sink:
+    def make(self, checkpoints: Checkpoints, intake: Intake) -> EpochSink:
         output = self._output
         names = [query.name for query in intake.workload]
         staging = Staging(checkpoints.folder)
@@ -112,7 +112,7 @@ class _Sinks:
         self._console = ConsoleSink(intake.workload, output.format, output.limit, live)
         return self._console
 
-    def _kafka(self, job: str, staging: Staging) -> Sink:
+    def _kafka(self, job: str, staging: Staging) -> EpochSink:
         from spark_ingest.kafka.address import parse_address
         from spark_ingest.kafka.options import read_options
         from spark_ingest.sinks.kafka import KafkaSink

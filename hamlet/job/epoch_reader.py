@@ -12,11 +12,11 @@ import ray
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from actors.actor_pool import Crew, Ref
+from actors.actor_pool import ActorPool, Ref
 from runtime.io.decode import Origin
 from runtime.pipeline.router import Told, renumbered
-from spark_ingest.arrow_export import Handover
-from spark_ingest.sources.source import Range, Source
+from spark_ingest.arrow_export import ArrowExport
+from spark_ingest.sources.source import SourceRange, StreamSource
 
 
 @dataclass
@@ -49,7 +49,7 @@ class EpochReader:
         self._handover = handover
         self._pool = pool
 
-    def read(self, wanted: Range, columns: Sequence[str], watermark: int | None) -> Read:
+    def read(self, wanted: SourceRange, columns: Sequence[str], watermark: int | None) -> Read:
         try:
             return self._read(wanted, columns, watermark)
         except BaseException as error:

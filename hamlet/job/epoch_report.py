@@ -15,7 +15,7 @@ from runtime.pipeline.aggregation import Answer
 from runtime.pipeline.manifest import Counts
 from runtime.pipeline.router import OTHER_TYPES
 from runtime.plan.decisions import Decisions
-from spark_ingest.sources.source import Source
+from spark_ingest.sources.source import StreamSource
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def spans_of(epoch: Epoch, answers: list[Answer], times: list[float]) -> tuple[S
 
 
 def told_of(
-    epoch: Epoch, finished: Finished, source: Source, backlog: int, decisions: list[Decisions]
+    epoch: Epoch, finished: Finished, source: StreamSource, backlog: int, decisions: list[Decisions]
 ) -> Told:
     """Of an epoch that is committed. `decisions` are those of the job so far."""
     answers = finished.answers

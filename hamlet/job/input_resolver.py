@@ -27,8 +27,8 @@ from runtime.io.read import listed, open_input, open_needed
 from runtime.io.reader import Needs
 from spark_ingest.sources.files import FileSource
 from spark_ingest.sources.segments import Feed, SegmentSource
-from spark_ingest.sources.source import Position, Source
-from spark_ingest.sources.stream_inputs import Generated, Lines
+from spark_ingest.sources.source import Position, StreamSource
+from spark_ingest.sources.stream_inputs import GeneratedFeed, SocketFeed
 
 WAIT_SECONDS = 0.2
 
@@ -79,7 +79,7 @@ class FileInput(ResolvedInput):
 
     def open(
         self, spark: SparkSession, folder: Path, schema: pa.Schema | None, at: Position | None
-    ) -> Source:
+    ) -> StreamSource:
         return FileSource(
             spark,
             self._path,
@@ -124,7 +124,7 @@ class CopiedInput(FileInput):
 
     def open(
         self, spark: SparkSession, folder: Path, schema: pa.Schema | None, at: Position | None
-    ) -> Source:
+    ) -> StreamSource:
         if at is not None:
             raise InputError(
                 f"{self.options.text} cannot be read from where an earlier run stopped",
@@ -170,7 +170,7 @@ class FeedInput(ResolvedInput):
 
     def open(
         self, spark: SparkSession, folder: Path, schema: pa.Schema | None, at: Position | None
-    ) -> Source:
+    ) -> StreamSource:
         return SegmentSource(
             spark,
             self._feed,
@@ -198,7 +198,7 @@ class KafkaInput(ResolvedInput):
 
     def open(
         self, spark: SparkSession, folder: Path, schema: pa.Schema | None, at: Position | None
-    ) -> Source:
+    ) -> StreamSource:
         from spark_ingest.kafka.avro import read_avsc
         from spark_ingest.sources.kafka import KafkaSource
 

@@ -48,10 +48,10 @@ from runtime.pipeline.manifest import Counts, Manifest
 from runtime.pipeline.routing_table import Reading
 from runtime.plan.decisions import Decisions
 from spark_ingest import session
-from spark_ingest.arrow_export import Handover
+from spark_ingest.arrow_export import ArrowExport
 from spark_ingest.jars import kafka_jars
-from spark_ingest.sinks.sink import Sink
-from spark_ingest.sources.source import Source
+from spark_ingest.sinks.sink import EpochSink
+from spark_ingest.sources.source import StreamSource
 
 # Shards for each aggregator: a resumed job can have this many times more aggregators.
 SHARDS_EACH = 4
@@ -72,7 +72,7 @@ class Screen(Watcher, Protocol):
         """The address of the live page."""
 
 
-MakeSink = Callable[[Checkpoints, Intake], Sink]
+MakeSink = Callable[[Checkpoints, Intake], EpochSink]
 
 
 @dataclass

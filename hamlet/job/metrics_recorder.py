@@ -20,7 +20,7 @@ from runtime.pipeline.manifest import Manifest
 from runtime.plan.decisions import Decisions
 from runtime.plan.explain.live import drawings
 from runtime.plan.sharing_plan import Plan
-from spark_ingest.sources.source import Source
+from spark_ingest.sources.source import StreamSource
 
 
 class Record:
@@ -77,7 +77,7 @@ class Record:
         self.show()
 
     def published(
-        self, epoch: Epoch, finished: Finished, source: Source, in_flight: int, backlog: int
+        self, epoch: Epoch, finished: Finished, source: StreamSource, in_flight: int, backlog: int
     ) -> None:
         """The results of an epoch are out."""
         self._arrive(epoch.read)

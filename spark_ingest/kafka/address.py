@@ -17,7 +17,7 @@ _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
 @dataclass(frozen=True)
-class Address:
+class KafkaAddress:
     brokers: tuple[str, ...]
     topic: str
 
@@ -33,7 +33,7 @@ def is_kafka(text: str) -> bool:
     return text.startswith(SCHEME)
 
 
-def parse_address(text: str) -> Address:
+def parse_address(text: str) -> KafkaAddress:
     brokers, slash, topic = text.removeprefix(SCHEME).partition("/")
     if not is_kafka(text) or not slash:
         raise InputError(f"{text} is no address of a Kafka topic", _EXPECTED)
@@ -44,7 +44,7 @@ def parse_address(text: str) -> Address:
         )
     if not _TOPIC.fullmatch(topic) or topic in (".", ".."):
         raise InputError(f"`{topic}` cannot be the name of a Kafka topic", _EXPECTED)
-    return Address(tuple(_broker(each, text) for each in brokers.split(",")), topic)
+    return KafkaAddress(tuple(_broker(each, text) for each in brokers.split(",")), topic)
 
 
 def _broker(text: str, whole: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from confluent_kafka import KafkaError, KafkaException
 
 from runtime.errors import HamletError, InputError
-from spark_ingest.kafka.address import Address
+from spark_ingest.kafka.address import KafkaAddress
 
 # A cluster that is starting, stopping or electing a leader.
 _PASSING = frozenset(
@@ -60,7 +60,7 @@ def no_entry(error: KafkaError) -> bool:
     return error.code() in _NO_ENTRY
 
 
-def explained(error: KafkaError, address: Address) -> HamletError:
+def explained(error: KafkaError, address: KafkaAddress) -> HamletError:
     text = f"{address}: {error.str()}"
     if no_entry(error):
         return InputError(text, "see to the file of --kafka-options")
@@ -69,7 +69,7 @@ def explained(error: KafkaError, address: Address) -> HamletError:
     return HamletError(text)
 
 
-def unreachable(address: Address, seconds: float, last: KafkaError | None) -> HamletError:
+def unreachable(address: KafkaAddress, seconds: float, last: KafkaError | None) -> HamletError:
     reason = "" if last is None else f"; the last word: {last.str()}"
     return HamletError(
         f"no broker of {address.servers} has answered for {seconds:.0f} s{reason}",

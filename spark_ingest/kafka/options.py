@@ -38,7 +38,7 @@ _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
 @dataclass(frozen=True)
-class Options:
+class KafkaOptions:
     """Checked options. They hold secrets, so they are not shown."""
 
     values: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -69,7 +69,7 @@ class Options:
         return options
 
 
-def read_options(path: str | Path, environment: Mapping[str, str] = os.environ) -> Options:
+def read_options(path: str | Path, environment: Mapping[str, str] = os.environ) -> KafkaOptions:
     values: dict[str, str] = {}
     for number, line in enumerate(_text(path).splitlines(), 1):
         line = line.strip()
@@ -85,7 +85,7 @@ def read_options(path: str | Path, environment: Mapping[str, str] = os.environ) 
             raise InputError(f"{place}: `{name}` is given twice")
         values[name] = _filled(value, environment, place)
     _check(values, path)
-    return Options(values)
+    return KafkaOptions(values)
 
 
 def _text(path: str | Path) -> str:

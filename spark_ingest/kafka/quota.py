@@ -27,7 +27,7 @@ def fair_shares(waiting: Mapping[int, int], most: int) -> dict[int, int]:
     return shares
 
 
-class Sizes:
+class PartitionSizes:
     """About how many bytes a record has: of what was seen lately, as topics change slowly."""
 
     def __init__(self) -> None:

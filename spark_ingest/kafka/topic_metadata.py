@@ -24,9 +24,9 @@ from confluent_kafka import (
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec, TopicDescription
 
 from runtime.errors import HamletError, InputError, did_you_mean
-from spark_ingest.kafka.address import Address
+from spark_ingest.kafka.address import KafkaAddress
 from spark_ingest.kafka.failures import cause, explained, no_entry, passes, unreachable
-from spark_ingest.kafka.options import Options
+from spark_ingest.kafka.options import KafkaOptions
 
 PATIENCE = 300.0
 ANSWER = 5.0
@@ -50,7 +50,7 @@ def silent(message: str) -> None:
     """For those who have nobody to tell."""
 
 
-def client_config(address: Address, options: Options) -> dict[str, Any]:
+def client_config(address: KafkaAddress, options: KafkaOptions) -> dict[str, Any]:
     """What all clients of librdkafka need. Its own log goes to Python's."""
     return {
         "bootstrap.servers": address.servers,
@@ -62,11 +62,11 @@ def client_config(address: Address, options: Options) -> dict[str, Any]:
     }
 
 
-class Lookup:
+class TopicMetadata:
     def __init__(
         self,
-        address: Address,
-        options: Options,
+        address: KafkaAddress,
+        options: KafkaOptions,
         *,
         patience: float = PATIENCE,
         say: Say = silent,
@@ -223,7 +223,7 @@ class Lookup:
 class _Refused(HamletError):
     """The answer was no."""
 
-    def __init__(self, error: KafkaError, address: Address) -> None:
+    def __init__(self, error: KafkaError, address: KafkaAddress) -> None:
         told = explained(error, address)
         super().__init__(told.message, told.hint)
         self.error = error

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from runtime.errors import HamletError
-from spark_ingest.kafka.address import Address
+from spark_ingest.kafka.address import KafkaAddress
 from spark_ingest.kafka.failures import cause, explained, no_entry, unreachable
-from spark_ingest.kafka.options import Options
+from spark_ingest.kafka.options import KafkaOptions
 from spark_ingest.kafka.topic_metadata import PATIENCE, Say, client_config, silent
 
 # A job that was killed and is not started again blocks readers of its topic for this long.
@@ -41,13 +41,13 @@ class Outgoing:
     value: str
 
 
-class Transactions:
+class TransactionalProducer:
     """Those of one job. Whoever starts last with the job's name shuts out those before."""
 
     def __init__(
         self,
-        address: Address,
-        options: Options,
+        address: KafkaAddress,
+        options: KafkaOptions,
         job: str,
         *,
         patience: float = PATIENCE,

@@ -19,20 +19,22 @@ from runtime.errors import HamletError
 from runtime.io.atomic import AtomicFiles, folder, make_last
 from runtime.io.encode import SUFFIXES, checked, encode_all, encoder
 from runtime.io.file_names import FileNames
-from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Sink, Turn
+from spark_ingest.sinks.sink import DEAD_LETTER, LATE, EpochSink, ReplayPoint
 from spark_ingest.sinks.staging import Staging
 
 _PART = re.compile(r"part-(\d{9})\.\w+$")
 
 
-class WholeSink(Sink):
+class WholeSink(EpochSink):
     """The results of a bounded input: kept epoch by epoch, for whoever writes them as a whole in
     the end."""
 
     def __init__(self, staging: Staging) -> None:
         self._staging = staging
 
-    def stage(self, epoch: int, tables: Mapping[str, pa.Table], turn: Turn | None = None) -> None:
+    def stage(
+        self, epoch: int, tables: Mapping[str, pa.Table], turn: ReplayPoint | None = None
+    ) -> None:
         there = {name: table for name, table in tables.items() if table.num_rows}
         if there:
             self._staging.write(epoch, there)
@@ -60,7 +62,9 @@ class PartsSink(WholeSink):
         self._keeper = ThreadPoolExecutor(1, "parts-kept")
         self._keeping: Future[None] | None = None
 
-    def stage(self, epoch: int, tables: Mapping[str, pa.Table], turn: Turn | None = None) -> None:
+    def stage(
+        self, epoch: int, tables: Mapping[str, pa.Table], turn: ReplayPoint | None = None
+    ) -> None:
         """As the files that they will be: publishing only puts them in their places."""
         there = {name: table for name, table in tables.items() if table.num_rows}
         files = {self._name(epoch, name): self._encoded(table) for name, table in there.items()}

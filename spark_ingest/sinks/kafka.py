@@ -16,11 +16,11 @@ import pyarrow as pa
 
 from runtime.errors import HamletError
 from runtime.pipeline.dead_letter import rows_as_json
-from spark_ingest.kafka.address import Address
-from spark_ingest.kafka.options import Options
-from spark_ingest.kafka.topic_metadata import PATIENCE, Lookup, Say, silent
-from spark_ingest.kafka.transactions import Outgoing, Transactions
-from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Sink, Turn
+from spark_ingest.kafka.address import KafkaAddress
+from spark_ingest.kafka.options import KafkaOptions
+from spark_ingest.kafka.topic_metadata import PATIENCE, Say, TopicMetadata, silent
+from spark_ingest.kafka.transactions import Outgoing, TransactionalProducer
+from spark_ingest.sinks.sink import DEAD_LETTER, LATE, EpochSink, ReplayPoint
 from spark_ingest.sinks.staging import Staging, packed, unpacked
 
 SIDE = {DEAD_LETTER: "-dead-letter", LATE: "-late"}
@@ -33,30 +33,32 @@ _LARGEST_TURN = 1 << 19
 _MARKERS = {"cleanup.policy": "compact", "segment.ms": "3600000"}
 
 
-class KafkaSink(Sink):
+class KafkaSink(EpochSink):
     """`recover` comes first: it makes the topics, and shuts out an earlier process of the job."""
 
     def __init__(
         self,
-        address: Address,
+        address: KafkaAddress,
         job: str,
         staging: Staging,
         *,
-        options: Options | None = None,
+        options: KafkaOptions | None = None,
         patience: float = PATIENCE,
         say: Say = silent,
     ) -> None:
         self._address = address
         self._job = job
         self._staging = staging
-        self._options = options or Options()
+        self._options = options or KafkaOptions()
         self._patience = patience
         self._say = say
-        self._transactions: Transactions | None = None
+        self._transactions: TransactionalProducer | None = None
         self._published = -1
         self._made: set[str] = set()
 
-    def stage(self, epoch: int, tables: Mapping[str, pa.Table], turn: Turn | None = None) -> None:
+    def stage(
+        self, epoch: int, tables: Mapping[str, pa.Table], turn: ReplayPoint | None = None
+    ) -> None:
         files = {name: packed(table) for name, table in tables.items()}
         mark = b"" if turn is None else json.dumps(asdict(turn)).encode()
         if 0 < len(mark) <= _LARGEST_TURN:
@@ -81,7 +83,7 @@ class KafkaSink(Sink):
         self._published = epoch
         self._drop(each for each in staged if each < epoch)
 
-    def recover(self, committed: int) -> Turn | None:
+    def recover(self, committed: int) -> ReplayPoint | None:
         self._create(self._address.topic)
         marked, turn = self._take_over()
         if committed < 0 <= marked:
@@ -113,10 +115,10 @@ class KafkaSink(Sink):
             self._transactions.close()
         self._transactions = None
 
-    def _take_over(self) -> tuple[int, Turn | None]:
+    def _take_over(self) -> tuple[int, ReplayPoint | None]:
         """The last epoch that was published; -1: none. Read when nobody else can publish."""
         self._create(self._epochs, partitions=1, **_MARKERS)
-        self._transactions = Transactions(
+        self._transactions = TransactionalProducer(
             self._address, self._options, self._job, patience=self._patience, say=self._say
         )
         last: dict[str, Any] = {"epoch": -1}
@@ -126,7 +128,7 @@ class KafkaSink(Sink):
             if message.key() == self._job.encode() and message.value():
                 last = json.loads(message.value() or b"")
         turn = last.get("turn")
-        return int(last["epoch"]), None if turn is None else Turn(**turn)
+        return int(last["epoch"]), None if turn is None else ReplayPoint(**turn)
 
     def _send(
         self, epoch: int, tables: Mapping[str, pa.Table], turn: dict[str, Any] | None = None
@@ -172,6 +174,6 @@ class KafkaSink(Sink):
             self._lookup(topic).create(partitions, **config)
         self._made.add(topic)
 
-    def _lookup(self, topic: str) -> Lookup:
-        address = Address(self._address.brokers, topic)
-        return Lookup(address, self._options, patience=self._patience, say=self._say)
+    def _lookup(self, topic: str) -> TopicMetadata:
+        address = KafkaAddress(self._address.brokers, topic)
+        return TopicMetadata(address, self._options, patience=self._patience, say=self._say)

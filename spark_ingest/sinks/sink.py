@@ -20,7 +20,7 @@ LATE = "_late"
 
 
 @dataclass(frozen=True)
-class Turn:
+class ReplayPoint:
     """What makes an epoch give the same results once more: up to where it read, and the time after
     it, of all and by the source's partitions."""
 
@@ -30,9 +30,11 @@ class Turn:
     last: bool = False
 
 
-class Sink(ABC):
+class EpochSink(ABC):
     @abstractmethod
-    def stage(self, epoch: int, tables: Mapping[str, pa.Table], turn: Turn | None = None) -> None:
+    def stage(
+        self, epoch: int, tables: Mapping[str, pa.Table], turn: ReplayPoint | None = None
+    ) -> None:
         """Keeps the tables (by query, and DEAD_LETTER and LATE) where a crash does not reach
         them, and where no reader takes them for results. Replaces what was staged before under
         this epoch."""
@@ -42,7 +44,7 @@ class Sink(ABC):
         """Makes what was staged visible, all at once; nothing if that has been done."""
 
     @abstractmethod
-    def recover(self, committed: int) -> Turn | None:
+    def recover(self, committed: int) -> ReplayPoint | None:
         """At the start: publishes the last committed epoch (-1: none) if that is missing, and
         drops what was staged for later ones. Where the next epoch is out already and cannot be
         taken back, since its checkpoint was lost, gives what it must be once more."""

@@ -31,7 +31,7 @@ from runtime.io.spark_decoders import Lines, Packed, Typed
 from runtime.pipeline.dead_letter import dead_source
 from runtime.types.time_codec import Clock
 from spark_ingest.sources.columns import spark_schema
-from spark_ingest.sources.source import Position, Range, Reading, Source
+from spark_ingest.sources.source import Position, SourceFrame, SourceRange, StreamSource
 
 # A partition is a task, and a block for a router; more of them in one epoch help nobody.
 MOST_FILES = 64
@@ -45,7 +45,7 @@ MOST_TEXT = 1 << 30
 
 
 @dataclass(frozen=True)
-class File:
+class InputFile:
     path: str
     size: int
     changed: int
@@ -57,13 +57,13 @@ class File:
         return re.sub(r"([\\\[\]{}*?])", r"\\\1", os.path.abspath(self.path))
 
     @classmethod
-    def of(cls, path: Path) -> File:
+    def of(cls, path: Path) -> InputFile:
         known = os.stat(path)
         # When it was written or got its name, which is what happens to a file that appears whole.
         return cls(str(path), known.st_size, known.st_mtime_ns, known.st_ctime)
 
 
-class FileSource(Source):
+class FileSource(StreamSource):
     def __init__(
         self,
         spark: SparkSession,
@@ -88,15 +88,15 @@ class FileSource(Source):
         self._unit = unit
         self._floors: dict[str, int | None] = {}
         self._readers: dict[tuple[pa.Schema, tuple[str, ...]], DataFrameReader] = {}
-        self._kinds: dict[File, Kind | Unreadable] = {}
-        self._damaged: dict[File, Unreadable] = {}
+        self._kinds: dict[InputFile, Kind | Unreadable] = {}
+        self._damaged: dict[InputFile, Unreadable] = {}
 
     # ---- what there is ---------------------------------------------------------------------
 
     def first(self) -> Position:
         return {"files": []}
 
-    def next(self, position: Position, limit: int) -> Range | None:
+    def next(self, position: Position, limit: int) -> SourceRange | None:
         """A position has the names of all files that were read and are still there."""
         if not self.bounded:
             self._names = self._listed()
@@ -107,13 +107,13 @@ class FileSource(Source):
             return None
         there = [name for name in self._names if name in seen]
         end = {"files": [*there, *list(waiting)[: len(chosen)]]}
-        return Range(position, end, chosen, *self._about(chosen))
+        return SourceRange(position, end, chosen, *self._about(chosen))
 
-    def between(self, start: Position, end: Position) -> Range:
+    def between(self, start: Position, end: Position) -> SourceRange:
         seen = set(start["files"])
         return self._again(start, end, [name for name in end["files"] if name not in seen])
 
-    def _again(self, start: Position, end: Position, names: Sequence[str]) -> Range:
+    def _again(self, start: Position, end: Position, names: Sequence[str]) -> SourceRange:
         try:
             files = [self._file(name) for name in names]
         except FileNotFoundError as error:
@@ -122,9 +122,9 @@ class FileSource(Source):
                 "was damaged",
                 "put it back, or start anew without the checkpoint",
             ) from None
-        return Range(start, end, files, *self._about(files))
+        return SourceRange(start, end, files, *self._about(files))
 
-    def _about(self, files: Sequence[File]) -> tuple[int, float]:
+    def _about(self, files: Sequence[InputFile]) -> tuple[int, float]:
         """How much it is, and when the last of it came: of what is all there, just now."""
         now = time.time()
         came = now if self.bounded else min(now, max(file.arrived for file in files))
@@ -144,7 +144,7 @@ class FileSource(Source):
         names, self.skipped = listed(self._path, self._wish)
         return names
 
-    def _files(self, names: list[str]) -> dict[str, File]:
+    def _files(self, names: list[str]) -> dict[str, InputFile]:
         """The first of them, without those that are gone already."""
         found = {}
         for name in names[:MOST_FILES]:
@@ -152,8 +152,8 @@ class FileSource(Source):
                 found[name] = self._file(name)
         return found
 
-    def _file(self, name: str) -> File:
-        return File.of(Path(self._at(name)))
+    def _file(self, name: str) -> InputFile:
+        return InputFile.of(Path(self._at(name)))
 
     def _at(self, name: str) -> str:
         return str(self._path / name if self._path.is_dir() else self._path)
@@ -178,7 +178,7 @@ class FileSource(Source):
         wish = None if self._wish is None else self._wish.value
         return open_needed(self._path, self._needs, wish)
 
-    def _kind(self, file: File) -> Kind | Unreadable:
+    def _kind(self, file: InputFile) -> Kind | Unreadable:
         if len(self._kinds) > KNOWN_KINDS:
             self._kinds.clear()
         if file not in self._kinds:
@@ -190,12 +190,12 @@ class FileSource(Source):
 
     # ---- a range as a frame ----------------------------------------------------------------
 
-    def read(self, wanted: Range, columns: Sequence[str]) -> Reading:
+    def read(self, wanted: SourceRange, columns: Sequence[str]) -> SourceFrame:
         lost = self._lost(wanted, columns)
-        files: list[File] = [file for file in wanted.work if file not in lost]
+        files: list[InputFile] = [file for file in wanted.work if file not in lost]
         floor = self._floor(wanted)
         if not files:
-            return Reading(None, Typed(pa.schema([])), [], [], list(lost.values()), floor)
+            return SourceFrame(None, Typed(pa.schema([])), [], [], list(lost.values()), floor)
         kind = self._kind(files[0])
         assert isinstance(kind, Kind)
         target = _chosen(self.schema, columns)
@@ -221,14 +221,14 @@ class FileSource(Source):
         if kind.format is Format.PARQUET:
             named = {self._shown(file.path): Path(file.path) for file in files}
             raw = lambda source, rows: rows_of(named[source], rows)  # noqa: E731
-        return Reading(frame, decoder, origins, order, list(lost.values()), floor, raw)
+        return SourceFrame(frame, decoder, origins, order, list(lost.values()), floor, raw)
 
-    def _origin(self, file: File) -> Origin:
+    def _origin(self, file: InputFile) -> Origin:
         """Of what is all there from the start, nothing has arrived by itself."""
         arrived = None if self.bounded else min(file.arrived, time.time())
         return Origin(self._shown(file.path), arrived=arrived)
 
-    def _lost(self, wanted: Range, columns: Sequence[str]) -> dict[File, pa.Table]:
+    def _lost(self, wanted: SourceRange, columns: Sequence[str]) -> dict[InputFile, pa.Table]:
         """Files that cannot be read, with their dead letters."""
         lost = {}
         for file in wanted.work:
@@ -239,7 +239,7 @@ class FileSource(Source):
                 lost[file] = dead_source(self._shown(file.path), reason)
         return lost
 
-    def _obstacle(self, file: File, columns: Sequence[str]) -> str | None:
+    def _obstacle(self, file: InputFile, columns: Sequence[str]) -> str | None:
         kind = self._damaged.get(file) or self._kind(file)
         if isinstance(kind, Unreadable):
             return kind.reason
@@ -273,7 +273,7 @@ class FileSource(Source):
         for name in ("maxPartitionBytes", "openCostInBytes"):
             self._spark.conf.set(f"spark.sql.files.{name}", str(size))
 
-    def _floor(self, wanted: Range) -> int | None:
+    def _floor(self, wanted: SourceRange) -> int | None:
         """Of what is still to be read, the earliest time, if footers tell."""
         if not self.bounded:
             return None
@@ -289,7 +289,7 @@ class FileSource(Source):
             self._floors[path] = None if known is None else known[0]
         return self._floors[path]
 
-    def _parquet(self, files: list[File], kind: Kind, columns: Sequence[str]) -> DataFrame:
+    def _parquet(self, files: list[InputFile], kind: Kind, columns: Sequence[str]) -> DataFrame:
         """Spark is told the types: looking at footers would be a job of its own."""
         assert kind.schema is not None
         known = kind.schema, tuple(columns)
@@ -301,8 +301,8 @@ class FileSource(Source):
 
 
 def _first_of(
-    waiting: Iterable[File], limit: int, kind_of: Callable[[File], Kind | Unreadable]
-) -> Iterator[File]:
+    waiting: Iterable[InputFile], limit: int, kind_of: Callable[[InputFile], Kind | Unreadable]
+) -> Iterator[InputFile]:
     """As many files as fit, at least one, all of one kind."""
     size, first = 0, None
     for file in waiting:

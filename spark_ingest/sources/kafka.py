@@ -23,13 +23,13 @@ from runtime.io.decode import Origin
 from runtime.io.kafka_fields import HEADER, KEY, OFFSET, TIMESTAMP, handed_over, with_own
 from runtime.io.reader import Needs
 from runtime.types.time_codec import Clock
-from spark_ingest.kafka.address import Address
+from spark_ingest.kafka.address import KafkaAddress
 from spark_ingest.kafka.avro import Avro, AvroValues
-from spark_ingest.kafka.options import Options
-from spark_ingest.kafka.quota import Sizes, fair_shares
-from spark_ingest.kafka.topic_metadata import PATIENCE, Lookup, Say, silent
+from spark_ingest.kafka.options import KafkaOptions
+from spark_ingest.kafka.quota import PartitionSizes, fair_shares
+from spark_ingest.kafka.topic_metadata import PATIENCE, Say, TopicMetadata, silent
 from spark_ingest.kafka.values import JsonValues, Values
-from spark_ingest.sources.source import Position, Range, Reading, Source
+from spark_ingest.sources.source import Position, SourceFrame, SourceRange, StreamSource
 
 # Of the first records, from which the types of columns are taken.
 SAMPLE_BYTES = 4 << 20
@@ -46,16 +46,16 @@ LARGE_FETCHES = {"kafka.max.poll.records": "10000", "kafka.max.partition.fetch.b
 Offsets = dict[int, int]
 
 
-class KafkaSource(Source):
+class KafkaSource(StreamSource):
     counts_in = "records"
 
     def __init__(
         self,
         spark: SparkSession,
-        address: Address,
+        address: KafkaAddress,
         needs: Needs,
         *,
-        options: Options | None = None,
+        options: KafkaOptions | None = None,
         avro: Avro | None = None,
         bounded: bool = True,
         schema: pa.Schema | None = None,
@@ -70,11 +70,11 @@ class KafkaSource(Source):
         self.bounded = bounded
         self._spark = spark
         self._address = address
-        self._options = options or Options()
+        self._options = options or KafkaOptions()
         self._say = say
-        self._lookup = Lookup(address, self._options, patience=patience, say=say)
+        self._lookup = TopicMetadata(address, self._options, patience=patience, say=say)
         self._until = self._lookup.latest(self._lookup.partitions()) if bounded else None
-        self._sizes = Sizes()
+        self._sizes = PartitionSizes()
         self._lengths: deque[tuple[float, Offsets]] = deque(maxlen=KNOWN_LENGTHS)
         self._values: Values = (
             JsonValues(needs, self.name) if avro is None else AvroValues(spark, avro)
@@ -87,7 +87,7 @@ class KafkaSource(Source):
     def first(self) -> Position:
         return self._position({})
 
-    def next(self, position: Position, limit: int) -> Range | None:
+    def next(self, position: Position, limit: int) -> SourceRange | None:
         starts, ends = self._span(position)
         waiting = {each: ends[each] - starts[each] for each in ends if ends[each] > starts[each]}
         if not waiting:
@@ -99,7 +99,9 @@ class KafkaSource(Source):
         reached = {each: starts[each] + taken.get(each, 0) for each in starts}
         about = int(sum(taken.values()) * self._sizes.bytes)
         came = self._arrived(reached)
-        return Range(self._position(starts), self._position(reached), bytes=about, arrived=came)
+        return SourceRange(
+            self._position(starts), self._position(reached), bytes=about, arrived=came
+        )
 
     def _arrived(self, reached: Offsets) -> float:
         """When the topic was first seen to go as far."""
@@ -108,13 +110,13 @@ class KafkaSource(Source):
                 return moment
         return time.time()
 
-    def between(self, start: Position, end: Position) -> Range:
+    def between(self, start: Position, end: Position) -> SourceRange:
         """A partition that was new began at its beginning."""
         known, reached = self._offsets(start), self._offsets(end)
         earliest = self._lookup.earliest([each for each in reached if each not in known])
-        return Range(self._position({**earliest, **known}), end)
+        return SourceRange(self._position({**earliest, **known}), end)
 
-    def read(self, wanted: Range, columns: Sequence[str]) -> Reading:
+    def read(self, wanted: SourceRange, columns: Sequence[str]) -> SourceFrame:
         starts, ends = self._offsets(wanted.start), self._offsets(wanted.end)
         work = {each: (starts[each], ends[each]) for each in ends if ends[each] > starts[each]}
         self._refuse_lost(starts, self._lookup.earliest(work))
@@ -124,7 +126,7 @@ class KafkaSource(Source):
         names = [f"{topic}/{each}" for each in partitions]
         came = [self._arrived({each: ends[each]}) for each in partitions]
         origins = [Origin(n, n, arrived) for n, arrived in zip(names, came, strict=True)]
-        return Reading(frame, self._values.decoder(target), origins, range(len(origins)))
+        return SourceFrame(frame, self._values.decoder(target), origins, range(len(origins)))
 
     def check(self) -> None:
         self._lookup.partitions()

@@ -20,8 +20,8 @@ from pyspark.sql import SparkSession
 from runtime.io.atomic import AtomicFiles
 from runtime.io.file_probe import span
 from runtime.io.reader import Needs
-from spark_ingest.sources.files import File, FileSource
-from spark_ingest.sources.source import Position, Range
+from spark_ingest.sources.files import FileSource, InputFile
+from spark_ingest.sources.source import Position, SourceRange
 
 MOST_WAITING = 32
 POLL_SECONDS = 0.01
@@ -74,12 +74,12 @@ class SegmentSource(FileSource):
     def first(self) -> Position:
         return {"segment": 0}
 
-    def next(self, position: Position, limit: int) -> Range | None:
+    def next(self, position: Position, limit: int) -> SourceRange | None:
         self._raise()
         last, size = position["segment"], 0
-        taken: list[File] = []
+        taken: list[InputFile] = []
         for number in range(last + 1, self._written + 1):
-            file = File.of(self._folder / _name(number, self._feed.suffix))
+            file = InputFile.of(self._folder / _name(number, self._feed.suffix))
             size += file.size
             if taken and size > limit:
                 break
@@ -87,9 +87,9 @@ class SegmentSource(FileSource):
         if not taken:
             return None
         end = {"segment": last + len(taken)}
-        return Range(position, end, taken, *self._about(taken))
+        return SourceRange(position, end, taken, *self._about(taken))
 
-    def between(self, start: Position, end: Position) -> Range:
+    def between(self, start: Position, end: Position) -> SourceRange:
         numbers = range(start["segment"] + 1, end["segment"] + 1)
         return self._again(start, end, [_name(each, self._feed.suffix) for each in numbers])
 
@@ -115,7 +115,7 @@ class SegmentSource(FileSource):
     def _listed(self) -> list[str]:
         return sorted(path.name for path in self._folder.glob(f"*{self._feed.suffix}"))
 
-    def _floor(self, wanted: Range) -> int | None:
+    def _floor(self, wanted: SourceRange) -> int | None:
         """Where times never go back, none is before the last one read."""
         if not self._feed.ordered:
             return None

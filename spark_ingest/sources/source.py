@@ -23,7 +23,7 @@ Position: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Range:
+class SourceRange:
     """What one epoch reads: from `start` (exclusive) to `end`. `work` is the source's own."""
 
     start: Position
@@ -34,7 +34,7 @@ class Range:
 
 
 @dataclass(frozen=True)
-class Reading:
+class SourceFrame:
     """A range as a frame. Partition i of the frame has the rows of `origins[i]`, in order;
     `order[i]` is its place among all, by arrival. No frame: there are no rows."""
 
@@ -50,7 +50,7 @@ class Reading:
     raw: Callable[[str, Sequence[int]], list[str]] | None = None
 
 
-class Source(ABC):
+class StreamSource(ABC):
     #: All columns, as the workload sees them.
     schema: pa.Schema
     #: Whether there is an end, at which every window closes.
@@ -65,17 +65,17 @@ class Source(ABC):
         """Before everything."""
 
     @abstractmethod
-    def next(self, position: Position, limit: int) -> Range | None:
+    def next(self, position: Position, limit: int) -> SourceRange | None:
         """The range after a position, of about `limit` bytes at most; None if nothing is there
         (yet)."""
 
     @abstractmethod
-    def read(self, wanted: Range, columns: Sequence[str]) -> Reading:
+    def read(self, wanted: SourceRange, columns: Sequence[str]) -> SourceFrame:
         """Only these columns of `schema` are needed. May be called again for the same range, and
         then reads the same."""
 
     @abstractmethod
-    def between(self, start: Position, end: Position) -> Range:
+    def between(self, start: Position, end: Position) -> SourceRange:
         """The range that was read from one position to the other, once more."""
 
     def quarantine_unreadable(self, wanted: Range) -> bool:

@@ -20,7 +20,7 @@ MOST_BYTES = 8 << 20
 RETRY_SECONDS = 1.0
 
 
-class Generated:
+class GeneratedFeed:
     """`generate:NAME?events=N&...`, all at once, or `pace` events a second."""
 
     suffix = ".parquet"
@@ -49,7 +49,7 @@ class Generated:
             yield _parquet(batch)
 
 
-class Lines:
+class SocketFeed:
     """`socket://HOST:PORT`: JSON objects, one a line. Connects again when the line is cut."""
 
     suffix = ".jsonl"

@@ -57,7 +57,7 @@ def cluster():
 def spark(cluster, jar, jars_of_kafka):
     from spark_ingest import session
 
-    size = session.Size(executors=1, cores=2, memory="1g", partitions=2)
+    size = session.SparkSize(executors=1, cores=2, memory="1g", partitions=2)
     yield session.start(cluster, size, jars=[jar, *jars_of_kafka])
     session.stop()
 
@@ -65,13 +65,13 @@ def spark(cluster, jar, jars_of_kafka):
 @pytest.fixture(scope="session")
 def crew(spark) -> Iterator[Callable[[int], object]]:
     """`crew(2)` are two aggregators with routers, the same ones for every test that asks."""
-    from actors.actor_pool import Crew
+    from actors.actor_pool import ActorPool
 
-    crews: dict[int, Crew] = {}
+    crews: dict[int, ActorPool] = {}
 
-    def of_size(size: int) -> Crew:
+    def of_size(size: int) -> ActorPool:
         if size not in crews:
-            crews[size] = Crew(size, min(size, 2))
+            crews[size] = ActorPool(size, min(size, 2))
         return crews[size]
 
     yield of_size

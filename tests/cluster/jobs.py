@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from actors.actor_pool import Crew
+from actors.actor_pool import ActorPool
 from hamlet.cli.local_source import open_source
 from hamlet.job.driver import Driver
 from hamlet.job.epoch_reader import EpochReader
@@ -30,12 +30,12 @@ from runtime.pipeline.engine import Engine
 from runtime.pipeline.manifest import Counts
 from runtime.pipeline.routing_table import Reading
 from runtime.pipeline.shard import Settings
-from spark_ingest.arrow_export import Handover
+from spark_ingest.arrow_export import ArrowExport
 from spark_ingest.sinks.file_sink import WholeSink
-from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Sink
+from spark_ingest.sinks.sink import DEAD_LETTER, LATE, EpochSink
 from spark_ingest.sinks.staging import Staging
 from spark_ingest.sources.files import FileSource
-from spark_ingest.sources.source import Source
+from spark_ingest.sources.source import StreamSource
 
 SHARDS_EACH = 4
 
@@ -162,13 +162,15 @@ class Watcher:
         raise AssertionError(what)
 
 
-def on_cluster(spark: Any, crew: Crew, asked: Asked, folder: Path) -> Found:
+def on_cluster(spark: Any, crew: ActorPool, asked: Asked, folder: Path) -> Found:
     """All of a bounded input. `folder` is for the checkpoint."""
     source = FileSource(spark, asked.path, asked.needs, format=asked.format, unit=asked.unit)
     return to_the_end(spark, crew, asked, source, folder)
 
 
-def to_the_end(spark: Any, crew: Crew, asked: Asked, source: FileSource, folder: Path) -> Found:
+def to_the_end(
+    spark: Any, crew: ActorPool, asked: Asked, source: FileSource, folder: Path
+) -> Found:
     watcher = Watcher()
     driver, staging = driver_of(spark, crew, asked, source, folder, watcher)
     driver.run()
@@ -179,7 +181,7 @@ def to_the_end(spark: Any, crew: Crew, asked: Asked, source: FileSource, folder:
 
 def followed(
     spark: Any,
-    crew: Crew,
+    crew: ActorPool,
     asked: Asked,
     files: Sequence[tuple[str, Write]],
     folder: Path,
@@ -214,14 +216,14 @@ def followed(
 
 def driver_of(
     spark: Any,
-    crew: Crew,
+    crew: ActorPool,
     asked: Asked,
-    source: Source,
+    source: StreamSource,
     folder: Path,
     watcher: Watcher,
     lateness: int = 0,
     stopping: Callable[[], bool] = lambda: False,
-    make_sink: Callable[[Staging], Sink] = WholeSink,
+    make_sink: Callable[[Staging], EpochSink] = WholeSink,
 ) -> tuple[Driver, Staging]:
     shutil.rmtree(folder, ignore_errors=True)
     kept = Folder(str(folder), lasting=False)

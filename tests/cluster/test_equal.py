@@ -14,7 +14,7 @@ from runtime.language.parser import parse
 from runtime.pipeline.shard import Settings
 from runtime.types.attribute_kinds import Kind, kind_of
 from spark_ingest.sources.segments import SegmentSource
-from spark_ingest.sources.stream_inputs import Generated
+from spark_ingest.sources.stream_inputs import GeneratedFeed
 
 ACTORS = (1, 2, 4)
 KEPT = parse("QUERY kept RETURN COUNT(*) AS n PATTERN SEQ(Request, Dropoff) WITHIN 20 seconds")
@@ -122,7 +122,7 @@ def test_pieces_of_one_file(equal, tmp_path: Path, monkeypatch):
 def test_a_generated_stream(spark, crew, tmp_path: Path):
     """Several segments, of which each says how far the stream is."""
     spec = "ridesharing?events=150000&seed=5&groups=50"
-    feed = Generated(spec)
+    feed = GeneratedFeed(spec)
     queries = parse("""
         QUERY rides RETURN driver, COUNT(*) AS n, AVG(T.speed) AS a
         PATTERN SEQ(Request R, Travel T+) GROUP-BY driver WITHIN 30 seconds

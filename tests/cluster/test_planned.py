@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 import ray
 
-from actors.actor_pool import Crew
+from actors.actor_pool import ActorPool
 from cluster.jobs import Asked, engine_of, followed, joined
 from cluster.streams import write_parquet
 from runtime.language.parser import parse
@@ -80,7 +80,7 @@ def test_plans_follow_the_stream(spark, crew, tmp_path: Path, actors: int):
 
 
 def test_nobody_waits_for_an_optimizer_that_is_away(spark, crew, tmp_path: Path):
-    actors = Crew(1, 1)
+    actors = ActorPool(1, 1)
     ray.kill(actors.optimizer)
     asked = Asked(parse(TEXT), tmp_path / "events", Settings(planner="gloria"), unit="us")
     batches = [batch(number) for number in range(4)]

@@ -18,7 +18,7 @@ from benchmarks._scaling.store import Measured
         ("java org.apache.spark.deploy.SparkSubmit --conf spark.executor.x=1", "Spark's driver"),
         ("ray::Aggregator.take", "aggregators"),
         ("ray::Router", "routers"),
-        ("ray::HubActor", "other actors"),
+        ("ray::MetricsHubActor", "other actors"),
         ("/x/ray/core/src/ray/raylet/raylet --raylet_socket_name=x", "Ray"),
     ],
 )

@@ -23,7 +23,7 @@ from runtime.pipeline.shard import Settings
 from runtime.types.schema import Schema
 from spark_ingest import session
 from spark_ingest.sinks.file_sink import PartsSink
-from spark_ingest.sinks.sink import Sink
+from spark_ingest.sinks.sink import EpochSink
 from spark_ingest.sinks.staging import Staging
 
 LIMIT_S = 300.0
@@ -105,7 +105,7 @@ class Jobs:
         workload: str = stream.WORKLOAD,
         actors: int = 2,
         stopping: Callable[[], bool] = lambda: False,
-        wrap: Callable[[Sink], Sink] = lambda sink: sink,
+        wrap: Callable[[EpochSink], EpochSink] = lambda sink: sink,
     ) -> jobs.Outcome:
         queries = parse(workload, "faults.sase")
         rows = sum(content.num_rows for content in self.tables)
@@ -115,7 +115,7 @@ class Jobs:
             assert time.monotonic() < until, seen.troubles
             return seen.rows >= rows or stopping()
 
-        def sink(checkpoints: Checkpoints, intake: Intake) -> Sink:
+        def sink(checkpoints: Checkpoints, intake: Intake) -> EpochSink:
             names = [query.name for query in intake.workload]
             staging = Staging(checkpoints.folder)
             return wrap(PartsSink(self.output, "parquet", staging, names))

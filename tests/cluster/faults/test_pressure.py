@@ -26,10 +26,10 @@ WIDTH = 4_096
 ROOM_BYTES = 40 << 20
 
 
-class Slow(Sink):
+class Slow(EpochSink):
     """Takes its time."""
 
-    def __init__(self, sink: Sink) -> None:
+    def __init__(self, sink: EpochSink) -> None:
         self._sink = sink
 
     def stage(self, epoch, tables, turn=None):

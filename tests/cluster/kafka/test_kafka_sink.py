@@ -13,10 +13,10 @@ from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 from runtime.errors import HamletError
 from runtime.pipeline.blob_store import Folder
 from spark_ingest.kafka.address import parse_address
-from spark_ingest.kafka.options import Options
-from spark_ingest.kafka.topic_metadata import Lookup
+from spark_ingest.kafka.options import KafkaOptions
+from spark_ingest.kafka.topic_metadata import TopicMetadata
 from spark_ingest.sinks.kafka import KafkaSink
-from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Turn
+from spark_ingest.sinks.sink import DEAD_LETTER, LATE, ReplayPoint
 from spark_ingest.sinks.staging import Staging
 
 # Runs in a process of its own and dies between what is sent and the commit, or just after it.
@@ -68,7 +68,9 @@ def committed(broker, topic):
     )
     partitions = consumer.list_topics(topic).topics[topic].partitions
     # A commit is certain before it is seen.
-    Lookup(parse_address(f"kafka://{broker.address}/{topic}"), Options()).settle(partitions)
+    TopicMetadata(parse_address(f"kafka://{broker.address}/{topic}"), KafkaOptions()).settle(
+        partitions
+    )
     consumer.assign([TopicPartition(topic, each, 0) for each in partitions])
     found, ended = [], 0
     while ended < len(partitions):
@@ -190,7 +192,7 @@ def test_a_new_life_of_a_job_starts_from_its_own_epochs(broker, topic, sink):
 
 def test_an_epoch_whose_checkpoint_was_lost_is_done_again_but_not_sent(broker, topic, sink):
     said = []
-    turn = Turn({"files": ["a"]}, 7, {"c": 9})
+    turn = ReplayPoint({"files": ["a"]}, 7, {"c": 9})
     out = sink()
     out.recover(-1)
     for epoch in range(2):
@@ -207,7 +209,7 @@ def test_an_epoch_whose_checkpoint_was_lost_is_done_again_but_not_sent(broker, t
 
 
 def test_a_position_that_no_message_can_hold_is_left_out(broker, topic, sink):
-    turn = Turn({"files": [f"{n:040d}" for n in range(50_000)]}, 7, {})
+    turn = ReplayPoint({"files": [f"{n:040d}" for n in range(50_000)]}, 7, {})
     out = sink()
     out.recover(-1)
     for epoch in range(2):

@@ -27,7 +27,7 @@ from runtime.pipeline.shard import Settings
 from runtime.types.schema import Schema
 from spark_ingest import session
 from spark_ingest.sinks.file_sink import PartsSink
-from spark_ingest.sinks.sink import Sink
+from spark_ingest.sinks.sink import EpochSink
 from spark_ingest.sinks.staging import Staging
 
 LIMIT_S = 180.0
@@ -132,7 +132,7 @@ class Job:
             self._done,
         )
 
-    def _sink(self, checkpoints: Checkpoints, intake: Intake) -> Sink:
+    def _sink(self, checkpoints: Checkpoints, intake: Intake) -> EpochSink:
         names = [query.name for query in intake.workload]
         return PartsSink(self.output, "parquet", Staging(checkpoints.folder), names)
 

@@ -9,7 +9,7 @@ from cluster.faults import processes
 from cluster.monitoring import rides
 from cluster.monitoring.job import assert_agrees, scrape, values
 
-KIND = "ray::HubActor"
+KIND = "ray::MetricsHubActor"
 
 
 def test_killed(job):
