@@ -12,9 +12,9 @@ from typing import Any
 import ray
 from ray import exceptions
 
-from actors.aggregator import Aggregator, Begin, NotBegun
+from actors.aggregator import Aggregator, AggregatorSetup, NotBegun
 from actors.optimizer import OptimizerActor
-from actors.router import Collected, NotFetched, Parked, Router
+from actors.router import BlockLost, CollectedBlock, Router, SparkBlock
 from runtime.io.decode import Decoder, Origin
 from runtime.optimizer.optimizer import Guidance, WorkloadSnapshot
 from runtime.pipeline.aggregation import Order

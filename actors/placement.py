@@ -37,7 +37,7 @@ class ResourceRequest:
         return sum(each.get("CPU", 0) for each in self.bundles)
 
 
-def await_room(
+def wait_for_resources(
     wanted: ResourceRequest, say: Callable[[str], None], limit_s: float = LIMIT_S
 ) -> None:
     """Returns at once where there is room. `say` hears what is waited for and what there is, when

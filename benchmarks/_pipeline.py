@@ -40,7 +40,6 @@ from runtime.pipeline.checkpoint import Checkpoints
 from runtime.pipeline.routing_table import Reading
 from runtime.pipeline.shard import Settings
 from spark_ingest import session
-from spark_ingest.arrow_export import ArrowExport
 from spark_ingest.sinks.file_sink import PartsSink
 from spark_ingest.sinks.staging import Staging
 from spark_ingest.sources.files import FileSource
@@ -124,7 +123,7 @@ class Job:
             source=source,
             sink=sink,
             pool=self.crew,
-            reader=EpochReader(source, Handover(self.spark), self.crew),
+            reader=EpochReader(source, ArrowExport(self.spark), self.crew),
             checkpoints=checkpoints,
             recorder=Record("bench", intake, [self.hub]),
             watcher=watcher,

@@ -10,12 +10,12 @@ from hamlet.cli.enums import OutputFormat
 from hamlet.cli.table_sink import TableSink
 from runtime.io.write import ResultWriter
 from runtime.language.query import Workload
-from spark_ingest.sinks.sink import DEAD_LETTER, LATE, EpochSink, ReplayPoint
+from spark_ingest.sinks.sink import DEAD_LETTER, LATE, ReplayPoint
 
 PRINTED = (OutputFormat.TABLE, OutputFormat.JSON)
 
 
-class ConsoleSink(Sink):
+class ConsoleSink(EpochSink):
     """Prints an epoch after it is committed. If the job crashes in between, the rows of that epoch
     are never printed: they are not kept."""
 

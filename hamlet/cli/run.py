@@ -193,7 +193,7 @@ def _run_watched(request: RunRequest, settings: Settings) -> None:
 
 def _job_options(request: RunRequest, settings: Settings) -> JobOptions:
     from hamlet.job.job_options import JobOptions
-    from spark_ingest.session import Size
+    from spark_ingest.session import SparkSize
 
     runtime = request.runtime
     return JobOptions(
@@ -202,7 +202,7 @@ def _job_options(request: RunRequest, settings: Settings) -> JobOptions:
         actors=runtime.actors,
         checkpoint=runtime.checkpoint,
         lateness=request.input.lateness_micros,
-        size=Size(runtime.spark_executors, runtime.spark_cores, runtime.spark_memory),
+        size=SparkSize(runtime.spark_executors, runtime.spark_cores, runtime.spark_memory),
         settings=settings,
         metrics_port=runtime.metrics_port,
         metrics_host=runtime.metrics_host,

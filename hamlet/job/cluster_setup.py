@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 from actors import cluster as clusters
 from actors.actor_pool import A_CORE
-from actors.placement import Wanted, await_room
+from actors.placement import ResourceRequest, wait_for_resources
 from hamlet.job.job_options import JobOptions
 from runtime.errors import HamletError
 from spark_ingest import session
@@ -25,7 +25,7 @@ def start_cluster(
     cluster = stack.enter_context(clusters.connect(options.address, environment))
     _check_shared(options, cluster)
     stage("waiting for room on the cluster")
-    await_room(_needed_room(options), say)
+    wait_for_resources(_needed_room(options), say)
     _check_shared(options, cluster)  # nodes may have joined meanwhile
     return cluster
 
@@ -38,8 +38,8 @@ def _check_shared(options: JobOptions, cluster: clusters.Cluster) -> None:
         )
 
 
-def _needed_room(options: JobOptions) -> Wanted:
+def _needed_room(options: JobOptions) -> ResourceRequest:
     """Everything that asks for cores. What asks for none fits where these fit."""
     actors, size = options.actors, options.size
     purpose = f"{actors} for --actors, {size.cores} with {size.memory} for each executor of Spark"
-    return Wanted([A_CORE] * actors + [size.of_an_executor()] * size.executors, purpose)
+    return ResourceRequest([A_CORE] * actors + [size.of_an_executor()] * size.executors, purpose)

@@ -31,8 +31,8 @@ from runtime.pipeline.aggregation import Order
 from runtime.pipeline.bound_workload import Intake
 from runtime.pipeline.manifest import Counts
 from runtime.pipeline.watermark import Watermark
-from spark_ingest.sinks.sink import Turn
-from spark_ingest.sources.source import Range
+from spark_ingest.sinks.sink import ReplayPoint
+from spark_ingest.sources.source import SourceRange
 
 # Epochs that were read and are not committed: one commits, one computes, one waits.
 MOST_PENDING = 3
@@ -74,7 +74,7 @@ class Driver:
         self._recovery = Recovery(context, self._workload)
         self._committer = EpochCommitter(context)
         self._pacer = EpochPacer()
-        self._range: Range | None = None
+        self._range: SourceRange | None = None
         self._reading: Future[Read] | None = None
         self._pending: deque[Epoch] = deque()
         self._ended = False
@@ -174,7 +174,7 @@ class Driver:
         elif self._workload.has_change or self._idle_partition_moves_time():
             self._compute(empty_read(self._position))
 
-    def _begin_replay(self, replay: Turn) -> None:
+    def _begin_replay(self, replay: ReplayPoint) -> None:
         start, self._position = self._position, replay.position
         if replay.position != start:
             self._read(self._source.between(start, replay.position))
@@ -182,7 +182,7 @@ class Driver:
             self._ended = replay.last
             self._compute(empty_read(replay.position), last=replay.last)
 
-    def _read(self, wanted: Range) -> None:
+    def _read(self, wanted: SourceRange) -> None:
         """Events behind the watermark are late, but a bounded input has no late events."""
         self._range = wanted
         bound = None if self._source.bounded else self._watermark.value

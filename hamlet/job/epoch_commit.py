@@ -14,7 +14,7 @@ from hamlet.job.job_context import JobContext
 from runtime.pipeline.aggregation import Answer
 from runtime.pipeline.manifest import Counts, Manifest
 from runtime.pipeline.router import joined_rows
-from spark_ingest.sinks.sink import DEAD_LETTER, LATE, Turn
+from spark_ingest.sinks.sink import DEAD_LETTER, LATE, ReplayPoint
 
 
 class EpochCommitter:
@@ -70,12 +70,12 @@ class EpochCommitter:
         )
 
 
-def _replay_point(epoch: Epoch) -> Turn | None:
+def _replay_point(epoch: Epoch) -> ReplayPoint | None:
     """None if the epoch changed the workload: it cannot be replayed."""
     order = epoch.order
     if order.change is not None:
         return None
-    return Turn(epoch.read.range.end, order.watermark, epoch.clocks, order.last)
+    return ReplayPoint(epoch.read.range.end, order.watermark, epoch.clocks, order.last)
 
 
 def _unix_time(moment: float) -> float:

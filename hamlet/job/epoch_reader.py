@@ -12,11 +12,10 @@ import ray
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from actors.actor_pool import ActorPool, Ref
+from actors.actor_pool import Ref
 from runtime.io.decode import Origin
 from runtime.pipeline.router import Told, renumbered
-from spark_ingest.arrow_export import ArrowExport
-from spark_ingest.sources.source import SourceRange, StreamSource
+from spark_ingest.sources.source import SourceRange
 
 
 @dataclass
@@ -24,7 +23,7 @@ class Read:
     """The rows of an epoch. `told` (what routers report), `arrived` (Unix time of the last row) and
     `portions` (of each aggregator) have an entry for each block, in the order of arrival."""
 
-    range: Range
+    range: SourceRange
     bound: int | None = None  #: events before it are late
     told: list[Told] = field(default_factory=list)
     arrived: list[float] = field(default_factory=list)
@@ -44,7 +43,7 @@ class Read:
 
 
 class EpochReader:
-    def __init__(self, source: Source, handover: Handover, pool: Crew) -> None:
+    def __init__(self, source: StreamSource, handover: ArrowExport, pool: ActorPool) -> None:
         self._source = source
         self._handover = handover
         self._pool = pool
@@ -60,7 +59,7 @@ class EpochReader:
                 return self.read(wanted, columns, watermark)
             raise
 
-    def _read(self, wanted: Range, columns: Sequence[str], watermark: int | None) -> Read:
+    def _read(self, wanted: SourceRange, columns: Sequence[str], watermark: int | None) -> Read:
         wall_clock, began = time.time(), time.perf_counter()
         reading = self._source.read(wanted, columns)
         found = Read(wanted, watermark, dead=list(reading.lost), floor=reading.floor)
@@ -116,4 +115,4 @@ def _with_raw_rows(letters: pa.Table, raw: Callable[[str, Sequence[int]], list[s
 
 def empty_read(position: dict[str, Any]) -> Read:
     """An epoch without rows, in which only the watermark moves or the input ends."""
-    return Read(Range(position, position))
+    return Read(SourceRange(position, position))

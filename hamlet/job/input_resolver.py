@@ -28,7 +28,6 @@ from runtime.io.reader import Needs
 from spark_ingest.sources.files import FileSource
 from spark_ingest.sources.segments import Feed, SegmentSource
 from spark_ingest.sources.source import Position, StreamSource
-from spark_ingest.sources.stream_inputs import GeneratedFeed, SocketFeed
 
 WAIT_SECONDS = 0.2
 
@@ -62,7 +61,7 @@ class ResolvedInput(ABC):
     @abstractmethod
     def open(
         self, spark: SparkSession, folder: Path, schema: pa.Schema | None, at: Position | None
-    ) -> Source:
+    ) -> StreamSource:
         """`schema` and position `at` come from an earlier run; `folder` is kept for the next."""
 
 
@@ -220,10 +219,10 @@ class KafkaInput(ResolvedInput):
 def resolve_input(options: InputOptions) -> ResolvedInput:
     scheme, _, rest = options.text.partition(":")
     if scheme == "generate":
-        feed = Generated(*split_pace(rest))
+        feed = GeneratedFeed(*split_pace(rest))
         return FeedInput(options, feed, feed.schema, bounded=not options.follow)
     if scheme == "socket":
-        lines = Lines(options.text)
+        lines = SocketFeed(options.text)
         if not options.follow:
             raise InputError(f"{options.text} has no end", "follow it with --follow")
         return FeedInput(options, lines, None, bounded=False)

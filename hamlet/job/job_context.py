@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from actors.actor_pool import Crew
+from actors.actor_pool import ActorPool
 from hamlet.job.epoch_reader import EpochReader
 from hamlet.job.epoch_report import Watcher
 from hamlet.job.metrics_recorder import Record
@@ -15,17 +15,17 @@ from runtime.pipeline.checkpoint import Checkpoints
 from runtime.pipeline.manifest import Manifest
 from runtime.pipeline.routing_table import Routing
 from runtime.pipeline.shard import Settings
-from spark_ingest.sinks.sink import Sink, Turn
-from spark_ingest.sources.source import Source
+from spark_ingest.sinks.sink import EpochSink, ReplayPoint
+from spark_ingest.sources.source import StreamSource
 
 
 @dataclass(frozen=True)
 class JobContext:
     """The parts of a job. They stay the same while it runs."""
 
-    source: Source
-    sink: Sink
-    pool: Crew
+    source: StreamSource
+    sink: EpochSink
+    pool: ActorPool
     reader: EpochReader
     checkpoints: Checkpoints
     recorder: Record
@@ -47,4 +47,4 @@ class StartPoint:
     manifest: Manifest | None = None
     change: Change | None = None  #: queries that came or went since the manifest
     #: The next epoch is published already but not committed: it must be repeated exactly.
-    replay: Turn | None = None
+    replay: ReplayPoint | None = None

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from actors.hub import Hub
+from actors.hub import MetricsHub
 from hamlet.job import tracing
 from hamlet.job.job_options import JobOptions
 from hamlet.job.metrics_recorder import Record
@@ -19,7 +19,7 @@ from runtime.report.run_log import RunLog
 @dataclass(frozen=True)
 class JobMonitoring:
     recorder: Record
-    hub: Hub | None  #: serves the live page
+    hub: MetricsHub | None  #: serves the live page
 
     @property
     def url(self) -> str:
@@ -48,11 +48,11 @@ def open_monitoring(
     return JobMonitoring(recorder, hub)
 
 
-def _open_hub(stack: ExitStack, options: JobOptions, follow: bool) -> Hub | None:
+def _open_hub(stack: ExitStack, options: JobOptions, follow: bool) -> MetricsHub | None:
     """A followed job always has a live page; others have one if it is asked for."""
     if options.metrics_port is None and not follow:
         return None
-    hub = Hub(options.metrics_port or 0, options.metrics_host)
+    hub = MetricsHub(options.metrics_port or 0, options.metrics_host)
     stack.callback(hub.close)
     return hub
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from runtime.metrics.http_server import LOOPBACK
 from runtime.metrics.snapshot import MetricsListener
 from runtime.pipeline.shard import Settings
-from spark_ingest.session import Size
+from spark_ingest.session import SparkSize
 
 
 @dataclass(frozen=True)
@@ -24,5 +24,5 @@ class JobOptions:
     watch: Path | None = None  #: a query file that the job's queries follow while it runs
     listeners: tuple[MetricsListener, ...] = ()  #: who else hears of the newest metrics
     log: Path | None = None  #: the folder for the log of the run, from which a report is made
-    size: Size = field(default_factory=Size)
+    size: SparkSize = field(default_factory=SparkSize)
     settings: Settings = field(default_factory=Settings)

@@ -13,7 +13,7 @@ from typing import Protocol
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from actors.actor_pool import Crew
+from actors.actor_pool import ActorPool
 from actors.cluster import Cluster
 from hamlet.job import job_registry
 from hamlet.job.cluster_setup import start_cluster
@@ -48,10 +48,8 @@ from runtime.pipeline.manifest import Counts, Manifest
 from runtime.pipeline.routing_table import Reading
 from runtime.plan.decisions import Decisions
 from spark_ingest import session
-from spark_ingest.arrow_export import ArrowExport
 from spark_ingest.jars import kafka_jars
 from spark_ingest.sinks.sink import EpochSink
-from spark_ingest.sources.source import StreamSource
 
 # Shards for each aggregator: a resumed job can have this many times more aggregators.
 SHARDS_EACH = 4
@@ -100,7 +98,7 @@ class JobProcesses:
     """The processes of a job on its cluster."""
 
     cluster: Cluster
-    pool: Crew
+    pool: ActorPool
     spark: SparkSession
 
 
@@ -152,7 +150,7 @@ def _drive(driver: Driver, cluster: Cluster, screen: Screen) -> None:
         raise
 
 
-def _outcome(driver: Driver, source: Source, saved: SavedState) -> Outcome:
+def _outcome(driver: Driver, source: StreamSource, saved: SavedState) -> Outcome:
     return Outcome(
         driver.counts,
         driver.recorder.decisions,
@@ -212,7 +210,7 @@ class JobSetup:
         options, screen = self._options, self._screen
         screen.stage("starting Ray")
         cluster = start_cluster(self._stack, options, screen.stage, screen.say)
-        pool = Crew(options.actors, min(options.actors, ROUTERS))
+        pool = ActorPool(options.actors, min(options.actors, ROUTERS))
         self._stack.callback(pool.close)
         screen.stage("starting Spark")
         jars = kafka_jars() if self._input.jars else []
@@ -220,14 +218,16 @@ class JobSetup:
 
     def open_input(
         self, spark: SparkSession, saved: SavedState, schema: pa.Schema | None
-    ) -> Source:
+    ) -> StreamSource:
         self._screen.stage("opening the input")
         position = None if saved.manifest is None else saved.manifest.position
         source = self._input.open(spark, self._local_folder(saved), schema, position)
         self._stack.callback(source.close)
         return source
 
-    def bind_workload(self, source: Source, saved: SavedState) -> tuple[Intake, Change | None]:
+    def bind_workload(
+        self, source: StreamSource, saved: SavedState
+    ) -> tuple[Intake, Change | None]:
         """The queries that aggregators start with, and what changed since the checkpoint."""
         numeric, manifest = self._options.settings.numeric, saved.manifest
         if manifest is None:
@@ -240,7 +240,7 @@ class JobSetup:
 
     def open_sink(
         self, make_sink: MakeSink, saved: SavedState, intake: Intake, change: Change | None
-    ) -> Sink:
+    ) -> EpochSink:
         after = intake if change is None else intake.changed(change.added, change.removed)
         sink = make_sink(saved.checkpoints, after)
         self._stack.callback(sink.close)
@@ -279,12 +279,12 @@ class JobSetup:
         self,
         saved: SavedState,
         processes: JobProcesses,
-        source: Source,
-        sink: Sink,
+        source: StreamSource,
+        sink: EpochSink,
         monitoring: JobMonitoring,
     ) -> JobContext:
         options, pool, manifest = self._options, processes.pool, saved.manifest
-        handover = Handover(processes.spark, blocks=options.blocks)
+        handover = ArrowExport(processes.spark, blocks=options.blocks)
         return JobContext(
             source=source,
             sink=sink,

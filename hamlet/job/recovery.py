@@ -11,7 +11,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from actors.actor_pool import cause, is_crash, is_loss
-from actors.aggregator import Begin
+from actors.aggregator import AggregatorSetup
 from hamlet.job.active_workload import ActiveWorkload
 from hamlet.job.epoch import Epoch
 from hamlet.job.epoch_reader import Read
@@ -63,10 +63,10 @@ class Recovery:
         """Starts all aggregators, or only some, from the last committed epoch."""
         self._context.pool.begin(partial(self._start_of, committed), which)
 
-    def _start_of(self, committed: Manifest | None, owner: int) -> Begin:
+    def _start_of(self, committed: Manifest | None, owner: int) -> AggregatorSetup:
         context = self._context
         intake = self._intake_of(committed)
-        return Begin(
+        return AggregatorSetup(
             settings=replace(context.settings, plan=self._workload.plan),
             reading=intake.reading,
             workload=intake.workload,

@@ -245,7 +245,7 @@ class FileSource(StreamSource):
             return kind.reason
         return None if kind.schema is None else misfit(self.schema, kind.schema, columns)
 
-    def quarantine_unreadable(self, wanted: Range) -> bool:
+    def quarantine_unreadable(self, wanted: SourceRange) -> bool:
         before = len(self._damaged)
         for file in wanted.work:
             kind = self._kind(file)

@@ -78,7 +78,7 @@ class StreamSource(ABC):
     def between(self, start: Position, end: Position) -> SourceRange:
         """The range that was read from one position to the other, once more."""
 
-    def quarantine_unreadable(self, wanted: Range) -> bool:
+    def quarantine_unreadable(self, wanted: SourceRange) -> bool:
         """After Spark has failed on a range: whether that is due to what is read. Then it is left
         out from now on, with a dead letter."""
         return False

@@ -30,7 +30,6 @@ from runtime.pipeline.engine import Engine
 from runtime.pipeline.manifest import Counts
 from runtime.pipeline.routing_table import Reading
 from runtime.pipeline.shard import Settings
-from spark_ingest.arrow_export import ArrowExport
 from spark_ingest.sinks.file_sink import WholeSink
 from spark_ingest.sinks.sink import DEAD_LETTER, LATE, EpochSink
 from spark_ingest.sinks.staging import Staging
@@ -237,7 +236,7 @@ def driver_of(
         source=source,
         sink=make_sink(staging),
         pool=crew,
-        reader=EpochReader(source, Handover(spark), crew),
+        reader=EpochReader(source, ArrowExport(spark), crew),
         checkpoints=checkpoints,
         recorder=Record("test", intake, []),
         watcher=watcher,

@@ -13,7 +13,7 @@ from cluster.faults import processes
 from cluster.faults.job import Jobs, Seen
 from cluster.faults.stream import written
 from hamlet.job.driver import MOST_PENDING
-from spark_ingest.sinks.sink import Sink
+from spark_ingest.sinks.sink import EpochSink
 
 # One is read while so many compute.
 MOST_AHEAD = MOST_PENDING + 1
