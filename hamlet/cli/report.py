@@ -1,4 +1,4 @@
-"""`hamlet report`: one HTML file about a run."""
+"""`hamlet report`: writes an HTML report about a run."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from hamlet.cli.stderr import Notices
 EXAMPLES = examples(
     (
         "hamlet run queries.sase --input events.parquet --output results",
-        "a run keeps a log beside its results",
+        "a run writes a log beside its results",
     ),
-    ("hamlet report results", "of which report.html is made"),
+    ("hamlet report results", "write report.html from that log"),
 )
 
 
@@ -29,15 +29,15 @@ def command(
         Path, typer.Argument(metavar="RUN", help="The --output folder of a run, or its _run.jsonl.")
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="What is written.")
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")
     ] = Path("report.html"),
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> None:
-    """Writes one HTML file about a run: decisions over time, the cost model, the slowest queries.
+    """Writes an HTML report about a run: decisions over time, the cost model, the slowest queries.
 
-    The file needs nothing else, so that it can be sent to somebody. A run that still goes on is
-    shown as far as it has come.
+    The file is self-contained, so you can send it to somebody. A report about a running job covers
+    it up to now.
     """
     from runtime.io.atomic import AtomicFiles
     from runtime.report.log_reader import read_history

@@ -1,4 +1,4 @@
-"""`hamlet top`: what a running job does, in the terminal."""
+"""`hamlet top`: shows a running job in the terminal."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from hamlet.cli.text_table import show
 from runtime.errors import HamletError
 
 if TYPE_CHECKING:
-    from hamlet.cli.metrics_view import Facts
+    from hamlet.cli.metrics_view import SnapshotJson
 
 EVERY_SECONDS, PATIENCE_SECONDS = 1.0, 5.0
-RECENT = 6  # looks, by which rates are told
-ROWS = 10  # of each table in a snapshot
+RECENT = 6  # snapshots over which rates are computed
+ROWS = 10  # of each table when printed once
 EXAMPLES = examples(
-    ("hamlet top", "what does the running job do?"),
-    ("hamlet top --once", "one look"),
-    ("hamlet top --format json | jq .queries", "for programs"),
-    ("hamlet top --url http://127.0.0.1:9464", "a run with --metrics-port, or elsewhere"),
+    ("hamlet top", "watch the running job"),
+    ("hamlet top --once", "print once"),
+    ("hamlet top --format json | jq .queries", "for scripts"),
+    ("hamlet top --url http://127.0.0.1:9464", "a run with --metrics-port, or on another machine"),
 )
 
 
@@ -44,24 +44,25 @@ def command(
     url: Annotated[
         str | None,
         typer.Option(
-            metavar="URL", help="Where the live page is, of a job that is not found by its name."
+            metavar="URL", help="Address of the live page, if the job is not on this machine."
         ),
     ] = None,
-    once: Annotated[bool, typer.Option("--once", help="One look, then end.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Print once and exit.")] = False,
     format: Annotated[
-        TopFormat, typer.Option(help="[b]json[/b]: all facts, once.")
+        TopFormat, typer.Option(help="[b]json[/b]: all metrics, once.")
     ] = TopFormat.TABLE,
     debug: options.Debug = False,
 ) -> None:
-    """Shows what a running job does: events, latency by query, decisions about sharing.
+    """Shows a running job: events, latency by query, sharing decisions.
 
-    The same facts as on its live page, once a second until Ctrl-C; once where nobody watches.
+    Shows the same as the live page, and updates once a second until Ctrl-C. Prints once if the
+    output is not a terminal.
     """
     address = _address(job, url)
     if format is TopFormat.JSON:
-        typer.echo(json.dumps(_asked(address)))
+        typer.echo(json.dumps(_fetch(address)))
     elif once or not sys.stdout.isatty():
-        _snapshot(_asked(address))
+        _print_once(_fetch(address))
     else:
         _watch(address)
 
@@ -73,32 +74,36 @@ def _address(job: str | None, url: str | None) -> str:
 
     found = find(job)
     if not found.hub:
-        raise HamletError(f"`{found.name}` shows nothing", "name its address with --url")
+        raise HamletError(f"`{found.name}` serves no metrics", "give its address with --url")
     return found.hub
 
 
-def _asked(address: str) -> Facts | None:
+def _fetch(address: str) -> SnapshotJson | None:
     if not address.startswith(("http://", "https://")):
-        raise HamletError(f"{address} is no address of a live page", "--url http://127.0.0.1:PORT")
+        raise HamletError(
+            f"{address} is not the address of a live page", "--url http://127.0.0.1:PORT"
+        )
     try:
-        with urllib.request.urlopen(f"{address}/metrics.json", timeout=PATIENCE_SECONDS) as answer:
-            found: Any = json.load(answer)
+        with urllib.request.urlopen(
+            f"{address}/metrics.json", timeout=PATIENCE_SECONDS
+        ) as response:
+            found: Any = json.load(response)
     except (OSError, ValueError) as error:
         raise HamletError(
-            f"nobody answers at {address}", "has the job ended? its terminal says where the page is"
+            f"no answer from {address}", "has the job ended? its terminal shows the address"
         ) from error
     if found is not None and (not isinstance(found, dict) or "queries" not in found):
         raise HamletError(f"{address} is not the live page of a job")
     return found
 
 
-def _snapshot(facts: Facts | None) -> None:
+def _print_once(snapshot: SnapshotJson | None) -> None:
     from hamlet.cli.metrics_view import view
 
-    if facts is None:
+    if snapshot is None:
         typer.echo("the job is starting")
         return
-    for place, grid in enumerate(view(facts, None, ROWS)):
+    for place, grid in enumerate(view(snapshot, None, ROWS)):
         if place:
             typer.echo()
         show(grid)
@@ -108,29 +113,29 @@ def _snapshot(facts: Facts | None) -> None:
 
 
 def _watch(address: str) -> None:
-    """Until Ctrl-C. A job that has ended is shown as it was last."""
+    """Runs until Ctrl-C. A job that has ended is shown in its last state."""
     console = Console()
-    recent: deque[Facts] = deque(maxlen=RECENT)
+    recent: deque[SnapshotJson] = deque(maxlen=RECENT)
     trouble = ""
-    _asked(address)  # a mistake in the address is told at once
+    _fetch(address)  # a wrong address is an error at once
     try:
         with Live(console=console, screen=True, auto_refresh=False) as live:
             while True:
                 try:
-                    facts = _asked(address)
+                    snapshot = _fetch(address)
                 except HamletError as error:
-                    trouble = f"{error}; asking again"
+                    trouble = f"{error}; retrying"
                 else:
-                    trouble = "" if facts else "the job is starting"
-                    if facts and (not recent or recent[-1]["time"] < facts["time"]):
-                        recent.append(facts)
+                    trouble = "" if snapshot else "the job is starting"
+                    if snapshot and (not recent or recent[-1]["time"] < snapshot["time"]):
+                        recent.append(snapshot)
                 live.update(screen(recent, trouble, console.size.height), refresh=True)
                 time.sleep(EVERY_SECONDS)
     except KeyboardInterrupt:
         return
 
 
-def screen(recent: deque[Facts], trouble: str, height: int) -> RenderableType:
+def screen(recent: deque[SnapshotJson], trouble: str, height: int) -> RenderableType:
     from hamlet.cli.metrics_view import view
 
     parts: list[RenderableType] = [Text(trouble, "bold red")] if trouble else []

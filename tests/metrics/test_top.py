@@ -46,10 +46,10 @@ def test_one_look_where_nobody_watches(hub: MetricsServer):
     assert now["epoch"] == "0"
     assert now["events"] == "1,000"
     assert now["results"] == "12"
-    assert (now["late"], now["bad"]) == ("2", "3")
+    assert (now["late"], now["invalid"]) == ("2", "3")
     assert "three" in shown.output
     assert "a burst of 5 B: queries differed on 3 of them" in shown.output
-    assert "another plan" in shown.output
+    assert "new plan" in shown.output
     assert "\x1b" not in shown.output
 
 
@@ -86,8 +86,8 @@ def test_terminals_are_not_steered(hub: MetricsServer):
 @pytest.mark.parametrize(
     ("url", "said"),
     [
-        ("http://127.0.0.1:9", "nobody answers at http://127.0.0.1:9"),
-        ("file:///etc/passwd", "is no address of a live page"),
+        ("http://127.0.0.1:9", "no answer from http://127.0.0.1:9"),
+        ("file:///etc/passwd", "is not the address of a live page"),
     ],
 )
 def test_a_wrong_address(url: str, said: str):
