@@ -40,6 +40,7 @@ from runtime.pipeline.checkpoint import Checkpoints
 from runtime.pipeline.routing_table import Reading
 from runtime.pipeline.shard import Settings
 from spark_ingest import session
+from spark_ingest.arrow_export import ArrowExport
 from spark_ingest.sinks.file_sink import PartsSink
 from spark_ingest.sinks.staging import Staging
 from spark_ingest.sources.files import FileSource

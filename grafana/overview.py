@@ -1,4 +1,4 @@
-"""Is all well: rate, errors, latency, lag."""
+"""The dashboard that shows whether a job is healthy: rate, errors, latency, lag."""
 
 from __future__ import annotations
 
@@ -16,51 +16,50 @@ def overview() -> Json:
     return dashboard(
         "hamlet-overview",
         "Hamlet / Overview",
-        "Is all well with a job: rate, errors, latency, lag.",
+        "Is the job healthy: rate, errors, latency, lag.",
         [DATA_SOURCE, JOB],
         [
             number(
                 "Events",
-                "Events that are taken in a second.",
+                "Events processed per second.",
                 "cps",
                 query('sum(rate(hamlet_events_total{hamlet_job="$job"}[$__rate_interval]))'),
             ),
             number(
                 "Results",
-                "Result rows that come out in a second.",
+                "Result rows written per second.",
                 "cps",
                 query('sum(rate(hamlet_results_total{hamlet_job="$job"}[$__rate_interval]))'),
             ),
             number(
                 "Latency, p99",
-                "From the arrival of the last event of a window to its results: 99 of 100 windows "
-                "are faster.",
+                "Time from the arrival of the last event of a window to its results: 99 of 100 "
+                "windows are faster.",
                 "s",
                 quantile(0.99),
             ),
             number(
                 "Last commit",
-                "How long ago an epoch was committed. It grows while nothing is to be read.",
+                "Time since the last epoch was committed. It grows while there is nothing to read.",
                 "s",
                 query('time() - max(hamlet_commit_timestamp_seconds{hamlet_job="$job"})'),
             ),
             number(
                 "Queries",
-                "How many queries the job has.",
+                "Number of queries in the workload.",
                 "none",
                 query('max(hamlet_queries{hamlet_job="$job"})'),
             ),
             number(
-                "Runs for",
-                "Since the job was started.",
+                "Uptime",
+                "Time since the job started.",
                 "s",
                 query('time() - max(hamlet_start_timestamp_seconds{hamlet_job="$job"})'),
             ),
             heading("Rate"),
             graph(
                 "Rows and events",
-                "Rows that were read, and events that were taken. The rest is late, or in the "
-                "dead letters.",
+                "Rows read and events processed per second. The rest is late or invalid rows.",
                 "cps",
                 query('sum(rate(hamlet_rows_total{hamlet_job="$job"}[$__rate_interval]))', "rows"),
                 query(
@@ -69,7 +68,7 @@ def overview() -> Json:
             ),
             graph(
                 "Results and windows",
-                "Result rows, and windows that closed with results.",
+                "Result rows and windows closed with results, per second.",
                 "cps",
                 query(
                     'sum(rate(hamlet_results_total{hamlet_job="$job"}[$__rate_interval]))',
@@ -83,15 +82,15 @@ def overview() -> Json:
             heading("Errors"),
             graph(
                 "Late rows",
-                "Rows behind the watermark in a second. They are kept in _late and change no "
-                "result.",
+                "Rows behind the watermark, per second. They are kept in _late; results do not "
+                "include them.",
                 "cps",
                 query('sum(rate(hamlet_late_rows_total{hamlet_job="$job"}[$__rate_interval]))'),
                 width=8,
             ),
             graph(
                 "Dead letters",
-                "Rows that could not be used, so far, by reason. They are kept in _dead_letter.",
+                "Invalid rows so far, by reason. They are kept in _dead_letter.",
                 "short",
                 query(
                     'sum by (reason) (hamlet_dead_letter_rows_total{hamlet_job="$job"})',
@@ -101,8 +100,8 @@ def overview() -> Json:
             ),
             graph(
                 "Restarts",
-                "What died and began again: an aggregator, Spark, or rows that had to be read "
-                "again.",
+                "Restarts after a failure: of an aggregator, of Spark, or of rows that were lost "
+                "and read again.",
                 "short",
                 query(
                     "sum by (part) "
@@ -115,7 +114,7 @@ def overview() -> Json:
             heading("Latency and lag"),
             graph(
                 "Latency of results",
-                "From the arrival of the last event of a window to the output of its results, "
+                "Time from the arrival of the last event of a window to the output of its results, "
                 "over all queries.",
                 "s",
                 *map(quantile, (0.5, 0.95, 0.99)),
@@ -123,15 +122,15 @@ def overview() -> Json:
             ),
             graph(
                 "Watermark lag",
-                "How far the watermark is behind the newest event, in the stream's own time. It "
-                "is --lateness, and more where a partition of the source is idle.",
+                "How far the watermark is behind the newest event, in event time. It equals "
+                "--lateness, or more if a partition of the source is idle.",
                 "s",
                 query('max(hamlet_watermark_lag_seconds{hamlet_job="$job"})', "lag"),
                 width=8,
             ),
             graph(
                 "Backlog",
-                "What waits to be read: bytes, or records of Kafka. If it grows, the job is too "
+                "Input that is not read yet: bytes, or Kafka records. If it grows, the job is too "
                 "slow.",
                 "short",
                 query('sum by (unit) (hamlet_backlog{hamlet_job="$job"})', "{{unit}}"),

@@ -1,6 +1,6 @@
-"""What dashboards are made of: panels with a query and a description, put side by side.
+"""Builds dashboards from panels, each with queries and a description.
 
-A function gives a piece of the JSON that Grafana reads. Panels flow from left to right over 24
+Each function returns a piece of the JSON that Grafana reads. Panels flow from left to right over 24
 columns, in the order in which they are listed.
 """
 
@@ -11,7 +11,7 @@ from typing import Any
 
 Json = dict[str, Any]
 
-#: Of Grafana 13.2; a newer one makes of it what it needs.
+#: Of Grafana 13.2; newer versions convert it.
 SCHEMA_VERSION = 42
 COLUMNS = 24
 SOURCE = {"type": "prometheus", "uid": "${datasource}"}
@@ -19,7 +19,7 @@ OF_GRAFANA = {"type": "grafana", "uid": "-- Grafana --"}
 
 
 def query(expr: str, legend: str = "", *, now: bool = False, table: bool = False) -> Json:
-    """`now`: the newest value alone, not how it changed over time."""
+    """`now`: the newest value only, not its history."""
     return {
         "datasource": SOURCE,
         "editorMode": "code",
@@ -33,7 +33,7 @@ def query(expr: str, legend: str = "", *, now: bool = False, table: bool = False
 
 
 def many(expr: str, legend: str) -> Json:
-    """Buckets of a histogram."""
+    """The buckets of a histogram."""
     return query(expr, legend) | {"format": "heatmap"}
 
 
@@ -94,7 +94,7 @@ def timeline(title: str, told: str, unit: str, *queries: Json, width: int = 24) 
 
 
 def spread(title: str, told: str, unit: str, *queries: Json, width: int = 12) -> Json:
-    """How values are spread over the buckets of a histogram, over time."""
+    """A heatmap of a histogram over time."""
     options = {
         "calculate": False,
         "cellGap": 1,
@@ -116,11 +116,11 @@ def table(
     units: dict[str, str] | None = None,
     width: int = 24,
 ) -> Json:
-    """`columns`: what is shown, by the name of a label or `Value #A`, and its heading; all else is
-    hidden. `units` are those of columns that differ, by heading."""
+    """`columns` maps a label or `Value #A` to its heading; all others are hidden. `units` has the
+    columns whose unit differs, by heading."""
     options = {"cellHeight": "sm", "showHeader": True}
     found = _panel("table", title, told, unit, queries, width, 8, options)
-    one = len(queries) == 1  # then Grafana calls its value so
+    one = len(queries) == 1  # then Grafana calls the column `Value`
     renamed = {
         ("Value" if one and name == "Value #A" else name): to for name, to in columns.items()
     }
@@ -146,7 +146,7 @@ def table(
 
 
 def heading(title: str) -> Json:
-    """Panels below it belong together."""
+    """A heading above the panels that follow."""
     return {"type": "row", "title": title, "collapsed": False, "panels": [], "_size": (COLUMNS, 1)}
 
 
@@ -229,7 +229,7 @@ DATA_SOURCE: Json = {
 
 
 def variable(name: str, label: str, told: str, query: str, *, several: bool = True) -> Json:
-    """Chosen from the values of a label."""
+    """A menu of the values of a label."""
     everything = {"allValue": ".*", "current": {"text": ["All"], "value": ["$__all"]}}
     return {
         "datasource": SOURCE,
@@ -248,20 +248,20 @@ def variable(name: str, label: str, told: str, query: str, *, several: bool = Tr
     }
 
 
-#: Every panel is about one job.
+#: Every panel shows one job.
 JOB = variable(
     "job", "Job", "The name of a job", "label_values(hamlet_build_info, hamlet_job)", several=False
 )
 GROUP = variable(
     "group",
     "Share group",
-    "Queries that share; a group is called by its first query and how many more there are",
+    "Queries that share; a group is named after its first query and the number of others",
     'label_values(hamlet_share_group_queries{hamlet_job="$job"}, share_group)',
 )
 QUERY = variable(
     "query",
     "Query",
-    "Queries of the job",
+    "Queries of the workload",
     'label_values(hamlet_results_total{hamlet_job="$job"}, query)',
 )
 
@@ -294,15 +294,15 @@ _ANNOTATIONS = [
         "Re-plans",
         "purple",
         'sum by (reason, migrated) (increase(hamlet_replans_total{hamlet_job="$job"}[1m])) > 0',
-        "Planned anew: {{reason}}",
-        "Another plan came of it: {{migrated}}",
+        "Re-planned: {{reason}}",
+        "The plan changed: {{migrated}}",
     ),
     _annotation(
         "Restarts",
         "red",
         'sum by (part) (increase(hamlet_restarts_total{hamlet_job="$job"}[1m])) > 0',
         "Restarted: {{part}}",
-        "It died, and its work is repeated",
+        "It failed, and its work is repeated",
     ),
 ]
 

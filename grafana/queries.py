@@ -1,4 +1,4 @@
-"""How each query does: latency, results, windows."""
+"""The dashboard of queries: latency, results and windows of each."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ BUCKETS = f"hamlet_query_latency_seconds_bucket{{{OF}}}"
 
 
 def quantile(share: float, time: str) -> str:
-    """Nothing, and not NaN, where no window closed."""
+    """No value, instead of NaN, if no window closed."""
     return f"histogram_quantile({share}, sum by (query, le) (rate({BUCKETS}[{time}]))) >= 0"
 
 
 def in_all(share: float) -> Json:
-    """Over the whole time that is shown."""
+    """Over the whole time range of the dashboard."""
     return query(quantile(share, "$__range"), now=True, table=True)
 
 
@@ -42,7 +42,7 @@ def counted(name: str) -> Json:
 def latency(share: float) -> Json:
     return graph(
         f"Latency, p{share * 100:g}",
-        f"From the arrival of the last event of a window to its results: {share:.0%} of the "
+        f"Time from the arrival of the last event of a window to its results: {share:.0%} of the "
         "windows of a query are faster.",
         "s",
         query(quantile(share, "$__rate_interval"), "{{query}}"),
@@ -59,7 +59,7 @@ def queries() -> Json:
         [
             table(
                 "Queries",
-                "Results and windows so far, and latency over the time that is shown.",
+                "Results and windows so far, and latency over the selected time range.",
                 "short",
                 counted("hamlet_results_total"),
                 counted("hamlet_windows_closed_total"),
@@ -82,13 +82,13 @@ def queries() -> Json:
             latency(0.99),
             spread(
                 "Latency of all windows",
-                "How many windows had which latency, of the queries that are chosen.",
+                "Distribution of the latency of the selected queries.",
                 "s",
                 many(f"sum by (le) (increase({BUCKETS}{RATE}))", "{{le}}"),
             ),
             graph(
                 "Mean latency",
-                "From the arrival of the last event of a window to its results, on the average.",
+                "Mean time from the arrival of the last event of a window to its results.",
                 "s",
                 query(
                     f"{rate('hamlet_query_latency_seconds_sum')} / "
@@ -99,21 +99,21 @@ def queries() -> Json:
             heading("Results"),
             graph(
                 "Results",
-                "Result rows in a second.",
+                "Result rows per second.",
                 "cps",
                 query(rate("hamlet_results_total"), "{{query}}"),
                 width=8,
             ),
             graph(
                 "Windows",
-                "Windows that closed with results, in a second.",
+                "Windows closed with results, per second.",
                 "cps",
                 query(rate("hamlet_windows_closed_total"), "{{query}}"),
                 width=8,
             ),
             graph(
-                "Rows of a window",
-                "How many groups a window has results for, on the average.",
+                "Rows per window",
+                "Mean number of result rows of a window.",
                 "none",
                 query(
                     f"{rate('hamlet_results_total')} / ({rate('hamlet_windows_closed_total')} > 0)",

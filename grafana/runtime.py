@@ -1,4 +1,4 @@
-"""Where the time and the memory go: epochs, Spark, actors, state, checkpoints, restarts."""
+"""The dashboard that shows where time and memory go, from Spark to checkpoints."""
 
 from __future__ import annotations
 
@@ -38,50 +38,50 @@ def runtime() -> Json:
     return dashboard(
         "hamlet-runtime",
         "Hamlet / Runtime",
-        "Where the time and the memory of a job go.",
+        "Where the time and memory of a job go.",
         [DATA_SOURCE, JOB],
         [
             number(
                 "Epochs",
-                "Epochs that are committed in a second.",
+                "Epochs committed per second.",
                 "cps",
                 query(f"sum(rate(hamlet_epochs_total{{{OF}}}{RATE}))"),
             ),
             number(
                 "In flight",
-                "Epochs that are read or computed: up to four.",
+                "Epochs that are being read or computed: up to four.",
                 "none",
                 query(f"sum(hamlet_epochs_in_flight{{{OF}}})"),
             ),
             number(
                 "State",
-                "Memory of partitions and their windows, over all aggregators.",
+                "Memory held by partitions and their windows, over all aggregators.",
                 "bytes",
                 query(f"sum(hamlet_state_bytes{{{OF}}})"),
             ),
             number(
                 "Checkpoint",
-                "What a restart would read.",
+                "Bytes that a restart would read.",
                 "bytes",
                 query(f"sum(hamlet_checkpoint_size_bytes{{{OF}}})"),
             ),
             number(
                 "Checkpoint age",
-                "How long ago the last one was made. It grows while nothing is to be read.",
+                "Time since the last checkpoint. It grows while there is nothing to read.",
                 "s",
                 query(f"time() - max(hamlet_checkpoint_timestamp_seconds{{{OF}}})"),
             ),
             number(
                 "Restarts",
-                "What died and began again, since the job was started.",
+                "Restarts after a failure, since the job started.",
                 "none",
                 query(f"sum(hamlet_restarts_total{{{OF}}})"),
             ),
             heading("Epochs"),
             graph(
                 "Stages of an epoch",
-                "How long each stage takes, on the average. They overlap: while one epoch is "
-                "finished, the next is computed, and the one after that is read.",
+                "Mean time of each stage. Stages overlap: while one epoch is being finished, the "
+                "next is computed and the one after that is read.",
                 "s",
                 query(
                     f"sum by (stage) (rate({STAGE}_sum{{{OF}}}{RATE})) / "
@@ -101,8 +101,8 @@ def runtime() -> Json:
                 ),
             ),
             graph(
-                "Rows of an epoch",
-                "Epochs are larger where there is more to read, and smaller where they take long.",
+                "Rows per epoch",
+                "Epochs grow if there is more to read, and shrink if they take long.",
                 "short",
                 query(
                     f"sum(rate(hamlet_rows_total{{{OF}}}{RATE})) / "
@@ -113,22 +113,22 @@ def runtime() -> Json:
             ),
             graph(
                 "Epochs",
-                "Epochs that are committed in a second.",
+                "Epochs committed per second.",
                 "cps",
                 query(f"sum(rate(hamlet_epochs_total{{{OF}}}{RATE}))", "epochs"),
                 width=8,
             ),
             graph(
                 "Epochs in flight",
-                "Epochs that are read or computed. Always four: the job does all it can.",
+                "Epochs that are being read or computed. Always four: the job is saturated.",
                 "none",
                 query(f"sum(hamlet_epochs_in_flight{{{OF}}})", "in flight"),
                 width=8,
             ),
             heading("Spark"),
             graph(
-                "Spark and the hand-over",
-                "How long Spark reads an epoch, and how long routers take to fetch and split it.",
+                "Spark and hand-over",
+                "Time that Spark takes to read an epoch, and routers to fetch and split it.",
                 "s",
                 stage_quantile(0.5, "spark"),
                 stage_quantile(0.95, "spark"),
@@ -137,7 +137,7 @@ def runtime() -> Json:
             ),
             spread(
                 "Spark, all epochs",
-                "How many epochs Spark read in which time.",
+                "Distribution of the time that Spark takes to read an epoch.",
                 "s",
                 many(
                     f'sum by (le) (increase({STAGE}_bucket{{{OF}, stage="spark"}}{RATE}))',
@@ -147,22 +147,22 @@ def runtime() -> Json:
             heading("Aggregators"),
             graph(
                 "Busy",
-                "The part of its time that an aggregator computes. One at 100% while others are "
-                "not: its keys are hot.",
+                "Share of its time that an aggregator computes. If only one is at 100%, its keys "
+                "are hot.",
                 "percentunit",
                 rate_of_actors("hamlet_actor_compute_seconds_total"),
                 width=8,
             ),
             graph(
                 "Events",
-                "Events that an aggregator takes in a second.",
+                "Events per second of each aggregator.",
                 "cps",
                 rate_of_actors("hamlet_actor_events_total"),
                 width=8,
             ),
             graph(
-                "Events that wait",
-                "Events ahead of the watermark, kept until it is their turn.",
+                "Buffered events",
+                "Events ahead of the watermark, buffered until it reaches them.",
                 "short",
                 of_actors("hamlet_waiting_events"),
                 width=8,
@@ -170,7 +170,7 @@ def runtime() -> Json:
             heading("Memory"),
             graph(
                 "State",
-                "Memory of partitions and their windows.",
+                "Memory held by partitions and their windows.",
                 "bytes",
                 of_actors("hamlet_state_bytes"),
                 width=8,
@@ -178,7 +178,7 @@ def runtime() -> Json:
             ),
             graph(
                 "Partitions",
-                "Partitions that are known.",
+                "Partitions with state.",
                 "short",
                 of_actors("hamlet_partitions"),
                 width=8,
@@ -186,7 +186,7 @@ def runtime() -> Json:
             ),
             graph(
                 "Open windows",
-                "Windows that hold state.",
+                "Open windows with state.",
                 "short",
                 of_actors("hamlet_open_windows"),
                 width=8,
@@ -195,22 +195,22 @@ def runtime() -> Json:
             heading("Checkpoints and restarts"),
             graph(
                 "Checkpoint",
-                "What a restart would read: the state of all shards, and the events since.",
+                "Bytes that a restart would read: the state of all shards, and the events since.",
                 "bytes",
                 query(f"sum(hamlet_checkpoint_size_bytes{{{OF}}})", "size"),
                 width=8,
             ),
             graph(
                 "State written",
-                "Bytes that are written to the checkpoint in a second.",
+                "Bytes written to the checkpoint per second.",
                 "Bps",
                 query(f"sum(rate(hamlet_checkpoint_written_bytes_total{{{OF}}}{RATE}))", "written"),
                 width=8,
             ),
             graph(
                 "Restarts",
-                "What died and began again: an aggregator, Spark, or rows that had to be read "
-                "again.",
+                "Restarts after a failure: of an aggregator, of Spark, or of rows that were lost "
+                "and read again.",
                 "short",
                 query(f"sum by (part) (increase(hamlet_restarts_total{{{OF}}}{RATE}))", "{{part}}"),
                 width=8,
@@ -218,7 +218,7 @@ def runtime() -> Json:
             ),
             table(
                 "Build",
-                "What runs.",
+                "Versions of Hamlet and Python, and the engine.",
                 "none",
                 query(
                     f"max by (hamlet_job, engine, version, python) (hamlet_build_info{{{OF}}})",

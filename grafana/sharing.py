@@ -1,4 +1,4 @@
-"""Why it shares: who shares which types and when, what was predicted and what was measured."""
+"""The dashboard of sharing decisions: which queries share what, and whether predictions hold."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from grafana.panels import (
     timeline,
 )
 
-# Groups that are over are added up as `(former)`, at once: there is no rate in that.
+# Former groups are added to `(former)` all at once, so their rate means nothing.
 OF = 'hamlet_job="$job", share_group=~"$group", share_group!="(former)"'
 RATE = "[$__rate_interval]"
 BY = "sum by (share_group, kleene_type)"
@@ -28,7 +28,7 @@ def rate(name: str, by: str, legend: str, more: str = "") -> Json:
 
 
 def shared_part() -> Json:
-    """Of all bursts; none where there are none."""
+    """The share of bursts that are shared; no value if there are no bursts."""
     shared = f'{BY} (rate(hamlet_bursts_total{{{OF}, decision!="split"}}{RATE}))'
     every = f"{BY} (rate(hamlet_bursts_total{{{OF}}}{RATE}))"
     return query(f"{shared} / ({every} > 0)", NAME)
@@ -51,18 +51,18 @@ def sharing() -> Json:
     return dashboard(
         "hamlet-sharing",
         "Hamlet / Sharing decisions",
-        "Which Kleene types are shared by whom and when, and whether that was right.",
+        "Which queries share which Kleene types and when, and whether that pays off.",
         [DATA_SOURCE, JOB, GROUP],
         [
             number(
                 "Bursts",
-                "Bursts that were decided on in a second.",
+                "Bursts per second.",
                 "cps",
                 query(f"sum(rate(hamlet_bursts_total{{{OF}}}{RATE}))"),
             ),
             number(
                 "Shared",
-                "The part of all bursts that queries shared.",
+                "Share of the bursts that queries shared.",
                 "percentunit",
                 query(
                     f'sum(rate(hamlet_bursts_total{{{OF}, decision!="split"}}{RATE})) / '
@@ -70,8 +70,8 @@ def sharing() -> Json:
                 ),
             ),
             number(
-                "Events in a burst",
-                "How long bursts are. Longer ones are better to share.",
+                "Events per burst",
+                "Mean length of bursts. Longer ones benefit more from sharing.",
                 "none",
                 query(
                     f"sum(rate(hamlet_burst_events_total{{{OF}}}{RATE})) / "
@@ -80,34 +80,34 @@ def sharing() -> Json:
             ),
             number(
                 "Model error",
-                "Half of the predictions are off by this part of the measured time, at the most.",
+                "Median relative error of the predicted burst times.",
                 "percentunit",
                 query('max(hamlet_model_error_ratio{hamlet_job="$job"})'),
             ),
             number(
                 "Policy",
-                "Version of the cost model's coefficients. It grows as the model learns.",
+                "Version of the coefficients of the cost model. It grows as the model learns.",
                 "none",
                 query('max(hamlet_policy_version{hamlet_job="$job"})'),
             ),
             number(
                 "Plan",
-                "Version of the plan: which queries may share what.",
+                "Version of the plan, which says what queries may share.",
                 "none",
                 query('max(hamlet_plan_version{hamlet_job="$job"})'),
             ),
-            heading("Who shares what, and when"),
+            heading("Which queries share what, and when"),
             timeline(
                 "Shared bursts by Kleene type",
-                "The part of the bursts of a type that the queries of a group shared: green is "
-                "all, red is none.",
+                "Share of the bursts of a type that the queries of a group shared: green is all, "
+                "red is none.",
                 "percentunit",
                 shared_part(),
                 width=16,
             ),
             table(
                 "Share groups",
-                "Which queries are in which group, now.",
+                "The queries of each group.",
                 "none",
                 query(
                     "max by (share_group, query) (hamlet_share_group_info"
@@ -120,16 +120,16 @@ def sharing() -> Json:
             ),
             graph(
                 "Decisions",
-                "What was decided on bursts: shared after nothing, continued as shared, split, or "
-                "merged again after a split.",
+                "Decisions per second: shared, continued as shared, split, or merged again after a "
+                "split.",
                 "cps",
                 rate("hamlet_bursts_total", "decision", "{{decision}}"),
                 stacked=True,
             ),
             graph(
                 "Splits and merges",
-                "Where queries began to go by themselves, and where they came together again. "
-                "Many of both: conditions differ from burst to burst.",
+                "Where queries stopped sharing and where they share again. If there are many of "
+                "both, predicates differ from burst to burst.",
                 "cps",
                 rate(
                     "hamlet_bursts_total",
@@ -142,21 +142,21 @@ def sharing() -> Json:
             graph(
                 "Snapshots created",
                 "One for a shared graphlet, and one for each event on which its queries differ. "
-                "Many of the latter make sharing dear.",
+                "Many of the latter make sharing expensive.",
                 "cps",
                 rate("hamlet_snapshots_created_total", "level", "{{level}}"),
                 width=8,
             ),
             graph(
                 "Snapshots propagated",
-                "Values of snapshots that were carried on: one for each query that shares.",
+                "Snapshot values propagated per second, one for each query that shares.",
                 "cps",
                 rate("hamlet_snapshots_propagated_total", "level", "{{level}}"),
                 width=8,
             ),
             graph(
                 "Graphlets",
-                "Bursts that have begun and not ended.",
+                "Open graphlets: bursts that have not ended.",
                 "short",
                 query('sum(hamlet_graphlets{hamlet_job="$job"})', "graphlets"),
                 width=8,
@@ -164,44 +164,43 @@ def sharing() -> Json:
             heading("Predicted and measured"),
             graph(
                 "Predicted benefit",
-                "Time that sharing was predicted to save in each second, by group and type. Below "
-                "zero, splitting was better.",
+                "Time that sharing was predicted to save per second, by group and type. Negative "
+                "if splitting is cheaper.",
                 "s",
                 query(f"{BY} (deriv(hamlet_predicted_benefit_seconds{{{OF}}}{RATE}))", NAME),
             ),
             graph(
-                "Time of a burst, shared and split",
-                "What bursts took that were timed, on the average.",
+                "Burst time, shared and split",
+                "Mean time of the timed bursts.",
                 "s",
                 mean_time("shared"),
                 mean_time("split"),
             ),
             graph(
-                "Time of a burst, predicted and measured",
-                "Of the bursts that the model was held to, before it learned from them.",
+                "Burst time, predicted and measured",
+                "Mean time of the timed bursts, predicted before the model learned from them.",
                 "s",
                 model_time("predicted"),
                 model_time("measured"),
                 width=8,
             ),
             graph(
-                "How good the model is",
-                "Correlation of predicted and measured time, and by what part half of the "
-                "predictions are off at the most.",
+                "Model accuracy",
+                "Correlation of predicted and measured times, and the median relative error.",
                 "percentunit",
                 query('max(hamlet_model_correlation{hamlet_job="$job"})', "correlation"),
                 query('max(hamlet_model_error_ratio{hamlet_job="$job"})', "error"),
                 width=8,
             ),
             graph(
-                "Planned anew",
-                "How often, why, and whether another plan came of it: the stream's rates changed, "
-                "or queries came and went.",
+                "Re-plans",
+                "Re-plans by reason: the rates of the stream changed, or queries were added or "
+                "removed; and whether the plan changed.",
                 "short",
                 query(
                     "sum by (reason, migrated) "
                     f'(increase(hamlet_replans_total{{hamlet_job="$job"}}{RATE}))',
-                    "{{reason}}, another plan: {{migrated}}",
+                    "{{reason}}, plan changed: {{migrated}}",
                 ),
                 width=8,
                 bars=True,

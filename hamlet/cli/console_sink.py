@@ -10,7 +10,7 @@ from hamlet.cli.enums import OutputFormat
 from hamlet.cli.table_sink import TableSink
 from runtime.io.write import ResultWriter
 from runtime.language.query import Workload
-from spark_ingest.sinks.sink import DEAD_LETTER, LATE, ReplayPoint
+from spark_ingest.sinks.sink import DEAD_LETTER, LATE, EpochSink, ReplayPoint
 
 PRINTED = (OutputFormat.TABLE, OutputFormat.JSON)
 

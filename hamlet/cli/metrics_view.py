@@ -1,4 +1,4 @@
-"""Shows the metrics of a job as tables for a terminal. `facts` is the JSON of its live page."""
+"""Shows a snapshot of a job's metrics as tables in the terminal."""
 
 from __future__ import annotations
 
@@ -11,65 +11,68 @@ from hamlet.cli.text_table import TextTable
 from runtime.plan.decisions import KINDS
 from runtime.report.number_format import count, nanoseconds, number, percent, seconds, size
 
-MetricsSnapshot = dict[str, Any]
+#: A snapshot as the metrics server gives it, parsed from JSON.
+SnapshotJson = dict[str, Any]
 
 
-def view(facts: MetricsSnapshot, before: MetricsSnapshot | None, rows: int) -> Iterator[TextTable]:
-    """`before` are older facts: rates are shown since then, or since the job began. `rows` is how
-    many queries, types and decisions are shown, each."""
-    yield _now(facts, before)
-    yield _queries(facts, rows)
-    if facts["groups"]:
-        yield _sharing(facts, rows)
-    if facts["model"]["last_replans"]:
-        yield _replans(facts, max(1, rows // 4))
-    if facts["log"]:
-        yield _log(facts, max(1, rows // 2))
+def view(snapshot: SnapshotJson, before: SnapshotJson | None, rows: int) -> Iterator[TextTable]:
+    """Rates are since the older snapshot `before`; without it, since the job started. At most
+    `rows` queries, types and decisions are shown, each."""
+    yield _now(snapshot, before)
+    yield _queries(snapshot, rows)
+    if snapshot["groups"]:
+        yield _sharing(snapshot, rows)
+    if snapshot["model"]["last_replans"]:
+        yield _replans(snapshot, max(1, rows // 4))
+    if snapshot["log"]:
+        yield _log(snapshot, max(1, rows // 2))
 
 
-def _now(facts: MetricsSnapshot, before: MetricsSnapshot | None) -> TextTable:
+def _now(snapshot: SnapshotJson, before: SnapshotJson | None) -> TextTable:
     shown = {
-        "epoch": count(facts["epoch"]),
-        "events": count(facts["events"]),
-        "events/s": number(_rate(facts, before)),
-        "results": count(facts["results"]),
-        "windows": count(facts["windows"]),
-        "lag": _lag(facts),
-        "waits": _backlog(facts),
-        "late": count(facts["late"]),
-        "bad": count(sum(facts["dead"].values())),
-        "state": size(sum(each["state_bytes"] for each in facts["actors"].values())),
-        "model": percent(facts["model"]["error"]),
-        "restarts": count(sum(facts["restarts"].values())),
+        "epoch": count(snapshot["epoch"]),
+        "events": count(snapshot["events"]),
+        "events/s": number(_rate(snapshot, before)),
+        "results": count(snapshot["results"]),
+        "windows": count(snapshot["windows"]),
+        "lag": _lag(snapshot),
+        "backlog": _backlog(snapshot),
+        "late": count(snapshot["late"]),
+        "invalid": count(sum(snapshot["dead"].values())),
+        "state": size(sum(each["state_bytes"] for each in snapshot["actors"].values())),
+        "model": percent(snapshot["model"]["error"]),
+        "restarts": count(sum(snapshot["restarts"].values())),
     }
     table = TextTable.of(shown, [list(shown.values())], set(shown))
-    state = "finished" if facts["finished"] else "running"
-    queries = many(facts["workload"], "query", "queries")
-    what = f"{state}, engine {facts['engine']}, {queries}, since {_clock(facts['began'])}"
-    table.title = facts["job"], what
+    state = "finished" if snapshot["finished"] else "running"
+    asked = many(snapshot["workload"], "query", "queries")
+    what = f"{state}, engine {snapshot['engine']}, {asked}, since {_clock(snapshot['began'])}"
+    table.title = snapshot["job"], what
     return table
 
 
-def _rate(facts: MetricsSnapshot, before: MetricsSnapshot | None) -> float:
-    then, events = (facts["began"], 0) if before is None else (before["time"], before["events"])
-    spent = facts["time"] - then
-    return (facts["events"] - events) / spent if spent > 0 else 0.0
+def _rate(snapshot: SnapshotJson, before: SnapshotJson | None) -> float:
+    then, events = (snapshot["began"], 0) if before is None else (before["time"], before["events"])
+    spent = snapshot["time"] - then
+    return (snapshot["events"] - events) / spent if spent > 0 else 0.0
 
 
-def _lag(facts: MetricsSnapshot) -> str:
-    if facts["watermark"] is None or facts["newest"] is None:
+def _lag(snapshot: SnapshotJson) -> str:
+    if snapshot["watermark"] is None or snapshot["newest"] is None:
         return "–"
-    return seconds((facts["newest"] - facts["watermark"]) / 1e6)
+    return seconds((snapshot["newest"] - snapshot["watermark"]) / 1e6)
 
 
-def _backlog(facts: MetricsSnapshot) -> str:
-    waits, unit = facts["backlog"], facts["backlog_in"]
+def _backlog(snapshot: SnapshotJson) -> str:
+    waits, unit = snapshot["backlog"], snapshot["backlog_in"]
     return size(waits) if unit == "bytes" else f"{count(waits)} {unit}"
 
 
-def _queries(facts: MetricsSnapshot, rows: int) -> TextTable:
-    """The slowest query first."""
-    found = sorted(facts["queries"].items(), key=lambda each: -(each[1]["latency"]["p95"] or 0.0))
+def _queries(snapshot: SnapshotJson, rows: int) -> TextTable:
+    """The slowest queries come first."""
+    found = sorted(
+        snapshot["queries"].items(), key=lambda each: -(each[1]["latency"]["p95"] or 0.0)
+    )
     shown = [
         (
             name,
@@ -82,11 +85,11 @@ def _queries(facts: MetricsSnapshot, rows: int) -> TextTable:
     names = ("query", "results", "windows", "p50", "p95", "p99")
     table = TextTable.of(names, shown, set(names[1:]))
     if len(found) > rows:
-        table.footer = f"{len(found) - rows} faster ones"
+        table.footer = f"{len(found) - rows} faster queries"
     return table
 
 
-def _sharing(facts: MetricsSnapshot, rows: int) -> TextTable:
+def _sharing(snapshot: SnapshotJson, rows: int) -> TextTable:
     shown = [
         (
             group["name"],
@@ -94,29 +97,29 @@ def _sharing(facts: MetricsSnapshot, rows: int) -> TextTable:
             *(count(each[kind]) for kind in KINDS),
             nanoseconds(each["benefit"]),
         )
-        for group in facts["groups"]
+        for group in snapshot["groups"]
         for each in group["types"]
     ]
-    names = ("share group", "type", *KINDS, "predicted to save")
+    names = ("share group", "type", *KINDS, "predicted benefit")
     return TextTable.of(names, shown[:rows], set(names[2:]))
 
 
-def _replans(facts: MetricsSnapshot, rows: int) -> TextTable:
+def _replans(snapshot: SnapshotJson, rows: int) -> TextTable:
     shown = [
         (
             _clock(each["time"]),
             each["reason"],
-            f"{nanoseconds(each['before'])} to {nanoseconds(each['after'])} an event",
-            "another plan" if each["migrated"] else "kept",
+            f"{nanoseconds(each['before'])} to {nanoseconds(each['after'])} per event",
+            "new plan" if each["migrated"] else "plan kept",
         )
-        for each in reversed(facts["model"]["last_replans"][-rows:])
+        for each in reversed(snapshot["model"]["last_replans"][-rows:])
     ]
     return TextTable.of(("re-planned", "why", "cost", "outcome"), shown, set())
 
 
-def _log(facts: MetricsSnapshot, rows: int) -> TextTable:
-    shown = [(_clock(each["time"]), each["told"]) for each in reversed(facts["log"][-rows:])]
-    return TextTable.of(("decided", "what and why"), shown, set())
+def _log(snapshot: SnapshotJson, rows: int) -> TextTable:
+    shown = [(_clock(each["time"]), each["told"]) for each in reversed(snapshot["log"][-rows:])]
+    return TextTable.of(("time", "decision and reason"), shown, set())
 
 
 def _clock(time: float) -> str:

@@ -1,4 +1,4 @@
-"""`hamlet report`: writes an HTML page about a run."""
+"""`hamlet report`: writes an HTML report about a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EXAMPLES = examples(
         "hamlet run queries.sase --input events.parquet --output results",
         "a run writes a log beside its results",
     ),
-    ("hamlet report results", "turn the log into report.html"),
+    ("hamlet report results", "write report.html from that log"),
 )
 
 
@@ -34,9 +34,10 @@ def command(
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> None:
-    """Writes an HTML page about a run: decisions over time, the cost model, the slowest queries.
+    """Writes an HTML report about a run: decisions over time, the cost model, the slowest queries.
 
-    The page is a single file. Of a run that is still going on, it shows what has happened so far.
+    The file is self-contained, so you can send it to somebody. A report about a running job covers
+    it up to now.
     """
     from runtime.io.atomic import AtomicFiles
     from runtime.report.log_reader import read_history

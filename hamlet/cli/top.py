@@ -1,4 +1,4 @@
-"""`hamlet top`: shows the metrics of a running job in the terminal."""
+"""`hamlet top`: shows a running job in the terminal."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from hamlet.cli.text_table import print_table
 from runtime.errors import HamletError
 
 if TYPE_CHECKING:
-    from hamlet.cli.metrics_view import MetricsSnapshot
+    from hamlet.cli.metrics_view import SnapshotJson
 
 REFRESH_SECONDS, TIMEOUT_SECONDS = 1.0, 5.0
-RECENT = 6  # refreshes over which rates are averaged
-ROWS = 10  # of each table in a snapshot
+RECENT = 6  # snapshots over which rates are computed
+ROWS = 10  # of each table when printed once
 EXAMPLES = examples(
     ("hamlet top", "watch the running job"),
-    ("hamlet top --once", "print it once"),
-    ("hamlet top --format json | jq .queries", "print JSON"),
+    ("hamlet top --once", "print once"),
+    ("hamlet top --format json | jq .queries", "for scripts"),
     ("hamlet top --url http://127.0.0.1:9464", "a run with --metrics-port, or on another machine"),
 )
 
@@ -43,24 +43,26 @@ def command(
     job: JobName = None,
     url: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="The URL of the live page, for a job on another machine."),
+        typer.Option(
+            metavar="URL", help="Address of the live page, if the job is not on this machine."
+        ),
     ] = None,
     once: Annotated[bool, typer.Option("--once", help="Print once and exit.")] = False,
     format: Annotated[
-        TopFormat, typer.Option(help="[b]json[/b]: print all metrics once.")
+        TopFormat, typer.Option(help="[b]json[/b]: all metrics, once.")
     ] = TopFormat.TABLE,
     debug: options.Debug = False,
 ) -> None:
-    """Shows a running job: events, latency by query, decisions about sharing.
+    """Shows a running job: events, latency by query, sharing decisions.
 
-    Shows the metrics of its live page, refreshed every second until Ctrl-C. Prints them once if the
+    Shows the same as the live page, and updates once a second until Ctrl-C. Prints once if the
     output is not a terminal.
     """
     address = _address(job, url)
     if format is TopFormat.JSON:
         typer.echo(json.dumps(_fetch(address)))
     elif once or not sys.stdout.isatty():
-        _snapshot(_fetch(address))
+        _print_once(_fetch(address))
     else:
         _watch(address)
 
@@ -72,32 +74,34 @@ def _address(job: str | None, url: str | None) -> str:
 
     found = find(job)
     if not found.hub:
-        raise HamletError(f"`{found.name}` has no live page", "give its address with --url")
+        raise HamletError(f"`{found.name}` serves no metrics", "give its address with --url")
     return found.hub
 
 
-def _fetch(address: str) -> MetricsSnapshot | None:
+def _fetch(address: str) -> SnapshotJson | None:
     if not address.startswith(("http://", "https://")):
-        raise HamletError(f"{address} is not a URL", "--url http://127.0.0.1:PORT")
+        raise HamletError(
+            f"{address} is not the address of a live page", "--url http://127.0.0.1:PORT"
+        )
     try:
-        with urllib.request.urlopen(f"{address}/metrics.json", timeout=TIMEOUT_SECONDS) as answer:
-            found: Any = json.load(answer)
+        with urllib.request.urlopen(f"{address}/metrics.json", timeout=TIMEOUT_SECONDS) as response:
+            found: Any = json.load(response)
     except (OSError, ValueError) as error:
         raise HamletError(
-            f"nothing answers at {address}", "has the job ended? its terminal shows the URL"
+            f"no answer from {address}", "has the job ended? its terminal shows the address"
         ) from error
     if found is not None and (not isinstance(found, dict) or "queries" not in found):
         raise HamletError(f"{address} is not the live page of a job")
     return found
 
 
-def _snapshot(facts: MetricsSnapshot | None) -> None:
+def _print_once(snapshot: SnapshotJson | None) -> None:
     from hamlet.cli.metrics_view import view
 
-    if facts is None:
+    if snapshot is None:
         typer.echo("the job is starting")
         return
-    for place, table in enumerate(view(facts, None, ROWS)):
+    for place, table in enumerate(view(snapshot, None, ROWS)):
         if place:
             typer.echo()
         print_table(table)
@@ -107,29 +111,29 @@ def _snapshot(facts: MetricsSnapshot | None) -> None:
 
 
 def _watch(address: str) -> None:
-    """Refreshes until Ctrl-C. Of a job that has ended, the last state stays visible."""
+    """Runs until Ctrl-C. A job that has ended is shown in its last state."""
     console = Console()
-    recent: deque[MetricsSnapshot] = deque(maxlen=RECENT)
+    recent: deque[SnapshotJson] = deque(maxlen=RECENT)
     trouble = ""
-    _fetch(address)  # reports a wrong address at once
+    _fetch(address)  # a wrong address is an error at once
     try:
         with Live(console=console, screen=True, auto_refresh=False) as live:
             while True:
                 try:
-                    facts = _fetch(address)
+                    snapshot = _fetch(address)
                 except HamletError as error:
                     trouble = f"{error}; retrying"
                 else:
-                    trouble = "" if facts else "the job is starting"
-                    if facts and (not recent or recent[-1]["time"] < facts["time"]):
-                        recent.append(facts)
+                    trouble = "" if snapshot else "the job is starting"
+                    if snapshot and (not recent or recent[-1]["time"] < snapshot["time"]):
+                        recent.append(snapshot)
                 live.update(render_screen(recent, trouble, console.size.height), refresh=True)
                 time.sleep(REFRESH_SECONDS)
     except KeyboardInterrupt:
         return
 
 
-def render_screen(recent: deque[MetricsSnapshot], trouble: str, height: int) -> RenderableType:
+def render_screen(recent: deque[SnapshotJson], trouble: str, height: int) -> RenderableType:
     from hamlet.cli.metrics_view import view
 
     parts: list[RenderableType] = [Text(trouble, "bold red")] if trouble else []

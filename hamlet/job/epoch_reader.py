@@ -12,10 +12,11 @@ import ray
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from actors.actor_pool import Ref
+from actors.actor_pool import ActorPool, Ref
 from runtime.io.decode import Origin
 from runtime.pipeline.router import Told, renumbered
-from spark_ingest.sources.source import SourceRange
+from spark_ingest.arrow_export import ArrowExport
+from spark_ingest.sources.source import SourceRange, StreamSource
 
 
 @dataclass

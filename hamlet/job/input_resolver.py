@@ -28,6 +28,7 @@ from runtime.io.reader import Needs
 from spark_ingest.sources.files import FileSource
 from spark_ingest.sources.segments import Feed, SegmentSource
 from spark_ingest.sources.source import Position, StreamSource
+from spark_ingest.sources.stream_inputs import GeneratedFeed, SocketFeed
 
 WAIT_SECONDS = 0.2
 

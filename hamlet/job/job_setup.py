@@ -48,8 +48,10 @@ from runtime.pipeline.manifest import Counts, Manifest
 from runtime.pipeline.routing_table import Reading
 from runtime.plan.decisions import Decisions
 from spark_ingest import session
+from spark_ingest.arrow_export import ArrowExport
 from spark_ingest.jars import kafka_jars
 from spark_ingest.sinks.sink import EpochSink
+from spark_ingest.sources.source import StreamSource
 
 # Shards for each aggregator: a resumed job can have this many times more aggregators.
 SHARDS_EACH = 4

@@ -1,4 +1,4 @@
-"""Streams of events made up on the spot, for examples, tests and benchmarks.
+"""Generates streams of events for examples, tests and benchmarks.
 
 A stream has `groups` partitions that take turns at random. Each runs through the lifecycle of its
 kind (request, travel, pickup, travel, drop-off) in runs of events of one type:
@@ -33,7 +33,7 @@ __all__ = ["StreamInfo", "from_spec", "generate", "parse_spec", "schema", "strea
 
 
 def streams() -> Mapping[str, StreamInfo]:
-    """Every stream there is, by name."""
+    """All streams, by name."""
     return {name: stream.info for name, stream in CATALOG.items()}
 
 
@@ -54,7 +54,7 @@ def generate(
     start: datetime | str | None = None,
     batch_rows: int = BLOCK,
 ) -> Iterator[pa.RecordBatch]:
-    """The events of a stream in time order. Mistakes are raised here, not while iterating."""
+    """The events of a stream in time order. Errors are raised here, not while iterating."""
     stream = _find(name)
     check_rows(batch_rows)
     wanted = resolve(

@@ -1,4 +1,4 @@
-"""When events happen."""
+"""Draws the times of generated events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From parameters to batches of events."""
+"""Generates batches of events from parameters."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def emit(stream: Stream, wanted: Parameters, rows: int) -> Iterator[pa.RecordBat
 
 
 def _generators(name: str, seed: int) -> list[np.random.Generator]:
-    """One for what partitions are, one for what happens; both differ from stream to stream."""
+    """One to set up partitions, one to draw events; both differ from stream to stream."""
     root = np.random.SeedSequence([seed, zlib.crc32(name.encode())])
     return [np.random.Generator(np.random.PCG64(child)) for child in root.spawn(2)]
 

@@ -1,4 +1,4 @@
-"""A block of events by partition, then time, and what attribute columns are made with."""
+"""A block of generated events, and the helpers that make its attribute columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a partition goes through: its states, their event types, and which state follows which."""
+"""The lifecycle of a partition: its states, their event types, and the transitions."""
 
 from __future__ import annotations
 

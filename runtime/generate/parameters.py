@@ -1,4 +1,4 @@
-"""The parameters of a stream: defaults filled in, values checked."""
+"""Checks the parameters of a stream and fills in defaults."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LATEST = microseconds(datetime(9999, 12, 31, tzinfo=UTC))
 
 @dataclass(frozen=True)
 class Parameters:
-    """Everything that decides which events a stream has; `flows` between states follow `share`."""
+    """Everything that determines the events of a stream; `flows` between states follow `share`."""
 
     events: int
     seed: int

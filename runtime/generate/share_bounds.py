@@ -1,4 +1,4 @@
-"""Between two runs of a type there is a run of another: which shares that leaves possible."""
+"""Checks which shares are possible: between two runs of a type there is a run of another."""
 
 from __future__ import annotations
 

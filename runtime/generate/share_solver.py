@@ -1,4 +1,4 @@
-"""Bends a lifecycle to wanted shares, changing its transitions as little as possible.
+"""Fits the transitions of a lifecycle to given shares, changing them as little as possible.
 
 Let `a[i, j]` be how often state j follows state i by default. We look for flows `f` with
 - as many runs of each type as its share and its mean run length ask for, and

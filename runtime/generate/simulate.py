@@ -1,4 +1,4 @@
-"""Walks every partition through its lifecycle, a block of events at a time."""
+"""Simulates the lifecycle of every partition, one block of events at a time."""
 
 from __future__ import annotations
 

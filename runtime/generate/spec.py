@@ -1,4 +1,4 @@
-"""Reads `ridesharing?events=20000&burst=20&share=Travel:0.6,Pickup:0.1`."""
+"""Parses a stream specification: `ridesharing?events=20000&burst=20&share=Travel:0.6`."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ def parse_spec(spec: str) -> tuple[str, dict[str, Any]]:
 
 
 def split_pace(spec: str) -> tuple[str, float | None]:
-    """The spec without `pace`, which is not of the stream: how many events come in a second of
-    whoever watches."""
+    """The specification without `pace`, and the pace: events per second of wall-clock time."""
     name, mark, query = spec.partition("?")
     parts = [part for part in query.split("&") if part]
     paces = [part for part in parts if part.partition("=")[0].strip() == "pace"]

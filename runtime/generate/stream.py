@@ -1,4 +1,4 @@
-"""What a stream is made of, and what the user is told about it."""
+"""Defines a stream: its lifecycle and attributes, and its description for users."""
 
 from __future__ import annotations
 

@@ -6,138 +6,26 @@ not counted yet also needs a field there. `make dashboards` updates the table in
 
 from __future__ import annotations
 
-import platform
-from collections.abc import Callable, Mapping
-from importlib.metadata import PackageNotFoundError, version
-
-from runtime.metrics.metric import (
-    Labels,
-    MetricDeclaration,
-    Reader,
-    Value,
-    counter,
-    gauge,
-    histogram,
+from runtime.metrics.metric import MetricDeclaration, counter, gauge, histogram
+from runtime.metrics.readers import (
+    NANOSECOND,
+    build,
+    bursts,
+    members,
+    of_checkpoint,
+    per_actor,
+    per_query,
+    per_type,
+    per_type_and,
+    replans,
+    seconds,
+    snapshots_created,
+    snapshots_propagated,
+    timed_bursts,
+    timed_seconds,
+    watermark_lag,
 )
-from runtime.metrics.snapshot import (
-    OTHER,
-    PARTS,
-    REASONS,
-    STAGES,
-    ActorMetrics,
-    CheckpointMetrics,
-    MetricsSnapshot,
-    QueryMetrics,
-    ShareGroupMetrics,
-)
-from runtime.plan.decisions import KINDS, TypeDecisions
-
-MICROSECONDS = 1e6  # in a second
-NANOSECOND = 1e-9
-
-
-# ---- readers of one value for each query, aggregator or share group ------------------------
-
-
-def _per_query(read: Callable[[QueryMetrics], Value]) -> Reader:
-    return lambda snapshot: {name: read(each) for name, each in snapshot.queries.items()}
-
-
-def _per_actor(read: Callable[[ActorMetrics], float]) -> Reader:
-    return lambda snapshot: {name: read(each) for name, each in snapshot.actors.items()}
-
-
-def _per_type(read: Callable[[TypeDecisions], float]) -> Reader:
-    """By share group and Kleene type."""
-
-    def read_all(snapshot: MetricsSnapshot) -> Mapping[Labels, Value]:
-        return {
-            (group.name, each.type): read(each) for group in snapshot.groups for each in group.types
-        }
-
-    return read_all
-
-
-def _per_type_and(
-    read: Callable[[ShareGroupMetrics, TypeDecisions], Mapping[str, float]],
-) -> Reader:
-    """By the keys that `read` gives, share group and Kleene type."""
-
-    def read_all(snapshot: MetricsSnapshot) -> Mapping[Labels, Value]:
-        return {
-            (label, group.name, each.type): value
-            for group in snapshot.groups
-            for each in group.types
-            for label, value in read(group, each).items()
-        }
-
-    return read_all
-
-
-def _of_checkpoint(read: Callable[[CheckpointMetrics], float | None]) -> Reader:
-    """Unknown until there is a checkpoint."""
-    return lambda snapshot: None if snapshot.checkpoint.time is None else read(snapshot.checkpoint)
-
-
-# ---- readers that take more than an expression ---------------------------------------------
-
-
-def _build(snapshot: MetricsSnapshot) -> Mapping[Labels, float]:
-    try:
-        installed = version("hamlet-runtime")
-    except PackageNotFoundError:
-        installed = "unknown"
-    return {(installed, platform.python_version(), snapshot.engine): 1}
-
-
-def _seconds(microseconds: int | None) -> float | None:
-    return None if microseconds is None else microseconds / MICROSECONDS
-
-
-def _watermark_lag(snapshot: MetricsSnapshot) -> float | None:
-    if snapshot.watermark is None or snapshot.newest is None:
-        return None
-    return _seconds(snapshot.newest - snapshot.watermark)
-
-
-def _bursts(group: ShareGroupMetrics, each: TypeDecisions) -> Mapping[str, float]:
-    return {kind: getattr(each, kind) for kind in KINDS}
-
-
-def _snapshots_created(group: ShareGroupMetrics, each: TypeDecisions) -> Mapping[str, float]:
-    return {"graphlet": each.all - each.split, "event": each.snapshots}
-
-
-def _snapshots_propagated(group: ShareGroupMetrics, each: TypeDecisions) -> Mapping[str, float]:
-    return dict(zip(("graphlet", "event"), group.carried.get(each.type, (0, 0)), strict=True))
-
-
-def _timed_bursts(group: ShareGroupMetrics, each: TypeDecisions) -> Mapping[str, float]:
-    return {"shared": each.time_shared.bursts, "split": each.time_split.bursts}
-
-
-def _timed_seconds(group: ShareGroupMetrics, each: TypeDecisions) -> Mapping[str, float]:
-    shared, split = each.time_shared.nanoseconds, each.time_split.nanoseconds
-    return {"shared": shared * NANOSECOND, "split": split * NANOSECOND}
-
-
-def _members(snapshot: MetricsSnapshot) -> Mapping[Labels, float]:
-    """A query without series of its own is `(other)` here, too."""
-    return {
-        (group.name, query if query in snapshot.queries else OTHER): 1
-        for group in snapshot.groups
-        for query in group.queries
-    }
-
-
-def _replans(snapshot: MetricsSnapshot) -> Mapping[Labels, float]:
-    """Series start at zero: `increase` would miss the first re-plan if they started at one."""
-    never = {(reason, migrated): 0 for reason in REASONS for migrated in (False, True)}
-    counts = never | dict(snapshot.model.replans)
-    return {(why, "yes" if migrated else "no"): count for (why, migrated), count in counts.items()}
-
-
-# ---- the metrics ---------------------------------------------------------------------------
+from runtime.metrics.snapshot import PARTS, STAGES
 
 _TYPE = ("share_group", "kleene_type")
 
@@ -147,7 +35,7 @@ METRICS: tuple[MetricDeclaration, ...] = (
         "hamlet_build_info",
         "Versions of Hamlet and Python, and the engine; always 1",
         "",
-        _build,
+        build,
         ("version", "python", "engine"),
     ),
     gauge(
@@ -176,19 +64,19 @@ METRICS: tuple[MetricDeclaration, ...] = (
         "hamlet_watermark_timestamp_seconds",
         "The watermark: windows that end before it are closed",
         "seconds",
-        lambda snapshot: _seconds(snapshot.watermark),
+        lambda snapshot: seconds(snapshot.watermark),
     ),
     gauge(
         "hamlet_newest_event_timestamp_seconds",
         "The largest event time so far",
         "seconds",
-        lambda snapshot: _seconds(snapshot.newest),
+        lambda snapshot: seconds(snapshot.newest),
     ),
     gauge(
         "hamlet_watermark_lag_seconds",
         "How far the watermark is behind the newest event, in event time",
         "seconds",
-        _watermark_lag,
+        watermark_lag,
     ),
     gauge(
         "hamlet_backlog",
@@ -202,49 +90,49 @@ METRICS: tuple[MetricDeclaration, ...] = (
         "hamlet_bursts_total",
         "Bursts by decision: shared, split, merged after a split, or continued as shared",
         "bursts",
-        _per_type_and(_bursts),
+        per_type_and(bursts),
         ("decision", *_TYPE),
     ),
     counter(
         "hamlet_burst_events_total",
         "Events in these bursts",
         "events",
-        _per_type(lambda each: each.events),
+        per_type(lambda each: each.events),
         _TYPE,
     ),
     counter(
         "hamlet_snapshots_created_total",
         "Snapshots created: one for a shared graphlet, one for an event on which queries differ",
         "snapshots",
-        _per_type_and(_snapshots_created),
+        per_type_and(snapshots_created),
         ("level", *_TYPE),
     ),
     counter(
         "hamlet_snapshots_propagated_total",
         "Snapshot values propagated, one for each query that shares",
         "values",
-        _per_type_and(_snapshots_propagated),
+        per_type_and(snapshots_propagated),
         ("level", *_TYPE),
     ),
     gauge(
         "hamlet_predicted_benefit_seconds",
         "Total time that sharing was predicted to save; negative if splitting was cheaper",
         "seconds",
-        _per_type(lambda each: each.benefit * NANOSECOND),
+        per_type(lambda each: each.benefit * NANOSECOND),
         _TYPE,
     ),
     counter(
         "hamlet_timed_bursts_total",
         "Bursts whose processing was timed",
         "bursts",
-        _per_type_and(_timed_bursts),
+        per_type_and(timed_bursts),
         ("decision", *_TYPE),
     ),
     counter(
         "hamlet_timed_bursts_seconds_total",
         "Time that the timed bursts took",
         "seconds",
-        _per_type_and(_timed_seconds),
+        per_type_and(timed_seconds),
         ("decision", *_TYPE),
     ),
     gauge(
@@ -258,7 +146,7 @@ METRICS: tuple[MetricDeclaration, ...] = (
         "hamlet_share_group_info",
         "Which queries belong to a share group; always 1",
         "",
-        _members,
+        members,
         ("share_group", "query"),
     ),
     # The cost model and the plan.
@@ -314,7 +202,7 @@ METRICS: tuple[MetricDeclaration, ...] = (
         "hamlet_replans_total",
         "Re-plans of the workload, by reason and by whether the plan changed",
         "re-plans",
-        _replans,
+        replans,
         ("reason", "migrated"),
     ),
     # Queries.
@@ -328,21 +216,21 @@ METRICS: tuple[MetricDeclaration, ...] = (
         "hamlet_results_total",
         "Result rows",
         "rows",
-        _per_query(lambda query: query.results),
+        per_query(lambda query: query.results),
         ("query",),
     ),
     counter(
         "hamlet_windows_closed_total",
         "Windows closed with results",
         "windows",
-        _per_query(lambda query: query.windows),
+        per_query(lambda query: query.windows),
         ("query",),
     ),
     histogram(
         "hamlet_query_latency_seconds",
         "Time from the arrival of the last event of a window to the output of its results",
         "seconds",
-        _per_query(lambda query: query.latency),
+        per_query(lambda query: query.latency),
         ("query",),
     ),
     # Epochs, checkpoints and restarts.
@@ -383,19 +271,19 @@ METRICS: tuple[MetricDeclaration, ...] = (
         "hamlet_checkpoint_size_bytes",
         "Bytes that a restart would read from the checkpoint",
         "bytes",
-        _of_checkpoint(lambda checkpoint: checkpoint.size),
+        of_checkpoint(lambda checkpoint: checkpoint.size),
     ),
     counter(
         "hamlet_checkpoint_written_bytes_total",
         "Bytes written to the checkpoint",
         "bytes",
-        _of_checkpoint(lambda checkpoint: checkpoint.written),
+        of_checkpoint(lambda checkpoint: checkpoint.written),
     ),
     gauge(
         "hamlet_checkpoint_timestamp_seconds",
         "Unix time of the last checkpoint",
         "seconds",
-        _of_checkpoint(lambda checkpoint: checkpoint.time),
+        of_checkpoint(lambda checkpoint: checkpoint.time),
     ),
     counter(
         "hamlet_restarts_total",
@@ -409,49 +297,49 @@ METRICS: tuple[MetricDeclaration, ...] = (
         "hamlet_state_bytes",
         "Memory held by partitions and their windows",
         "bytes",
-        _per_actor(lambda actor: actor.state_bytes),
+        per_actor(lambda actor: actor.state_bytes),
         ("actor",),
     ),
     gauge(
         "hamlet_partitions",
         "Partitions with state",
         "partitions",
-        _per_actor(lambda actor: actor.partitions),
+        per_actor(lambda actor: actor.partitions),
         ("actor",),
     ),
     gauge(
         "hamlet_graphlets",
         "Open graphlets: bursts that have not ended",
         "graphlets",
-        _per_actor(lambda actor: actor.graphlets),
+        per_actor(lambda actor: actor.graphlets),
         ("actor",),
     ),
     gauge(
         "hamlet_open_windows",
         "Open windows with state",
         "windows",
-        _per_actor(lambda actor: actor.open_windows),
+        per_actor(lambda actor: actor.open_windows),
         ("actor",),
     ),
     gauge(
         "hamlet_waiting_events",
         "Events ahead of the watermark, buffered until it reaches them",
         "events",
-        _per_actor(lambda actor: actor.waiting),
+        per_actor(lambda actor: actor.waiting),
         ("actor",),
     ),
     counter(
         "hamlet_actor_events_total",
         "Events processed by an aggregator",
         "events",
-        _per_actor(lambda actor: actor.events),
+        per_actor(lambda actor: actor.events),
         ("actor",),
     ),
     counter(
         "hamlet_actor_compute_seconds_total",
         "Time that an aggregator spent computing",
         "seconds",
-        _per_actor(lambda actor: actor.compute_seconds),
+        per_actor(lambda actor: actor.compute_seconds),
         ("actor",),
     ),
 )

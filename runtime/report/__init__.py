@@ -1,2 +1,5 @@
-"""A finished run as one HTML file: `log` keeps what is needed while it runs, `history` reads it,
-`series` makes curves of totals, `plot` draws, `parts` are what `page` puts together."""
+"""The report of a run as one HTML file, built from a log that the run writes.
+
+`run_log` writes the log and `log_reader` reads it; `series` turns totals into curves, `plot` draws
+them, and `report_page` puts the `sections` together.
+"""

@@ -1,4 +1,4 @@
-"""Tables and tiles as HTML. All text is escaped here."""
+"""Writes tables and tiles as HTML, with all text escaped."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from html import escape
 Rows = Iterable[Sequence[str]]
 
 
-def tiles(facts: dict[str, str]) -> str:
+def tiles(values: dict[str, str]) -> str:
     inside = "".join(
         f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>"
-        for name, value in facts.items()
+        for name, value in values.items()
     )
     return f'<dl class="tiles">{inside}</dl>\n'
 

@@ -10,13 +10,13 @@ from typing import Any
 from runtime.errors import InputError
 from runtime.report.run_log import NAME, VERSION
 
-# What every line must have to be one.
+# The fields that every valid line has.
 NEEDED = ("version", "time", "began", "events", "queries", "groups", "model", "stages")
 
 
 @dataclass(frozen=True)
 class History:
-    """Lines in the order of time, and what was wrong with the file."""
+    """The lines of the log in order, and what was wrong with the file."""
 
     path: Path
     lines: list[dict[str, Any]]
@@ -28,8 +28,8 @@ class History:
 
     @property
     def runs(self) -> list[dict[str, Any]]:
-        """The last line of each run: a job that went on after a crash has several. What only one
-        process knows begins at zero with each of them."""
+        """The last line of each run: a job that was restarted has several. Counters that are not in
+        the checkpoint start at zero with each of them."""
         found = {line.get("run", line["began"]): line for line in self.lines}
         return list(found.values())
 
@@ -40,8 +40,8 @@ def read_history(run: Path) -> History:
     try:
         text = path.read_text("utf-8", errors="replace")
     except FileNotFoundError as error:
-        hint = "it is the --output folder of `hamlet run`; runs keep a log since they have reports"
-        raise InputError(f"{path} is not there", hint) from error
+        hint = "give the --output folder of `hamlet run`"
+        raise InputError(f"{path} does not exist", hint) from error
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
     lines, damaged = [], []
@@ -53,7 +53,7 @@ def read_history(run: Path) -> History:
         elif each.strip():
             damaged.append(number)
     if not lines:
-        raise InputError(f"{path} holds nothing of a run", "was it stopped before its first epoch?")
+        raise InputError(f"{path} has no valid line", "was the run stopped before its first epoch?")
     return History(path, lines, _notes(damaged, len(written)))
 
 
@@ -66,8 +66,8 @@ def _line(text: str) -> dict[str, Any] | None:
         return None
     if found["version"] > VERSION:
         raise InputError(
-            f"the log is of version {found['version']}, and this Hamlet knows {VERSION}",
-            "make the report with the Hamlet that ran",
+            f"the log has version {found['version']}; this Hamlet reads up to version {VERSION}",
+            "use the version of Hamlet that made the run",
         )
     return found
 
@@ -76,6 +76,6 @@ def _notes(damaged: list[int], count: int) -> list[str]:
     if not damaged:
         return []
     if damaged == [count]:
-        return ["the last line of the log is damaged and was passed over"]
+        return ["the last line of the log is damaged and was skipped"]
     which = ", ".join(map(str, damaged[:5])) + (", ..." if len(damaged) > 5 else "")
-    return [f"damaged lines of the log were passed over: {which}"]
+    return [f"damaged lines of the log were skipped: {which}"]

@@ -1,4 +1,4 @@
-"""Numbers as a person reads them."""
+"""Formats numbers, times and sizes for people."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def nanoseconds(value: float) -> str:
 
 
 def at(value: float) -> str:
-    """A time of a run, since it began."""
+    """Time since the start of a run."""
     if value < 60:
         return f"{value:.1f} s"
     whole = round(value)

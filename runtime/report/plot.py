@@ -1,7 +1,6 @@
-"""A small plotter: curves and bars as SVG, which a page gives its colours.
+"""Draws curves and bars as SVG; the style sheet of the page gives them their colours.
 
-The axis begins at zero where bars or areas stand on it. What nobody measured is a gap, never a
-line through it. Every mark says its numbers under the mouse.
+Axes start at zero. A missing value is a gap in the line. Every mark shows its numbers as a tooltip.
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ def curves(
     at: Shown,
     steps: bool = False,
 ) -> str:
-    """Lines over time. `shown` writes a value, `at` a time; `steps`: a value holds until the next
-    one, as that of a version does."""
+    """Draws lines over time. `shown` formats a value and `at` a time. With `steps` a value holds
+    until the next one, as a version does."""
     values = [v for each in series for v in each.values if v is not None]
     if len(seconds) < 2 or not values:
         return _nothing(what)
@@ -50,7 +49,7 @@ def curves(
 def stacked(
     what: str, seconds: Sequence[float], series: Sequence[Series], shown: Shown, at: Shown
 ) -> str:
-    """Bars over time, one series on top of the other."""
+    """Draws bars over time, with series stacked on top of each other."""
     sums = [
         sum(v or 0.0 for v in row) for row in zip(*(each.values for each in series), strict=True)
     ]
@@ -74,7 +73,7 @@ def stacked(
 
 
 def columns(what: str, names: Sequence[str], values: Sequence[float], shown: Shown) -> str:
-    """One bar for each name, side by side."""
+    """Draws one bar for each name, side by side."""
     if not any(values):
         return _nothing(what)
     y = _scale(0.0, max(values))
@@ -104,7 +103,7 @@ def _time(seconds: Sequence[float]) -> Callable[[float], float]:
 
 
 def ticks(low: float, high: float) -> list[float]:
-    """Round numbers, the last of which is not below `high`."""
+    """Round numbers from `low` to at least `high`."""
     span = high - low
     if span <= 0 or not math.isfinite(span):
         return [low, low + 1.0]
@@ -117,7 +116,7 @@ def ticks(low: float, high: float) -> list[float]:
 def _runs(
     seconds: Sequence[float], values: Sequence[float | None]
 ) -> list[list[tuple[float, float]]]:
-    """Pieces without a gap."""
+    """Pieces of the line between gaps."""
     found: list[list[tuple[float, float]]] = [[]]
     for second, value in zip(seconds, values, strict=True):
         if value is None:
@@ -135,11 +134,11 @@ def _held(run: list[tuple[float, float]]) -> list[tuple[float, float]]:
     ]
 
 
-# ---- pieces --------------------------------------------------------------------------------
+# ---- elements ------------------------------------------------------------------------------
 
 
 def _grid(y: Callable[[float], float], shown: Shown) -> list[str]:
-    """Its lines are where the scale has its round numbers."""
+    """Horizontal lines at round numbers."""
     high = (HEIGHT - BOTTOM - TOP) / (y(0.0) - y(1.0))
     body = []
     for tick in ticks(0.0, high):

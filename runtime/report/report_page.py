@@ -1,4 +1,4 @@
-"""The report of a run: one HTML file, which needs nothing else."""
+"""Builds the report of a run: one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def report(history: History) -> str:
         "Queries": sections.queries(history),
         "Latency": sections.latency(history, times),
         "Epochs": sections.stages(history, times),
-        "Late and bad rows": sections.rows(history, times),
+        "Late and invalid rows": sections.rows(history, times),
         "Decision log": sections.log(history),
     }
     return _page(history, found)
@@ -49,11 +49,11 @@ def _page(history: History, found: dict[str, str]) -> str:
 </head>
 <body>
 <header><h1>{job}</h1><span class="quiet">a run of Hamlet, engine {escape(str(last["engine"]))},
-begun {when}</span></header>
+started {when}</span></header>
 <main>
-<nav aria-label="Parts"><ul>{links}</ul></nav>
+<nav aria-label="Sections"><ul>{links}</ul></nav>
 {notes}{body}</main>
-<footer><p>Made of {len(history.lines):,} lines of {escape(history.path.name)}.</p></footer>
+<footer><p>Built from {len(history.lines):,} lines of {escape(history.path.name)}.</p></footer>
 </body>
 </html>
 """

@@ -1,4 +1,4 @@
-"""The parts of a report: what they show, as HTML."""
+"""Builds the sections of a report, as HTML."""
 
 from __future__ import annotations
 
@@ -37,22 +37,20 @@ def summary(history: History) -> str:
     spent = sum(line["time"] - line["began"] for line in runs)
     dead = sum(last["dead"].values())
     restarts = sum(sum(line["restarts"].values()) for line in runs)
-    # A job that went on knows its events as a total, and began somewhere above zero.
-    total = last["events"]
-    facts = {
-        "events": count(total),
+    found = {
+        "events": count(last["events"]),
         "events/s": number(_mean_rate(history)),
         "results": count(last["results"]),
         "queries": count(last["workload"]),
         "time": seconds(spent),
         "epochs": count(sum(line["epochs"] for line in runs)),
         "late rows": count(last["late"]),
-        "bad rows": count(dead),
+        "invalid rows": count(dead),
         "runs": count(len(runs)),
         "restarts": count(restarts),
-        "ended": "yes" if last["finished"] else "no: it was stopped, or goes on",
+        "ended": "yes" if last["finished"] else "no: stopped, or still running",
     }
-    return tiles(facts)
+    return tiles(found)
 
 
 def _mean_rate(history: History) -> float:
@@ -64,15 +62,15 @@ def _mean_rate(history: History) -> float:
 
 def events(times: Times) -> str:
     found = rate(times, lambda line: line["events"], lasting=True)
-    series = [Series("events a second", found, "plain")]
-    text = plot.curves("Events a second", times.seconds, series, number, at)
+    series = [Series("events per second", found, "plain")]
+    text = plot.curves("Events per second", times.seconds, series, number, at)
     behind = standing(times, _behind)
     if any(behind):
         lag = [Series("lag", behind, "bad")]
-        text += "<h3>How far the watermark was behind the newest event</h3>\n"
+        text += "<h3>Watermark lag behind the newest event</h3>\n"
         text += plot.curves("Lag", times.seconds, lag, seconds, at)
     state = standing(times, lambda line: sum(e["state_bytes"] for e in line["actors"].values()))
-    text += "<h3>State of the aggregators</h3>\n"
+    text += "<h3>Memory of the aggregators</h3>\n"
     memory = [Series("bytes", state, "plain")]
     return text + plot.curves("State", times.seconds, memory, size, at)
 
@@ -85,14 +83,14 @@ def _behind(line: Line) -> float | None:
 
 def decisions(history: History, times: Times) -> str:
     series = [Series(kind, rate(times, partial(decided, kind)), kind) for kind in KINDS]
-    text = "<p>Bursts a second, by what was decided.</p>\n"
+    text = "<p>Bursts per second, by decision.</p>\n"
     text += plot.stacked("Decisions", times.seconds, series, number, at)
     rows = []
     for line in history.runs:
         for group in line["groups"]:
             for each in group["types"]:
                 rows.append(_group(group, each))
-    names = ("share group", "type", *KINDS, "events", "predicted to save")
+    names = ("share group", "type", *KINDS, "events", "predicted benefit")
     return text + table((*names, "mean shared", "mean split"), rows, 2, "Nothing was shared.")
 
 
@@ -116,7 +114,7 @@ def model(history: History, times: Times) -> str:
             "policy version": count(model["policy"]),
             "correlation": "–" if model["correlation"] is None else f"{model['correlation']:.2f}",
             "error": percent(model["error"]),
-            "bursts timed": count(model["timed"]),
+            "timed bursts": count(model["timed"]),
             "predicted": nanoseconds(model["predicted"]),
             "measured": nanoseconds(model["measured"]),
         }
@@ -126,21 +124,21 @@ def model(history: History, times: Times) -> str:
         Series(name, quotient(grown(times, partial(total_of_model, name)), timed), look)
         for name, look in (("predicted", "shared"), ("measured", "plain"))
     ]
-    text += "<h3>The mean time of a timed burst</h3>\n"
+    text += "<h3>Mean time of a timed burst</h3>\n"
     text += plot.curves("Predicted and measured", times.seconds, sides, nanoseconds, at)
     good = [
         Series("correlation", standing(times, partial(of_model, "correlation")), "plain"),
         Series("error", standing(times, partial(of_model, "error")), "bad"),
     ]
-    text += "<h3>How good the model was</h3>\n"
+    text += "<h3>Accuracy of the cost model</h3>\n"
     text += plot.curves("Correlation and error", times.seconds, good, number, at)
     versions = [
         Series("policy", standing(times, partial(of_model, "policy")), "plain"),
         Series("plan", standing(times, partial(of_model, "plan")), "split"),
     ]
-    text += "<h3>Versions of policy and plan</h3>\n"
+    text += "<h3>Versions of the policy and the plan</h3>\n"
     text += plot.curves("Versions", times.seconds, versions, count, at, steps=True)
-    return text + "<h3>Planned anew</h3>\n" + _replans(history)
+    return text + "<h3>Re-plans</h3>\n" + _replans(history)
 
 
 def _replans(history: History) -> str:
@@ -151,14 +149,14 @@ def _replans(history: History) -> str:
             at(each["time"] - first),
             each["reason"],
             each["planner"],
-            f"{nanoseconds(each['before'])} an event",
-            f"{nanoseconds(each['after'])} an event",
-            "another plan" if each["migrated"] else "kept",
+            f"{nanoseconds(each['before'])} per event",
+            f"{nanoseconds(each['after'])} per event",
+            "new plan" if each["migrated"] else "plan kept",
         )
         for each in found.values()
     ]
     names = ("at", "why", "planner", "before", "after", "outcome")
-    return table(names, rows, 6, "Never: neither the stream nor the workload changed much.")
+    return table(names, rows, 6, "None: neither the stream nor the workload changed much.")
 
 
 def queries(history: History) -> str:
@@ -166,10 +164,10 @@ def queries(history: History) -> str:
     found = {name: added_up(history.runs, partial(latency_of, name)) for name in last["queries"]}
     slowest = sorted(found, key=lambda name: -(found[name].quantile(0.95) or 0.0))
     rows = [_query(name, last["queries"][name], found[name]) for name in slowest]
-    text = "<p>Latency is from the arrival of the last event of a window to its result. The slowest"
-    text += " come first.</p>\n"
+    text = "<p>Latency is the time from the arrival of the last event of a window to its result."
+    text += " The slowest queries come first.</p>\n"
     names = ("query", "results", "windows", "mean", "p50", "p95", "p99")
-    text += table(names, rows[:SLOWEST], 1, "No query.")
+    text += table(names, rows[:SLOWEST], 1, "No queries.")
     if len(rows) > SLOWEST:
         rest = table(names, rows[SLOWEST:], 1, "")
         text += f"<details><summary>{len(rows) - SLOWEST} more</summary>{rest}</details>\n"
@@ -189,7 +187,7 @@ def latency(history: History, times: Times) -> str:
     found = added_up(history.runs, partial(latency_of, None))
     bounds = [f"≤ {seconds(bound)}" for bound in SECONDS] + [f"> {seconds(SECONDS[-1])}"]
     there = [place for place, number in enumerate(found.counts) if number]
-    text = f"<p>Of {count(found.count)} windows of all queries.</p>\n"
+    text = f"<p>{count(found.count)} windows of all queries.</p>\n"
     if there:
         part = range(max(0, there[0] - 1), min(len(bounds), there[-1] + 2))
         names, values = [bounds[n] for n in part], [float(found.counts[n]) for n in part]
@@ -198,7 +196,7 @@ def latency(history: History, times: Times) -> str:
         grown(times, lambda line: latency_of(None, line).sum),
         grown(times, lambda line: latency_of(None, line).count),
     )
-    text += "<h3>The mean over time</h3>\n"
+    text += "<h3>Mean over time</h3>\n"
     series = [Series("latency", means, "plain")]
     return text + plot.curves("Mean latency", times.seconds, series, seconds, at)
 
@@ -210,11 +208,11 @@ def stages(history: History, times: Times) -> str:
         (name, count(each.count), seconds(each.sum), *_shares(each)) for name, each in found.items()
     ]
     text = plot.columns("Seconds by stage", known, [found[name].sum for name in known], seconds)
-    names = ("stage", "epochs", "in all", "p50", "p95", "p99")
-    text += table(names, rows, 1, "No epoch.")
+    names = ("stage", "epochs", "total", "p50", "p95", "p99")
+    text += table(names, rows, 1, "No epochs.")
     if history.last["checkpoint"]["written"]:
         now, written = (history.last["checkpoint"][name] for name in ("size", "written"))
-        text += f"<p>Checkpoints: {size(written)} written, a restart reads {size(now)}.</p>\n"
+        text += f"<p>Checkpoints: {size(written)} written; a restart would read {size(now)}.</p>\n"
     return text
 
 
@@ -226,10 +224,10 @@ def rows(history: History, times: Times) -> str:
     if rows:
         both = [
             Series("late", rate(times, lambda line: line["late"], lasting=True), "split"),
-            Series("bad", rate(times, _dead, lasting=True), "bad"),
+            Series("invalid", rate(times, _dead, lasting=True), "bad"),
         ]
-        text += "<p>Rows a second.</p>\n"
-        text += plot.stacked("Late and bad rows", times.seconds, both, number, at)
+        text += "<p>Rows per second.</p>\n"
+        text += plot.stacked("Late and invalid rows", times.seconds, both, number, at)
     return text
 
 
@@ -244,6 +242,6 @@ def log(history: History) -> str:
         (at(each["time"] - first), each["kind"], each["group"], each["told"])
         for each in reversed(noted[-DECISIONS:])
     ]
-    found = table(("at", "decision", "share group", "why"), rows, 4, "No decision was kept.")
-    said = f"The last {len(rows)} of those that were kept as examples, the newest first"
+    found = table(("at", "decision", "share group", "why"), rows, 4, "No decisions were logged.")
+    said = f"The last {len(rows)} logged decisions, newest first"
     return f"<details><summary>{said}</summary>{found}</details>\n"

@@ -1,4 +1,4 @@
-"""Curves out of totals: how much of a thing came between two lines of the log."""
+"""Turns totals into curves: how much was added between two lines of the log."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from runtime.metrics.histogram import Histogram
 from runtime.report.run_log import unpacked
 
 Line = dict[str, Any]
-# So many points are enough for a picture.
+# Points of a curve; more would not be visible.
 MOST_POINTS = 240
 
 
@@ -23,14 +23,14 @@ class Series:
 
 @dataclass(frozen=True)
 class Times:
-    """Lines of the log, thinned to what a picture shows. `seconds` are since the first one."""
+    """Lines of the log, thinned to what a plot can show. `seconds` are since the first one."""
 
     lines: list[Line]
     seconds: list[float] = field(default_factory=list)
 
 
 def thinned(lines: Sequence[Line]) -> Times:
-    """The first and the last are there in any case, and the last of each run."""
+    """Keeps the first line, and the last one of each run."""
     step = max(1, -(-len(lines) // MOST_POINTS))
     ends = {id(line) for line in {each["began"]: each for each in lines}.values()}
     kept = [line for n, line in enumerate(lines) if n % step == 0 or id(line) in ends]
@@ -39,8 +39,8 @@ def thinned(lines: Sequence[Line]) -> Times:
 
 
 def grown(times: Times, total: Callable[[Line], float], lasting: bool = False) -> list[float]:
-    """What was added with each line. A total begins at zero with a new run, unless it is `lasting`:
-    then it is the job's."""
+    """What each line added to a total. A total starts at zero with each run, unless it is
+    `lasting`: then it continues across runs."""
     found, before, run = [], 0.0, None
     for line in times.lines:
         if line["began"] != run and not (lasting and run is not None):
@@ -53,7 +53,7 @@ def grown(times: Times, total: Callable[[Line], float], lasting: bool = False) -
 
 
 def rate(times: Times, total: Callable[[Line], float], lasting: bool = False) -> list[float | None]:
-    """What was added, by the second."""
+    """What was added per second."""
     found: list[float | None] = []
     before = None
     for line, added in zip(times.lines, grown(times, total, lasting), strict=True):
@@ -72,7 +72,7 @@ def quotient(above: list[float], below: list[float]) -> list[float | None]:
 
 
 def added_up(runs: Sequence[Line], find: Callable[[Line], Histogram]) -> Histogram:
-    """A histogram of all runs of a job."""
+    """The merged histogram of all runs of a job."""
     found = Histogram()
     for line in runs:
         found.merge(find(line))
@@ -80,7 +80,7 @@ def added_up(runs: Sequence[Line], find: Callable[[Line], Histogram]) -> Histogr
 
 
 def latency_of(query: str | None, line: Line) -> Histogram:
-    """Of a query, or of all of them together."""
+    """The latency of a query, or of all queries together."""
     found = Histogram()
     for name, each in line["queries"].items():
         if query in (None, name):
@@ -97,7 +97,7 @@ def decided(kind: str, line: Line) -> float:
 
 
 def of_model(name: str, line: Line) -> float | None:
-    """What is known of the cost model at that moment."""
+    """A value of the cost model at that moment."""
     found: float | None = line["model"][name]
     return found
 

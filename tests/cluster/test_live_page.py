@@ -47,7 +47,7 @@ def test_a_job_is_looked_at(browser: Any, tmp_path: Path):
         finally:
             job.send_signal(signal.SIGINT)
         job.communicate(timeout=90)
-    assert until(lambda: "nobody answers" in seen(browser, "#state")[0])
+    assert until(lambda: "no answer" in seen(browser, "#state")[0])
     browser.get("about:blank")
 
     made = hamlet("report", str(tmp_path / "results"), "-o", str(tmp_path / "report.html"))

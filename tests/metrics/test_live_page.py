@@ -130,7 +130,7 @@ def test_a_run_is_looked_at_and_its_report(page: Any, tmp_path: Path):
         _, errors = run.communicate(timeout=120)
     assert run.returncode == 0, errors
     # The job has ended: the page says so, and keeps what it knew.
-    assert until(lambda: "nobody answers" in state(page))
+    assert until(lambda: "no answer" in state(page))
     assert decisions(page)
     assert [each for each in console(page) if "net::ERR_CONNECTION" not in each] == []
     page.get("about:blank")
@@ -185,7 +185,7 @@ def test_a_job_starts_goes_away_and_comes_back(page: Any, hub: MetricsServer):
     assert tiles(page, "#tiles")["events"] == "1,000"
 
     hub.close()
-    assert until(lambda: "nobody answers" in state(page))
+    assert until(lambda: "no answer" in state(page))
     assert tiles(page, "#tiles")["events"] == "1,000"
     again = MetricsServer(hub.port)
     try:

@@ -22,7 +22,6 @@ from runtime.metrics.http_server import MetricsServer
 
 QUERIES = ("one", "two", "three")
 ROOT = Path(__file__).parents[2]
-PATIENCE_S = 120  # ends a hang
 
 
 @pytest.fixture
@@ -47,10 +46,10 @@ def test_one_look_where_nobody_watches(hub: MetricsServer):
     assert now["epoch"] == "0"
     assert now["events"] == "1,000"
     assert now["results"] == "12"
-    assert (now["late"], now["bad"]) == ("2", "3")
+    assert (now["late"], now["invalid"]) == ("2", "3")
     assert "three" in shown.output
     assert "a burst of 5 B: queries differed on 3 of them" in shown.output
-    assert "another plan" in shown.output
+    assert "new plan" in shown.output
     assert "\x1b" not in shown.output
 
 
@@ -69,9 +68,8 @@ def test_a_job_is_found_by_its_name(
 ):
     monkeypatch.setenv("HAMLET_CACHE", str(tmp_path))
     hub.update(after_epoch(collector(QUERIES), 0, QUERIES))
-    with job_registry.registered(
-        job_registry.Job("rides", os.getpid(), "127.0.0.1:6379", hub=hub.url)
-    ):
+    job = job_registry.Job("rides", os.getpid(), "127.0.0.1:6379", hub=hub.url)
+    with job_registry.registered(job):
         assert "1,000" in top("--job", "rides").output
         assert "1,000" in top().output
         wrong = top("--job", "ride")
@@ -89,8 +87,8 @@ def test_terminals_are_not_steered(hub: MetricsServer):
 @pytest.mark.parametrize(
     ("url", "said"),
     [
-        ("http://127.0.0.1:9", "nothing answers at http://127.0.0.1:9"),
-        ("file:///etc/passwd", "is not a URL"),
+        ("http://127.0.0.1:9", "no answer from http://127.0.0.1:9"),
+        ("file:///etc/passwd", "is not the address of a live page"),
     ],
 )
 def test_a_wrong_address(url: str, said: str):
@@ -127,7 +125,7 @@ def test_live_until_ctrl_c(hub: MetricsServer):
         assert "2,000" in _until(parent, "2,000")
         process.send_signal(signal.SIGINT)
         rest = _until(parent, "\0")
-        assert process.wait(PATIENCE_S) == 0
+        assert process.wait(20) == 0
         assert "interrupted" not in rest
         assert "Traceback" not in rest
     finally:
@@ -142,7 +140,7 @@ def _heed_interrupts() -> None:
 
 def _until(terminal: int, wanted: str) -> str:
     """What is on the terminal until it has some text, or ends."""
-    found, deadline = "", time.monotonic() + PATIENCE_S
+    found, deadline = "", time.monotonic() + 30
     while wanted not in found and time.monotonic() < deadline:
         if select.select([terminal], [], [], 0.2)[0]:
             try:

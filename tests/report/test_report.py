@@ -146,7 +146,7 @@ def test_the_page_needs_nothing_else(tmp_path: Path):
 def test_text_from_outside_is_escaped(tmp_path: Path):
     text = report(history(tmp_path, (HOSTILE, "two"), dead={HOSTILE: 2}, late=3))
     assert "<img" not in text
-    assert text.count("&lt;img src=x") >= 4, "a query, its group, why it was planned anew, a reason"
+    assert text.count("&lt;img src=x") >= 4, "a query, its group, why it was re-planned, a reason"
 
 
 def test_a_real_run_and_what_it_printed(tmp_path: Path):
@@ -166,7 +166,7 @@ def test_a_real_run_and_what_it_printed(tmp_path: Path):
     tiles = dict(re.findall(r"<dt>([^<]*)</dt><dd>([^<]*)</dd>", page.read_text()))
     assert tiles["events"] == "3,000"
     assert tiles["results"] == "300"
-    assert tiles["bad rows"] == "1"
+    assert tiles["invalid rows"] == "1"
     assert tiles["ended"] == "yes"
 
 
@@ -176,11 +176,11 @@ def test_a_damaged_line_is_told(tmp_path: Path):
         file.write("{")
     made = CliRunner().invoke(app, ["report", str(tmp_path), "-o", str(tmp_path / "r.html")])
     assert made.exit_code == 0
-    assert "the last line of the log is damaged and was passed over" in made.output
+    assert "the last line of the log is damaged and was skipped" in made.output
     assert "is damaged" in (tmp_path / "r.html").read_text()
 
 
 def test_no_run_is_a_mistake(tmp_path: Path):
     made = CliRunner().invoke(app, ["report", str(tmp_path)])
     assert made.exit_code == 1
-    assert "_run.jsonl is not there" in made.output
+    assert "_run.jsonl does not exist" in made.output

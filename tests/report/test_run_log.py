@@ -104,7 +104,7 @@ def test_a_run_that_goes_on_appends_and_another_begins_anew(tmp_path: Path):
     log.close()
     history = read_history(tmp_path)
     assert [line["epoch"] for line in history.lines] == [0, 1]
-    assert history.notes == ["damaged lines of the log were passed over: 2"]
+    assert history.notes == ["damaged lines of the log were skipped: 2"]
     assert len(history.runs) == 2
 
     log = RunLog(tmp_path, lasting=True)
@@ -168,15 +168,15 @@ def test_a_damaged_last_line_is_passed_over_with_a_word(tmp_path: Path):
         file.write('{"version": 1, "ev')
     history = read_history(tmp_path)
     assert len(history.lines) == 1
-    assert history.notes == ["the last line of the log is damaged and was passed over"]
+    assert history.notes == ["the last line of the log is damaged and was skipped"]
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (None, "_run.jsonl is not there"),
-        ("", "holds nothing of a run"),
-        ("[]\nnothing\n", "holds nothing of a run"),
+        (None, "_run.jsonl does not exist"),
+        ("", "has no valid line"),
+        ("[]\nnothing\n", "has no valid line"),
     ],
 )
 def test_what_is_no_log_is_refused(tmp_path: Path, text: str | None, said: str):
@@ -191,5 +191,5 @@ def test_a_newer_log_is_refused(tmp_path: Path):
     log.update(after_epoch(collector(), 0, QUERIES))
     text = (tmp_path / NAME).read_text().replace('"version":1', '"version":2', 1)
     (tmp_path / NAME).write_text(text)
-    with pytest.raises(InputError, match="is of version 2, and this Hamlet knows 1"):
+    with pytest.raises(InputError, match="has version 2; this Hamlet reads up to version 1"):
         read_history(tmp_path)

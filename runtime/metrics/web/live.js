@@ -1,19 +1,19 @@
 
 "use strict";
-// The live page. What comes from outside is only ever set as text, never as markup.
+// The live page. Data is only ever inserted as text, never as markup.
 
 const EVERY = 1000, PATIENCE = 5000;
-const LATELY = 5;          // seconds by which transitions are lit
-const KEPT = 120;          // moments that curves show
-const DECISIONS = 500;     // of the log that the page keeps
+const LATELY = 5;          // seconds that count as recent
+const KEPT = 120;          // snapshots that curves show
+const DECISIONS = 500;     // decisions that the page keeps
 const KINDS = ["shared", "split", "merged", "continued"];
 
 const $ = (id) => document.getElementById(id);
-const moments = [];        // facts of the last minutes, the newest last
+const moments = [];        // snapshots of the last minutes, the newest last
 const entries = new Map(); // decisions by key, the newest last
 let drawn = null, pictures = {}, sorting = ["p95", true];
 
-// ---- small things -------------------------------------------------------------------------
+// ---- formatting ---------------------------------------------------------------------------
 
 function make(tag, text, look) {
   const node = document.createElement(tag);
@@ -48,16 +48,16 @@ function clock(time) {
   return new Date(1000 * time).toLocaleTimeString("en-GB");
 }
 
-// Of the stream: microseconds, of any year.
+// Event time in microseconds, of any year.
 function streamTime(micros) {
   if (micros === null) return "–";
   const date = new Date(micros / 1000);
   return isNaN(date) ? count(micros) + " µs" : date.toISOString().replace("T", " ").replace("Z", "").slice(0, 19);
 }
 
-// ---- what was a few seconds ago -------------------------------------------------------------
+// ---- recent changes --------------------------------------------------------------------------
 
-// Facts are totals: what happened lately is the difference of two of them.
+// Snapshots hold totals: what happened recently is the difference of two of them.
 function before(age) {
   const now = moments[moments.length - 1];
   let found = moments[0];
@@ -86,7 +86,7 @@ function decidedLately() {
 
 // ---- tables -------------------------------------------------------------------------------
 
-// Rows are kept as long as their keys are there, so that nothing jumps under the pointer.
+// Rows are reused as long as their keys exist, so that nothing jumps under the pointer.
 function table(id, columns, rows, none) {
   const [head, body] = [$(id).tHead, $(id).tBodies[0]];
   if (!head.rows.length) {
@@ -147,7 +147,7 @@ function tiles(id, pairs) {
   }));
 }
 
-// A gap is where nothing was measured.
+// There is a gap where nothing was measured.
 function spark(values, width, height, said, into) {
   const svg = into || document.createElementNS("http://www.w3.org/2000/svg", "svg");
   const most = Math.max(...values.filter((v) => v !== null), 0) || 1;
@@ -181,36 +181,36 @@ function showState(state, said) {
   if ($("state").textContent !== said) $("state").textContent = said;
 }
 
-function showNow(facts) {
-  $("job").textContent = facts.job;
-  document.title = facts.job + " · Hamlet";
-  $("since").textContent = `engine ${facts.engine}, ${facts.workload} ${facts.workload === 1 ? "query" : "queries"}, since ${clock(facts.began)}; facts of ${clock(facts.time)}`;
-  const dead = Object.values(facts.dead).reduce((a, b) => a + b, 0);
+function showNow(snapshot) {
+  $("job").textContent = snapshot.job;
+  document.title = snapshot.job + " · Hamlet";
+  $("since").textContent = `engine ${snapshot.engine}, ${snapshot.workload} ${snapshot.workload === 1 ? "query" : "queries"}, since ${clock(snapshot.began)}; updated ${clock(snapshot.time)}`;
+  const dead = Object.values(snapshot.dead).reduce((a, b) => a + b, 0);
   const all = decidedLately().reduce((a, each) => [a[0] + each.all, a[1] + each.counts.split], [0, 0]);
-  const behind = facts.watermark === null || facts.newest === null ? null : (facts.newest - facts.watermark) / 1e6;
-  const restarts = Object.values(facts.restarts).reduce((a, b) => a + b, 0);
+  const behind = snapshot.watermark === null || snapshot.newest === null ? null : (snapshot.newest - snapshot.watermark) / 1e6;
+  const restarts = Object.values(snapshot.restarts).reduce((a, b) => a + b, 0);
   tiles("tiles", [
-    ["events/s", facts.finished ? "ended" : rate(lately((f) => f.events, LATELY)), "of the last seconds"],
-    ["events", count(facts.events)],
-    ["results", count(facts.results)],
-    ["windows closed", count(facts.windows)],
-    ["bursts shared", all[0] ? percent((all[0] - all[1]) / all[0]) : "–", "of those in the last seconds"],
-    ["lag", seconds(behind), "how far the watermark is behind the newest event, in the stream's own time"],
-    ["watermark", streamTime(facts.watermark)],
-    ["waits to be read", facts.backlog_in === "bytes" ? bytes(facts.backlog) : count(facts.backlog) + " " + facts.backlog_in],
-    ["late rows", count(facts.late)],
-    ["bad rows", count(dead)],
-    ["epoch", count(facts.epoch)],
+    ["events/s", snapshot.finished ? "ended" : rate(lately((f) => f.events, LATELY)), "in the last seconds"],
+    ["events", count(snapshot.events)],
+    ["results", count(snapshot.results)],
+    ["windows closed", count(snapshot.windows)],
+    ["bursts shared", all[0] ? percent((all[0] - all[1]) / all[0]) : "–", "in the last seconds"],
+    ["lag", seconds(behind), "how far the watermark is behind the newest event, in event time"],
+    ["watermark", streamTime(snapshot.watermark)],
+    ["backlog", snapshot.backlog_in === "bytes" ? bytes(snapshot.backlog) : count(snapshot.backlog) + " " + snapshot.backlog_in],
+    ["late rows", count(snapshot.late)],
+    ["invalid rows", count(dead)],
+    ["epoch", count(snapshot.epoch)],
     ["restarts", count(restarts)],
   ]);
   const rates = moments.map((f, n) => {
     const last = moments[n - 1];
     return last && f.time > last.time ? Math.max(0, f.events - last.events) / (f.time - last.time) : null;
   });
-  spark(rates, 600, 60, `events a second, at most ${rate(Math.max(...rates, 0))}`, $("rate"));
+  spark(rates, 600, 60, `events per second, at most ${rate(Math.max(...rates, 0))}`, $("rate"));
 }
 
-// Pictures are made by the hub; even so, nothing but shapes and text gets into the page.
+// Drawings come from the server; even so, only shapes and text get into the page.
 const SHAPES = new Set(["svg", "title", "defs", "marker", "path", "rect", "circle", "text", "g"]);
 
 function pictureOf(text) {
@@ -233,7 +233,7 @@ async function askPictures(mark) {
 function choosePicture() {
   const text = pictures[$("picture").value];
   if (text) $("template").replaceChildren(pictureOf(text));
-  else $("template").replaceChildren(make("p", "Not drawn: it has too many queries or transitions to be read. hamlet explain tells it in words.", "none"));
+  else $("template").replaceChildren(make("p", "Not drawn: it has too many queries or transitions to be readable. Use hamlet explain instead.", "none"));
 }
 
 function light() {
@@ -251,8 +251,8 @@ function light() {
     if (all) said.push(`${type}: ${count(all)} bursts, ${percent(shared / all)} shared`);
   }
   $("lit").textContent = said.length
-    ? "In the last seconds: " + said.join("; ") + ". Transitions into shared bursts are lit."
-    : "Nothing was decided in the last seconds.";
+    ? "In the last seconds: " + said.join("; ") + ". Transitions into shared bursts are highlighted."
+    : "No decisions in the last seconds.";
 }
 
 // ---- the decision log ----------------------------------------------------------------------
@@ -269,10 +269,10 @@ function choices(select, names, all) {
   if ([...select.options].some((o) => o.value === chosen)) select.value = chosen;
 }
 
-function takeLog(facts) {
-  for (const each of facts.log) {
-    const key = facts.began + " " + each.noted;
-    if (!entries.has(key)) entries.set(key, { facts: each, node: null });
+function takeLog(snapshot) {
+  for (const each of snapshot.log) {
+    const key = snapshot.began + " " + each.noted;
+    if (!entries.has(key)) entries.set(key, { snapshot: each, node: null });
   }
   while (entries.size > DECISIONS) {
     const [key, oldest] = entries.entries().next().value;
@@ -282,7 +282,7 @@ function takeLog(facts) {
 }
 
 function showLog() {
-  const all = [...entries.values()].map((each) => each.facts);
+  const all = [...entries.values()].map((each) => each.snapshot);
   const names = (of) => [...new Set(all.map(of))].sort();
   choices($("f-group"), names((e) => e.group), "all");
   choices($("f-type"), names((e) => e.type), "all");
@@ -291,9 +291,9 @@ function showLog() {
   const list = $("log");
   let shown = 0, after = list.firstChild;
   for (const each of [...entries.values()].reverse()) {
-    const fits = (!group || each.facts.group === group) && (!type || each.facts.type === type) && (!kind || each.facts.kind === kind);
+    const fits = (!group || each.snapshot.group === group) && (!type || each.snapshot.type === type) && (!kind || each.snapshot.kind === kind);
     if (!fits) { if (each.node) each.node.hidden = true; }
-    else { each.node = each.node || entry(each.facts); each.node.hidden = false; shown += 1; }
+    else { each.node = each.node || entry(each.snapshot); each.node.hidden = false; shown += 1; }
     if (!each.node) continue;
     if (each.node === after) after = after.nextSibling;
     else list.insertBefore(each.node, after);
@@ -325,15 +325,15 @@ function why(each) {
   for (const line of each.why.said) box.append(make("p", line));
   if (each.why.terms.length) {
     const grid = make("table"), head = grid.createTHead().insertRow(), body = grid.createTBody();
-    grid.createCaption().textContent = `What was predicted, by policy ${each.policy}`;
-    ["to", "each", "splitting", "sharing"].forEach((name, n) => head.append(make("th", name, n ? "number" : "")));
+    grid.createCaption().textContent = `Predicted cost, by policy ${each.policy}`;
+    ["operation", "each", "splitting", "sharing"].forEach((name, n) => head.append(make("th", name, n ? "number" : "")));
     const line = (...cells) => {
       const row = body.insertRow();
       cells.forEach((cell, n) => row.append(make("td", cell, n ? "number" : "")));
     };
     for (const term of each.why.terms)
       line(term.what, term.each.toFixed(2) + " ns", nanoseconds(term.split), nanoseconds(term.shared));
-    line("in all", "", nanoseconds(each.why.split), nanoseconds(each.why.shared));
+    line("total", "", nanoseconds(each.why.split), nanoseconds(each.why.shared));
     box.append(grid);
   }
   box.append(make("p", `Burst ${count(each.number)} of its type, epoch ${count(each.epoch)}, aggregator ${each.actor}.`, "quiet"));
@@ -342,9 +342,9 @@ function why(each) {
 
 // ---- tables of the page --------------------------------------------------------------------
 
-function showQueries(facts) {
+function showQueries(snapshot) {
   const asked = $("f-query").value.toLowerCase();
-  const found = Object.entries(facts.queries).filter(([name]) => name.toLowerCase().includes(asked));
+  const found = Object.entries(snapshot.queries).filter(([name]) => name.toLowerCase().includes(asked));
   const value = ([name, each]) => sorting[0] === "name" ? name : sorting[0] in each ? each[sorting[0]] : each.latency[sorting[0]] ?? -1;
   found.sort((a, b) => (value(a) < value(b) ? -1 : value(a) > value(b) ? 1 : 0) * (sorting[1] ? -1 : 1));
   const curve = (name) => moments.map((f, n) => {
@@ -361,66 +361,66 @@ function showQueries(facts) {
     const most = Math.max(...values.filter((v) => v !== null), 0);
     return [name, [name, count(each.results), count(each.windows), seconds(each.latency.p50),
       seconds(each.latency.p95), seconds(each.latency.p99),
-      spark(values, 110, 22, most ? `mean latency, at most ${seconds(most)}` : "no window closed lately")]];
-  }), "No query.");
+      spark(values, 110, 22, most ? `mean latency, at most ${seconds(most)}` : "no window closed recently")]];
+  }), "No queries.");
 }
 
-function showSharing(facts) {
-  const rows = facts.groups.flatMap((group) => group.types.map((type) => {
+function showSharing(snapshot) {
+  const rows = snapshot.groups.flatMap((group) => group.types.map((type) => {
     const mean = (timed) => timed.bursts ? nanoseconds(timed.nanoseconds / timed.bursts) : "–";
     return [JSON.stringify([group.name, group.over, type.type]), [group.name, type.type, ...KINDS.map((kind) => count(type[kind])),
       nanoseconds(type.benefit), mean(type.time_shared), mean(type.time_split)]];
   }));
   table("groups", [
     { name: "share group", text: true }, { name: "type", text: true }, ...KINDS.map((name) => ({ name })),
-    { name: "predicted to save" }, { name: "mean shared" }, { name: "mean split" },
-  ], rows, "Nothing is shared: no queries have a part in common.");
+    { name: "predicted benefit" }, { name: "mean shared" }, { name: "mean split" },
+  ], rows, "Nothing is shared: no queries have a common part.");
 }
 
-function showModel(facts) {
-  const model = facts.model;
+function showModel(snapshot) {
+  const model = snapshot.model;
   tiles("model", [
     ["planner", model.planner || "given"], ["plan version", count(model.plan)],
     ["policy version", count(model.policy)],
-    ["correlation", model.correlation === null ? "–" : model.correlation.toFixed(2), "of predicted and measured times of bursts"],
-    ["error", percent(model.error), "half of the predictions are off by no more than that"],
-    ["predicted", nanoseconds(model.predicted), "of the bursts that were timed"],
-    ["measured", nanoseconds(model.measured), "of the bursts that were timed"],
-    ["bursts timed", count(model.timed)],
+    ["correlation", model.correlation === null ? "–" : model.correlation.toFixed(2), "of predicted and measured burst times"],
+    ["error", percent(model.error), "median relative error of the predictions"],
+    ["predicted", nanoseconds(model.predicted), "total of the timed bursts"],
+    ["measured", nanoseconds(model.measured), "total of the timed bursts"],
+    ["timed bursts", count(model.timed)],
   ]);
   table("replans", [
     { name: "at", text: true }, { name: "why", text: true }, { name: "planner", text: true },
     { name: "before" }, { name: "after" }, { name: "outcome", text: true },
   ], [...model.last_replans].reverse().map((each) => [String(each.time), [clock(each.time), each.reason, each.planner,
-    nanoseconds(each.before) + " an event", nanoseconds(each.after) + " an event", each.migrated ? "another plan" : "kept"]]),
-  "Not yet: neither the stream nor the workload has changed much.");
+    nanoseconds(each.before) + " per event", nanoseconds(each.after) + " per event", each.migrated ? "new plan" : "plan kept"]]),
+  "None yet: neither the stream nor the workload has changed much.");
 }
 
-function showRuntime(facts) {
+function showRuntime(snapshot) {
   table("stages", [
-    { name: "stage", text: true }, { name: "mean" }, { name: "p50" }, { name: "p95" }, { name: "in all" },
-  ], Object.entries(facts.stages).map(([name, each]) => [name, [name, seconds(each.mean), seconds(each.p50), seconds(each.p95), seconds(each.sum)]]), "No epoch yet.");
+    { name: "stage", text: true }, { name: "mean" }, { name: "p50" }, { name: "p95" }, { name: "total" },
+  ], Object.entries(snapshot.stages).map(([name, each]) => [name, [name, seconds(each.mean), seconds(each.p50), seconds(each.p95), seconds(each.sum)]]), "No epoch yet.");
   table("actors", [
-    { name: "aggregator", text: true }, { name: "events" }, { name: "computing" }, { name: "state" },
-    { name: "partitions" }, { name: "graphlets" }, { name: "open windows" }, { name: "rows waiting" },
-  ], Object.entries(facts.actors).map(([name, each]) => [name, [name, count(each.events), seconds(each.compute_seconds),
-    bytes(each.state_bytes), count(each.partitions), count(each.graphlets), count(each.open_windows), count(each.waiting)]]), "None has answered yet.");
-  const rows = Object.entries(facts.dead).map(([reason, number]) => ["dead " + reason, [reason, count(number)]]);
-  if (facts.late) rows.unshift(["late", ["late: behind the watermark", count(facts.late)]]);
+    { name: "aggregator", text: true }, { name: "events" }, { name: "compute time" }, { name: "state" },
+    { name: "partitions" }, { name: "graphlets" }, { name: "open windows" }, { name: "buffered events" },
+  ], Object.entries(snapshot.actors).map(([name, each]) => [name, [name, count(each.events), seconds(each.compute_seconds),
+    bytes(each.state_bytes), count(each.partitions), count(each.graphlets), count(each.open_windows), count(each.waiting)]]), "No aggregator has reported yet.");
+  const rows = Object.entries(snapshot.dead).map(([reason, number]) => ["dead " + reason, [reason, count(number)]]);
+  if (snapshot.late) rows.unshift(["late", ["late: behind the watermark", count(snapshot.late)]]);
   table("rows", [{ name: "reason", text: true }, { name: "rows" }], rows, "None.");
 }
 
-// ---- asking -------------------------------------------------------------------------------
+// ---- polling ------------------------------------------------------------------------------
 
 function show() {
-  const facts = moments[moments.length - 1];
-  if (!facts) return;
-  showNow(facts);
+  const snapshot = moments[moments.length - 1];
+  if (!snapshot) return;
+  showNow(snapshot);
   showLog();
-  showQueries(facts);
-  showSharing(facts);
-  showModel(facts);
-  showRuntime(facts);
+  showQueries(snapshot);
+  showSharing(snapshot);
+  showModel(snapshot);
+  showRuntime(snapshot);
   light();
 }
 
@@ -428,25 +428,25 @@ async function ask() {
   try {
     const answer = await fetch("metrics.json", { cache: "no-store", signal: AbortSignal.timeout(PATIENCE) });
     if (!answer.ok) throw new Error(answer.status);
-    const facts = await answer.json();
-    if (facts === null) showState("waiting", "the job is starting");
+    const snapshot = await answer.json();
+    if (snapshot === null) showState("waiting", "the job is starting");
     else {
-      if (moments.length && moments[0].began !== facts.began) { moments.length = 0; }
+      if (moments.length && moments[0].began !== snapshot.began) { moments.length = 0; }
       const last = moments[moments.length - 1];
-      if (!last || last.time !== facts.time || last.epochs !== facts.epochs) moments.push(facts);
+      if (!last || last.time !== snapshot.time || last.epochs !== snapshot.epochs) moments.push(snapshot);
       if (moments.length > KEPT) moments.shift();
-      takeLog(facts);
-      facts.log = [];  // the page has its own by now
-      await askPictures(facts.drawings);
-      const age = Date.now() / 1000 - facts.time;
-      showState(facts.finished ? "finished" : "running",
-        facts.finished ? "finished" : age > 30 ? `running; no epoch for ${seconds(age)}` : "running");
+      takeLog(snapshot);
+      snapshot.log = [];  // the page keeps its own
+      await askPictures(snapshot.drawings);
+      const age = Date.now() / 1000 - snapshot.time;
+      showState(snapshot.finished ? "finished" : "running",
+        snapshot.finished ? "finished" : age > 30 ? `running; no epoch for ${seconds(age)}` : "running");
       show();
     }
   } catch (error) {
     const last = moments[moments.length - 1];
-    showState("gone", last && last.finished ? "finished; nobody answers any more"
-      : "nobody answers: the job may have ended; asking again");
+    showState("gone", last && last.finished ? "no answer: the job has finished"
+      : "no answer: the job may have ended; retrying");
   }
   setTimeout(ask, EVERY);
 }
