@@ -48,35 +48,45 @@ def _average(lanes: Sequence[Numbers]) -> NumberColumn:
 
 
 def _variance(lanes: Sequence[Numbers]) -> NumberColumn:
-    difference, values = _squared_deviation(lanes)
+    difference, rest, values = _squared_deviation(lanes)
     with np.errstate(all="ignore"):
-        variance = difference / (values * values)
+        square, square_rest = _product(values, values)
+        variance = difference / square
+        # What the division left over, so that the quotient is rounded once.
+        back, back_rest = _product(variance, square)
+        rest += ((difference - back) - back_rest) - variance * square_rest
+        variance += rest / square
     return Numbers.of(np.nan_to_num(variance, copy=False)), _any_value(lanes[1])
 
 
 def _deviation(lanes: Sequence[Numbers]) -> NumberColumn:
-    """The root of the variance. One step of Newton's method with products of twice the precision
-    rounds it once, not twice."""
-    difference, values = _squared_deviation(lanes)
+    """The root of the variance, rounded once by a step of Newton's method."""
+    difference, rest, values = _squared_deviation(lanes)
     with np.errstate(all="ignore"):
-        root = np.sqrt(difference / (values * values))
+        root = np.sqrt(difference) / values
         scaled, scaled_rest = _product(root, values)
         square, square_rest = _product(scaled, scaled)
-        rest = ((difference - square) - square_rest) - 2 * scaled * scaled_rest
+        rest += ((difference - square) - square_rest) - 2 * scaled * scaled_rest
         root += np.nan_to_num(rest / (2 * scaled * values), copy=False)
     return Numbers.of(np.nan_to_num(root, copy=False)), _any_value(lanes[1])
 
 
-def _squared_deviation(lanes: Sequence[Numbers]) -> tuple[Doubles, Doubles]:
-    """`n * squares - total**2` and `n`: the variance is their quotient, divided by `n` once more.
-    All lanes are scaled by the same power of two, so that `n` is about one. The products have twice
-    the precision: what cancels is only what rounding left in the lanes themselves."""
+def _squared_deviation(lanes: Sequence[Numbers]) -> tuple[Doubles, Doubles, Doubles]:
+    """`n * squares - total**2` as the sum of two doubles, and `n`: the variance is the quotient of
+    the first by the square of the second. All lanes are scaled by the same power of two, so that
+    `n` is about one. The precision is twice that of doubles: what cancels is only what rounding
+    left in the lanes themselves."""
     total, values, squares = (_scaled(lane, lanes[1]) for lane in lanes)
     with np.errstate(all="ignore"):
         one, one_rest = _product(values, squares)
         other, other_rest = _product(total, total)
-        difference = (one - other) + (one_rest - other_rest)
-    return np.maximum(difference, 0.0), values
+        high = one - other
+        turned = high - one
+        rest = ((one - (high - turned)) - (other + turned)) + (one_rest - other_rest)
+        difference = high + rest
+        rest = (high - difference) + rest
+    positive = difference > 0
+    return np.where(positive, difference, 0.0), np.where(positive, rest, 0.0), values
 
 
 def _scaled(numbers: Numbers, divisor: Numbers) -> Doubles:
