@@ -43,7 +43,6 @@ class LocalRecord:
         shows: Sequence[Shows],
     ) -> None:
         self._engine = engine
-        self._counts_bytes = engine.numeric == "float"
         self._model = model
         self._plan = plan
         self._shows = shows
@@ -108,14 +107,15 @@ class LocalRecord:
         engine, now = self._engine, time.perf_counter()
         seconds, self._began = now - self._began, now
         self._computed += seconds
+        held = engine.shard.statistics()
         actor = ActorFacts(
             self._events,
             self._computed,
-            engine.state_bytes() if self._counts_bytes else 0,
-            engine.partitions(),
-            engine.live_graphlets(),
-            engine.open_windows(),
-            engine.waiting_rows,
+            held.state_bytes,
+            held.partitions,
+            held.live_graphlets,
+            held.open_windows,
+            held.waiting_rows,
         )
         self._ledger.learned(self._model())
         self._ledger.passed(

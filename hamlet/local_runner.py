@@ -20,8 +20,8 @@ import pyarrow.compute as pc
 
 from runtime.pipeline.block import Block
 from runtime.pipeline.engine import Engine, Results
+from runtime.pipeline.event_extractor import OTHER_TYPES
 from runtime.pipeline.reorder_buffer import ordered
-from runtime.pipeline.router import OTHER_TYPES
 from runtime.pipeline.spool import Spool
 from runtime.types.columns import TYPE, times_of
 

@@ -14,7 +14,8 @@ from pyspark.errors import PySparkException
 
 from actors.actor_pool import Crew, Ref
 from runtime.io.decode import Origin
-from runtime.pipeline.router import Told, renumbered
+from runtime.pipeline.event_extractor import BlockStats
+from runtime.pipeline.router import renumbered
 from spark_ingest.arrow_export import Handover
 from spark_ingest.sources.source import Range, Source
 
@@ -27,7 +28,7 @@ class Read:
 
     range: Range
     bound: int | None = None
-    told: list[Told] = field(default_factory=list)
+    told: list[BlockStats] = field(default_factory=list)
     arrived: list[float] = field(default_factory=list)
     portions: list[list[Ref]] = field(default_factory=list)
     newest: dict[str, int] = field(default_factory=dict)
@@ -75,7 +76,7 @@ class Reader:
                 self._crew.route(blocks.parts[n], reading.decoder, reading.origins[n], watermark)
                 for n in ranked
             ]
-            told: list[Told] = ray.get([call[0] for call in calls])
+            told: list[BlockStats] = ray.get([call[0] for call in calls])
         finally:
             blocks.release()
         found.told = told

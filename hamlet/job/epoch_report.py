@@ -12,8 +12,9 @@ from hamlet.job.epoch import Epoch, Finished
 from hamlet.job.epoch_reader import Read
 from hamlet.job.tracing import Span
 from runtime.pipeline.aggregation import Answer
+from runtime.pipeline.event_extractor import OTHER_TYPES
 from runtime.pipeline.manifest import Counts
-from runtime.pipeline.router import OTHER_TYPES
+from runtime.pipeline.shard import ShardStatistics
 from runtime.plan.decisions import Decisions
 from spark_ingest.sources.source import Source
 
@@ -97,6 +98,7 @@ def told_of(
 ) -> Told:
     """Of an epoch that is committed. `decisions` are those of the job so far."""
     answers = finished.answers
+    held = ShardStatistics.total(answer.statistics for answer in answers)
     return Told(
         epoch=epoch.order.epoch,
         counts=finished.manifest.counts,
@@ -106,12 +108,12 @@ def told_of(
         newest=epoch.newest,
         backlog=backlog,
         backlog_in=source.counts_in,
-        open_windows=sum(answer.open_windows for answer in answers),
-        waiting=sum(answer.waiting for answer in answers),
-        state_bytes=sum(answer.state_bytes for answer in answers),
+        open_windows=held.open_windows,
+        waiting=held.waiting_rows,
+        state_bytes=held.state_bytes,
         saved_bytes=sum(answer.saved_bytes for answer in answers),
         policy=max(answer.policy for answer in answers),
-        plan=min(answer.plan for answer in answers),
+        plan=held.plan_version,
         stages=finished.stages,
         decisions=decisions,
         results=finished.tables,

@@ -145,11 +145,11 @@ class Record:
             found[str(n)] = ActorFacts(
                 events,
                 seconds,
-                answer.state_bytes,
-                answer.partitions,
-                answer.graphlets,
-                answer.open_windows,
-                answer.waiting,
+                answer.statistics.state_bytes,
+                answer.statistics.partitions,
+                answer.statistics.live_graphlets,
+                answer.statistics.open_windows,
+                answer.statistics.waiting_rows,
             )
         return found
 

@@ -20,7 +20,7 @@ from runtime.language.query import Query, Workload
 from runtime.pipeline.blob_store import Folder
 from runtime.pipeline.router import Portion
 from runtime.pipeline.routing_table import Reading, routes_of
-from runtime.pipeline.shard import Settings, Shard
+from runtime.pipeline.shard import Settings, Shard, ShardStatistics
 from runtime.pipeline.state_segments import PieceWriter, Saved, events_of, log_of
 from runtime.plan.decisions import Decisions, merged
 from runtime.plan.observations import Seen
@@ -72,18 +72,13 @@ class Answer:
     epoch: int
     partials: list[Partials]  #: of each shard
     saved: dict[Unit, Saved]
+    statistics: ShardStatistics  #: of all shards, after it
     events: int = 0
-    open_windows: int = 0
-    waiting: int = 0
-    state_bytes: int = 0
     saved_bytes: int = 0
     policy: int = 0
-    plan: int = 0
     began: float = 0.0  #: as Unix time
     compute_seconds: float = 0.0
     save_seconds: float = 0.0
-    partitions: int = 0
-    graphlets: int = 0
     decided: list[Decisions] = field(default_factory=list)  #: in this epoch
 
 
@@ -137,8 +132,7 @@ class Aggregation:
             workload = self._workload_of(unit)
             shard = Shard.restored(self._settings, workload, self._reading, data)
         for piece in saved.log:
-            spool = piece.watermark is None
-            shard.accept(events_of(piece.read(self._folder)), spool=spool)
+            _feed(shard, events_of(piece.read(self._folder)), piece.watermark)
             if piece.watermark is not None:
                 shard.advance(piece.watermark)  # these results are out already
         if watermark is not None:
@@ -151,7 +145,8 @@ class Aggregation:
         begin = self._since.get(workload.queries[0].name)
         first = [q for q in workload if self._since.get(q.name) == begin]
         together = Workload(tuple(first), workload.source)
-        shard = Shard(self._settings, together, self._reading, begin)
+        shard = Shard(self._settings, together, self._reading)
+        shard.bind(self._reading, begin)
         for query in workload:
             if query not in first:
                 shard.add((query,), self._since.get(query.name))
@@ -255,7 +250,7 @@ class Aggregation:
 
     def _compute(self, order: Order, events: Events) -> list[Partials]:
         for unit, batches in events.items():
-            self._shard(unit).accept(batches, spool=order.watermark is None)
+            _feed(self._shard(unit), batches, order.watermark)
         found = []
         for shard in self._shards.values():
             if order.last:
@@ -270,14 +265,11 @@ class Aggregation:
             epoch=order.epoch,
             partials=partials,
             saved=dict(self._saved),
+            statistics=ShardStatistics.total(
+                (shard.statistics() for shard in shards), self._plan_version
+            ),
             events=sum(batch.num_rows for batches in events.values() for batch in batches),
-            open_windows=sum(shard.open_windows() for shard in shards),
-            waiting=sum(shard.waiting() for shard in shards),
-            state_bytes=sum(shard.state_bytes() for shard in shards),
             policy=0 if self._policy is None else self._policy.version,
-            plan=min((shard.plan_version() for shard in shards), default=self._plan_version),
-            partitions=sum(shard.partitions() for shard in shards),
-            graphlets=sum(shard.live_graphlets() for shard in shards),
             decided=merged(each for shard in shards for each in shard.take_decided()),
         )
 
@@ -321,3 +313,12 @@ class Aggregation:
                 self._saved[unit] = Saved(piece)
             self._state_bytes[unit] = shard.state_bytes()
         return writer.write(self._folder)
+
+
+def _feed(shard: Shard, batches: Iterable[pa.RecordBatch], watermark: int | None) -> None:
+    """Without a watermark nobody knows which times are still to come, so events are spooled."""
+    for events in batches:
+        if events.num_rows and watermark is None:
+            shard.spool(events)
+        elif events.num_rows:
+            shard.accept(events)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from runtime.types.columns import times_of
+from runtime.types.columns import Mask, times_of
 
 # Runs are merged up to this size, so that many tiny batches do not make many runs.
 RUN_ROWS = 65_536
@@ -57,12 +57,7 @@ class Buffer:
     def add(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Takes a batch; gives back its late rows, in arrival order."""
         self._schema = batch.schema
-        late = batch.slice(0, 0)
-        times = times_of(batch)
-        if self.watermark is not None and len(times) and times.min() < self.watermark:
-            behind = times < self.watermark
-            late = batch.filter(pa.array(behind))
-            batch = batch.filter(pa.array(~behind))
+        batch, late = split_late(batch, self.watermark)
         if batch.num_rows:
             self.rows += batch.num_rows
             self._runs.append(_Run.of(batch))
@@ -149,6 +144,24 @@ class _Run:
             self.batch = _copied(self.batch)
             self._whole = self.rows
         return front
+
+
+def late_mask(times: Times, watermark: int | None) -> Mask | None:
+    """Which times lie before the watermark; None if none does."""
+    if watermark is None or not len(times) or times.min() >= watermark:
+        return None
+    mask: Mask = times < watermark
+    return mask
+
+
+def split_late(
+    batch: pa.RecordBatch, watermark: int | None
+) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+    """The events that are in time, and the late ones, both in order of arrival."""
+    late = late_mask(times_of(batch), watermark)
+    if late is None:
+        return batch, batch.slice(0, 0)
+    return batch.filter(pa.array(~late)), batch.filter(pa.array(late))
 
 
 def in_order(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -38,6 +38,11 @@ def routes_of(workload: Workload) -> tuple[Route, ...]:
     return tuple(Route.of(group) for group in routing_groups(workload))
 
 
+def named_types(workload: Workload) -> frozenset[str]:
+    """The event types that some query names."""
+    return frozenset().union(*(query.types for query in workload))
+
+
 @dataclass(frozen=True)
 class Reading:
     """How rows become events: which columns are what. `clock` is what times in text are."""
@@ -80,8 +85,7 @@ class Routing:
         cls, workload: Workload, reading: Reading, shards: int, owners: int, version: int = 0
     ) -> Routing:
         uses, keys = dict(workload.uses), dict(workload.keys)
-        types = frozenset().union(*(query.types for query in workload))
-        pane = pane_of(workload)
+        types, pane = named_types(workload), pane_of(workload)
         return cls(version, reading, uses, routes_of(workload), keys, types, shards, owners, pane)
 
     def owned(self, owner: int) -> range:

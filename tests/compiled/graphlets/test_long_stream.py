@@ -44,7 +44,7 @@ def results(**options: str) -> tuple[Engine, dict[str, list[dict]]]:
 
 
 def kinds(engine: Engine) -> set[bool]:
-    return {run.exact for each in engine._backend.executors for run in each.graphlets()}
+    return {run.exact for each in engine.shard.backend.executors for run in each.graphlets()}
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def test_events_are_taken_while_another_process_compiles(fresh, monkeypatch):
     monkeypatch.setattr(executor, "LONG_STREAM", 1)
     engine, _ = results()
     assert kinds(engine) == {False}
-    processes = [each._ahead._process for each in engine._backend.executors]
+    processes = [each._ahead._process for each in engine.shard.backend.executors]
     assert [each.poll() for each in processes] == [None]
     del engine
     assert processes[0].wait(5) != 0  # it stops with whoever wanted it
