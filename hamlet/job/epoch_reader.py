@@ -35,7 +35,6 @@ class Read:
     dead: list[pa.Table] = field(default_factory=list)
     late: list[pa.Table] = field(default_factory=list)
     floor: int | None = None
-    lost: int = 0
     began: float = field(default_factory=time.time)  #: as Unix time
     spark_seconds: float = 0.0
     route_seconds: float = 0.0
@@ -65,7 +64,6 @@ class Reader:
         reading = self._source.read(wanted, columns)
         found = Read(wanted, watermark, dead=list(reading.lost), floor=reading.floor)
         found.began = day
-        found.lost = sum(table.num_rows for table in reading.lost)
         if reading.frame is None:
             return found
         blocks = self._handover.park(reading.frame)
@@ -98,7 +96,6 @@ def _gather(found: Read, origins: Sequence[Origin], numbered: bool) -> None:
         rows[origin.source] = first + told.rows
         found.dead += [renumbered(table, first) for table in told.dead]
         found.late += [renumbered(table, first) for table in told.late]
-        found.lost += sum(table["row"].null_count for table in told.dead)
         if told.newest is not None:
             known = found.newest.get(origin.clock, told.newest)
             found.newest[origin.clock] = max(known, told.newest)

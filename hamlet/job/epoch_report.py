@@ -1,4 +1,4 @@
-"""What is counted of a job, and what a watcher hears of it."""
+"""What a job counts, and what it reports of each epoch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from hamlet.job.epoch import Epoch, Finished
 from hamlet.job.epoch_reader import Read
 from hamlet.job.tracing import Span
 from runtime.pipeline.aggregation import Answer
-from runtime.pipeline.event_extractor import OTHER_TYPES
 from runtime.pipeline.manifest import Counts
 from runtime.pipeline.shard import ShardStatistics
 from runtime.plan.decisions import Decisions
@@ -21,7 +20,7 @@ from spark_ingest.sources.source import Source
 
 @dataclass(frozen=True)
 class Told:
-    """What a watcher hears of an epoch when it is committed."""
+    """A committed epoch, as its watcher sees it."""
 
     epoch: int
     counts: Counts
@@ -44,34 +43,27 @@ class Told:
 
 class Watcher(Protocol):
     def committed(self, told: Told) -> None:
-        """An epoch is committed and published."""
+        """An epoch was committed and published."""
 
     def trouble(self, what: str) -> None:
-        """Something died, and its work is repeated."""
+        """Something failed, and its work is repeated."""
 
 
 def counted(before: Counts, read: Read, tables: dict[str, pa.Table]) -> Counts:
-    """Of the whole job, with an epoch that was read and has given results."""
+    """The counts of the job after an epoch that gave these results."""
     counts = before.copy()
-    for told in read.told:
-        counts.rows += told.rows
-        counts.events += told.events
-        counts.truncated += told.truncated
-        counts.null_keys.update(told.null_keys)
-        counts.types |= told.types
-        others = sorted(told.other_types - counts.other_types)
-        counts.other_types.update(others[: OTHER_TYPES - len(counts.other_types)])
+    for stats in read.told:
+        counts.add_block(stats)
     counts.late += sum(table.num_rows for table in read.late)
     for table in read.dead:
-        counts.dead.update(table["reason"].to_pylist())
-    counts.lost += read.lost
-    counts.results.update({name: table.num_rows for name, table in tables.items()})
+        counts.add_dead(table)
+    counts.add_results(tables)
     return counts
 
 
 def spans_of(epoch: Epoch, answers: list[Answer], times: list[float]) -> tuple[Span, ...]:
-    """The way of an epoch. `times` are those at which its results began to be merged, were merged,
-    staged, committed and published."""
+    """The stages of an epoch, for a trace. `times` are when the merge of its results began and
+    ended, and when they were staged, committed and published."""
     read, (began, merged, staged, committed, published) = epoch.read, times
     parked = read.began + read.spark_seconds
     return (
@@ -96,7 +88,7 @@ def spans_of(epoch: Epoch, answers: list[Answer], times: list[float]) -> tuple[S
 def told_of(
     epoch: Epoch, finished: Finished, source: Source, backlog: int, decisions: list[Decisions]
 ) -> Told:
-    """Of an epoch that is committed. `decisions` are those of the job so far."""
+    """The report of a committed epoch. `decisions` are those of the job so far."""
     answers = finished.answers
     held = ShardStatistics.total(answer.statistics for answer in answers)
     return Told(

@@ -18,6 +18,7 @@ import pyarrow as pa
 from runtime.language.parser import parse
 from runtime.language.query import Workload
 from runtime.pipeline.aggregation import Unit
+from runtime.pipeline.event_extractor import OTHER_TYPES, BlockStats
 from runtime.pipeline.routing_table import Reading
 from runtime.pipeline.state_segments import Damaged, Saved
 
@@ -26,7 +27,7 @@ FORMAT = 2
 
 @dataclass
 class Counts:
-    """Of the whole job so far."""
+    """What was counted over a whole run so far."""
 
     rows: int = 0
     events: int = 0
@@ -38,6 +39,24 @@ class Counts:
     lost: int = 0  #: sources that could not be read, or not to their end
     types: set[str] = field(default_factory=set)
     other_types: set[str] = field(default_factory=set)
+
+    def add_block(self, stats: BlockStats) -> None:
+        """Adds what was counted over some rows. Dead rows, late rows and results come apart."""
+        self.rows += stats.rows
+        self.events += stats.events
+        self.truncated += stats.truncated
+        self.null_keys.update(stats.null_keys)
+        self.types |= stats.types
+        others = sorted(stats.other_types - self.other_types)
+        self.other_types.update(others[: OTHER_TYPES - len(self.other_types)])
+
+    def add_dead(self, table: pa.Table) -> None:
+        """Adds dead letters. One without a row stands for a source that could not be read."""
+        self.dead.update(table["reason"].to_pylist())
+        self.lost += table["row"].null_count
+
+    def add_results(self, tables: Mapping[str, pa.Table]) -> None:
+        self.results.update({name: table.num_rows for name, table in tables.items()})
 
     def to_json(self) -> dict[str, Any]:
         sets = {"types": sorted(self.types), "other_types": sorted(self.other_types)}

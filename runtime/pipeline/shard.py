@@ -30,8 +30,9 @@ from runtime.plan.policy import Policy
 from runtime.plan.sharing_plan import Plan
 from runtime.types.columns import TIME, TYPE, times_of
 
+NUMERIC = ("float", "exact")
 CHOICES: Mapping[str, tuple[str, ...]] = {
-    "numeric": ("float", "exact"),
+    "numeric": NUMERIC,
     "ties": ("strict", "arrival"),
     "sharing": ("dynamic", "always", "never"),
     "kernels": ("auto", "general", "exact"),
