@@ -18,7 +18,7 @@ from rich.text import Text
 
 from hamlet.cli.stderr import Notices, one_line
 from hamlet.cli.value_format import cells
-from hamlet.job.epoch_report import Told
+from hamlet.job.epoch_report import EpochReport
 from runtime.plan.decisions import KINDS
 from runtime.types.columns import plain
 
@@ -43,7 +43,7 @@ class JobScreen:
         self._windows = 0
         self.began = time.perf_counter()
         self.first: float | None = None  #: when the first epoch was committed
-        self.last: Told | None = None
+        self.last: EpochReport | None = None
 
     def stage(self, what: str) -> None:
         self._stage = what
@@ -64,7 +64,7 @@ class JobScreen:
     def trouble(self, what: str) -> None:
         self._notices.warn(f"{one_line(what)}; repeating")
 
-    def committed(self, told: Told) -> None:
+    def committed(self, told: EpochReport) -> None:
         self.last = told
         self._windows += sum(_windows(table) for table in told.results.values())
         self._recent.append((time.perf_counter(), told.counts.rows))
@@ -96,7 +96,7 @@ class JobScreen:
             table.add_row(name, *row)
         return table
 
-    def _facts(self, told: Told) -> Table:
+    def _facts(self, told: EpochReport) -> Table:
         facts = {
             "epoch": f"{told.epoch:,}",
             "events": f"{told.counts.events:,}",
@@ -118,7 +118,7 @@ class JobScreen:
         (then, before), (now, rows) = self._recent[0], self._recent[-1]
         return (rows - before) / (now - then) if now > then else 0.0
 
-    def _lag(self, told: Told) -> str:
+    def _lag(self, told: EpochReport) -> str:
         """What waits to be read, and how far the watermark is behind now if times are of now."""
         parts = []
         if told.backlog and told.backlog_in == "bytes":
@@ -146,7 +146,7 @@ def _newest(table: pa.Table) -> tuple[str, str, str]:
     return f"{start} to {end}", group, ", ".join(f"{k} {v}" for k, v in row.items())
 
 
-def _decisions(told: Told) -> Table:
+def _decisions(told: EpochReport) -> Table:
     """What was decided about bursts so far, by type."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for name in ("bursts of", "by queries", *KINDS):
@@ -159,7 +159,7 @@ def _decisions(told: Told) -> Table:
     return table
 
 
-def shared(told: Told) -> str:
+def shared(told: EpochReport) -> str:
     """The share of bursts that queries shared."""
     counts = dict.fromkeys(KINDS, 0)
     for group in told.decisions:

@@ -19,7 +19,7 @@ from spark_ingest.sources.source import Source
 
 
 @dataclass(frozen=True)
-class Told:
+class EpochReport:
     """A committed epoch, as its watcher sees it."""
 
     epoch: int
@@ -42,7 +42,7 @@ class Told:
 
 
 class Watcher(Protocol):
-    def committed(self, told: Told) -> None:
+    def committed(self, told: EpochReport) -> None:
         """An epoch was committed and published."""
 
     def trouble(self, what: str) -> None:
@@ -87,11 +87,11 @@ def spans_of(epoch: Epoch, answers: list[Answer], times: list[float]) -> tuple[S
 
 def told_of(
     epoch: Epoch, finished: Finished, source: Source, backlog: int, decisions: list[Decisions]
-) -> Told:
+) -> EpochReport:
     """The report of a committed epoch. `decisions` are those of the job so far."""
     answers = finished.answers
     held = ShardStatistics.total(answer.statistics for answer in answers)
-    return Told(
+    return EpochReport(
         epoch=epoch.order.epoch,
         counts=finished.manifest.counts,
         rows=epoch.read.rows,

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from runtime.pipeline.block import Block
 from runtime.pipeline.dead_letter import dead_rows, rows_as_json
 from runtime.pipeline.latency import Panes
-from runtime.pipeline.normalize import Prepared, Preparer
+from runtime.pipeline.normalize import PreparedRows, Preparer
 from runtime.pipeline.null_keys import null_keys
 from runtime.pipeline.reorder_buffer import late_mask
 from runtime.types.columns import TYPE, Mask, times_of
@@ -75,7 +75,7 @@ class EventExtractor:
         self.observe(events)
         return events
 
-    def prepare(self, block: Block) -> Prepared:
+    def prepare(self, block: Block) -> PreparedRows:
         """Checks the rows of a block. Whether they are late is left to the caller."""
         stats, clock = self.stats, self.preparer.clock
         stats.rows += block.batch.num_rows + block.dead.num_rows - block.dead["row"].null_count
@@ -103,7 +103,7 @@ class EventExtractor:
                 stats.other_types.add(name)
 
     def _without_late(
-        self, block: Block, prepared: Prepared, watermark: int | None
+        self, block: Block, prepared: PreparedRows, watermark: int | None
     ) -> pa.RecordBatch:
         late = late_mask(times_of(prepared.events), watermark)
         if late is None:
@@ -113,7 +113,7 @@ class EventExtractor:
         return prepared.events.filter(pa.array(~late))
 
 
-def _late_rows(block: Block, prepared: Prepared, late: Mask, watermark: int) -> pa.Table:
+def _late_rows(block: Block, prepared: PreparedRows, late: Mask, watermark: int) -> pa.Table:
     """The late rows as they were read. Dead rows are not among the events, so places shift."""
     dead = prepared.dead["row"].to_numpy()
     places = np.flatnonzero(~np.isin(block.rows, dead))[late]

@@ -19,7 +19,7 @@ from runtime.execution.exact.executor import FOREVER
 from runtime.execution.operators.graphlet.operator import Options
 from runtime.execution.partials import Partials, merged
 from runtime.language.query import Query, Workload
-from runtime.pipeline.reorder_buffer import Buffer, ordered
+from runtime.pipeline.reorder_buffer import ReorderBuffer, ordered
 from runtime.pipeline.routing_table import Reading
 from runtime.pipeline.shard_state import SavedShard, check_compatible, save_shard
 from runtime.pipeline.spool import Spool
@@ -105,7 +105,7 @@ class Shard:
         self.reading = reading
         self.newest: int | None = None  #: the largest time, that of late events included
         self.backend = _backend(settings, workload)
-        self.buffer = Buffer()
+        self.buffer = ReorderBuffer()
         self.arrivals = 0
         self._schema: pa.Schema | None = None
         self._finished = False
@@ -257,7 +257,7 @@ class Shard:
         query looks at those events."""
         self._bind_schema()
         waiting, watermark = self.buffer, self.buffer.watermark
-        self.buffer = Buffer()
+        self.buffer = ReorderBuffer()
         if waiting.rows:
             self.buffer.add(_padded(waiting.drain(), self.schema))
         self.buffer.watermark = watermark

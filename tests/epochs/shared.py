@@ -20,7 +20,7 @@ from runtime.pipeline.dead_letter import no_dead
 from runtime.pipeline.router import BlockRouter
 from runtime.pipeline.routing_table import Reading, Routing
 from runtime.pipeline.shard import Settings
-from runtime.pipeline.state_segments import Saved
+from runtime.pipeline.state_segments import SavedUnit
 
 
 @dataclass
@@ -37,7 +37,7 @@ class Cluster:
     version: int = 0
     watermark: int | None = None
     since: dict[str, int] = field(default_factory=dict)
-    saved: dict[Unit, Saved] = field(default_factory=dict)
+    saved: dict[Unit, SavedUnit] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.begin(self.owners)
