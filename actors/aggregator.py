@@ -16,7 +16,7 @@ from runtime.pipeline.blob_store import Folder
 from runtime.pipeline.router import Portion
 from runtime.pipeline.routing_table import Reading
 from runtime.pipeline.shard import Settings
-from runtime.pipeline.state_segments import Saved
+from runtime.pipeline.state_segments import SavedUnit
 
 REPORT_SECONDS = 0.25
 
@@ -38,7 +38,7 @@ class AggregatorSetup:
     folder: Folder | None
     name: str
     taken: int
-    saved: Mapping[Unit, Saved]
+    saved: Mapping[Unit, SavedUnit]
     watermark: int | None
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import ray
 
 from runtime.io.decode import Decoder, Origin
-from runtime.pipeline.router import Splitter
+from runtime.pipeline.router import BlockRouter
 from runtime.pipeline.routing_table import Routing
 
 
@@ -74,6 +74,6 @@ class Router:
             table = block.fetch()
         except Exception as error:
             raise BlockLost(f"a block of Spark is lost: {error}") from error
-        splitter = Splitter(routing, watermark)
-        portions = splitter.split(decoder.decode(table, origin))
-        return splitter.told, *portions
+        router = BlockRouter(routing, watermark)
+        portions = router.route(decoder.decode(table, origin))
+        return router.stats, *portions

@@ -26,7 +26,7 @@ from actors.hub import MetricsHub
 from benchmarks import _streams as streams
 from hamlet.job.driver import Driver
 from hamlet.job.epoch_reader import EpochReader
-from hamlet.job.epoch_report import Told
+from hamlet.job.epoch_report import EpochReport
 from hamlet.job.job_context import JobContext, StartPoint
 from hamlet.job.manifest_check import fingerprints
 from hamlet.job.metrics_recorder import Record
@@ -82,9 +82,9 @@ class Quiet:
 
     def __init__(self) -> None:
         self.epochs = 0
-        self.last: Told | None = None
+        self.last: EpochReport | None = None
 
-    def committed(self, told: Told) -> None:
+    def committed(self, told: EpochReport) -> None:
         self.epochs += 1
         self.last = told
 

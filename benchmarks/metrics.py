@@ -24,9 +24,10 @@ from benchmarks import _run
 from benchmarks import _streams as streams
 from benchmarks._environment import whole
 from benchmarks._streams import Stream
-from hamlet.local_metrics import LocalRecord
+from hamlet.local_metrics import LocalMetrics
 from runtime.metrics.http_server import MetricsServer
 from runtime.optimizer.model_report import ModelMetrics
+from runtime.pipeline.manifest import Counts
 
 EVENTS = whole("EVENTS", 10_000_000)
 REPEATS = whole("REPEATS", 5)
@@ -73,7 +74,7 @@ def recorded(stream: Stream, shares: list[float]) -> float:
     engine.bind(stream.table.schema)
     batches = [engine.prepare(b) for b in stream.table.to_batches(max_chunksize=_run.BATCH_ROWS)]
     with scraped() as hub:
-        record = LocalRecord("bench", engine, ModelMetrics, lambda: None, [hub])
+        record = LocalMetrics("bench", engine, Counts(), ModelMetrics, lambda: None, [hub])
         inside = 0.0
 
         def told(tell: Callable[..., None], *given: Any) -> None:

@@ -1,4 +1,4 @@
-"""What is recorded of a run in one process: the same facts as of a job on Ray."""
+"""Records a run in one process as if every half second were an epoch."""
 
 from __future__ import annotations
 
@@ -7,59 +7,56 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-import numpy as np
 import pyarrow as pa
 
-from runtime.metrics.collector import EpochStats, MetricsCollector
-from runtime.metrics.snapshot import ActorMetrics, MetricsListener
+from hamlet.run_metrics import RunMetrics
+from runtime.metrics.collector import EpochStats
+from runtime.metrics.snapshot import MetricsListener
 from runtime.optimizer.model_report import ModelMetrics
 from runtime.pipeline.engine import Engine, Results
-from runtime.pipeline.latency import ANY, Arrivals, pane_of, panes_in_order, windows_of
-from runtime.plan.decisions import Decisions
-from runtime.plan.explain.live import drawings
+from runtime.pipeline.latency import ANY, panes_in_order
+from runtime.pipeline.manifest import Counts
 from runtime.plan.sharing_plan import Plan
 from runtime.types.columns import times_of
 
-# An epoch of a run in one process is what is done in so many seconds.
 EPOCH_SECONDS = 0.5
 
 
-class _Closed(NamedTuple):
-    """So many windows, and what is known of their latencies."""
+class _ClosedWindows(NamedTuple):
+    """A number of windows, and the latencies that are known."""
 
     windows: int
     latencies: list[float]
 
 
-class LocalRecord:
-    """Sees events as they are taken and results as they are written."""
+class LocalMetrics(RunMetrics):
+    """Observes events as they go into the engine, and results as they are written. `counts` are
+    those of the rows, which the runner keeps up to date."""
 
     def __init__(
         self,
         job: str,
         engine: Engine,
+        counts: Counts,
         model: Callable[[], ModelMetrics],
         plan: Callable[[], Plan | None],
         shows: Sequence[MetricsListener],
     ) -> None:
+        super().__init__(job, "local", engine.workload, shows)
         self._engine = engine
-        self._counts_bytes = engine.numeric == "float"
+        self._counts = counts
         self._model = model
         self._plan = plan
-        self._shows = shows
-        self._queries = {query.name: query for query in engine.workload}
-        self._collector = MetricsCollector(job, "local", self._queries)
-        self._arrivals = Arrivals(pane_of(engine.workload))
-        self._events = self._epoch = 0
+        self._events = self._epoch_events = self._epoch = 0
         self._newest: int | None = None
-        self._computed = 0.0
         self._arrived = time.time()
         self._began = time.perf_counter()
-        self._forget()
+        self._start_epoch()
         self._draw()
-        self._show()  # while all is read and put in order, nothing else is to be seen
+        self.show()  # nothing else is shown until all rows are read and in order
 
-    def _forget(self) -> None:
+    def _start_epoch(self) -> None:
+        self._epoch_events = 0
         self._results: Counter[str] = Counter()
         self._windows: Counter[str] = Counter()
         self._latencies: dict[str, list[float]] = {}
@@ -70,90 +67,67 @@ class LocalRecord:
         self._arrived = time.time()
         self._arrivals.came(panes_in_order(times, self._arrivals.pane), self._arrived)
         self._events += events.num_rows
+        self._epoch_events += events.num_rows
         self._newest = int(times[-1])
 
     def wrote(self, results: Results) -> None:
         """Results are out."""
         now = time.time()
-        known: dict[tuple[object, ...], _Closed] = {}  # most queries have the same windows
+        known: dict[tuple[object, ...], _ClosedWindows] = {}  # most queries have the same windows
         for name, table in results.items():
             if table.num_rows:
                 key = self._windows_key(name, table)
                 if key not in known:
-                    known[key] = self._closed(name, table, now)
+                    known[key] = self._closed_windows(name, table, now)
                 self._results[name] += table.num_rows
                 self._windows[name] += known[key].windows
                 self._latencies.setdefault(name, []).extend(known[key].latencies)
         if time.perf_counter() - self._began > EPOCH_SECONDS:
-            self._pass()
+            self._end_epoch()
 
     def _windows_key(self, name: str, table: pa.Table) -> tuple[object, ...]:
-        """The same for results of the same windows, where there is one, as mostly."""
+        """Equal for results of the same windows. Usually there is one window."""
         starts, ends = table["window_start"], table["window_end"]
         first, last = starts[0].as_py(), starts[-1].as_py()
         own = first != last or self._queries[name].window.counted
         return (name if own else "", first, last, ends[-1].as_py())
 
-    def _closed(self, name: str, table: pa.Table, now: float) -> _Closed:
-        starts, ends = self._engine.preparer.clock.windows(table)
-        if self._queries[name].window.counted:
-            return _Closed(len(starts), [now - self._arrived] * len(starts))
-        arrived = self._arrivals.of_windows((ANY,), starts, ends)
-        return _Closed(len(starts), np.maximum(now - arrived[~np.isnan(arrived)], 0.0).tolist())
+    def _closed_windows(self, name: str, table: pa.Table, now: float) -> _ClosedWindows:
+        windows = self._engine.bound.windows(table)
+        found = self.latencies(self._queries[name], windows, (ANY,), self._arrived, now)
+        return _ClosedWindows(len(windows[0]), found)
 
     def finish(self) -> None:
-        self._pass(finished=True)
+        self._end_epoch(finished=True)
 
-    def _pass(self, finished: bool = False) -> None:
-        engine, now = self._engine, time.perf_counter()
+    def _end_epoch(self, finished: bool = False) -> None:
+        now, counts = time.perf_counter(), self._counts
         seconds, self._began = now - self._began, now
-        self._computed += seconds
-        actor = ActorMetrics(
-            self._events,
-            self._computed,
-            engine.state_bytes() if self._counts_bytes else 0,
-            engine.partitions(),
-            engine.live_graphlets(),
-            engine.open_windows(),
-            engine.waiting_rows,
-        )
-        self._collector.set_model(self._model())
-        self._collector.record_epoch(
+        statistics = self._engine.shard.statistics()
+        self.learned(self._model())
+        self.record(
             EpochStats(
                 epoch=self._epoch,
-                rows=engine.preparer.rows,
+                rows=counts.rows,
                 events=self._events,
-                dead=engine.preparer.dead,
+                dead=counts.dead,
                 stages={"compute": seconds},
                 results=self._results,
                 windows=self._windows,
                 latencies=self._latencies,
-                decided={"0": engine.take_decided()},
-                actors={"0": actor},
+                decided={"0": self._engine.take_decided()},
+                actors={"0": self.actor_facts("0", self._epoch_events, seconds, statistics)},
                 watermark=self._newest,
                 newest=self._newest,
                 finished=finished,
             )
         )
         self._epoch += 1
-        self._forget()
-        if self._newest is not None:
-            self._arrivals.forget(self._newest - windows_of(self._queries))
+        self._start_epoch()
         if self._plan() is not self._drawn:
             self._draw()
-        self._show()
+        self.show()
 
     def _draw(self) -> None:
         self._drawn = self._plan()
-        if self._shows:
-            self._collector.set_drawings(drawings(self._engine.workload, self._drawn))
-
-    def _show(self) -> None:
-        if self._shows:
-            facts = self._collector.snapshot
-            for each in self._shows:
-                each.update(facts)
-
-    @property
-    def decisions(self) -> list[Decisions]:
-        return self._collector.decisions
+        self.set_plan(self._engine.workload, self._drawn)

@@ -1,14 +1,13 @@
-"""A bounded input from its first row to its last result.
+"""Runs a bounded input in one process, from its first row to its last result.
 
-Everything is read once, checked and spooled; then it is known how far events are out of order,
-and they come back in order of time in bounded memory, whatever the size of the input. Knows no
-terminal: what to show is up to the `Watcher`.
+Rows are read once, checked and spooled. Then it is known how far events are out of order, and they
+come back in order of time in bounded memory, whatever the size of the input. The runner knows no
+terminal: what to show is up to the `ProgressListener`.
 """
 
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -16,31 +15,27 @@ from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from runtime.pipeline.block import Block
 from runtime.pipeline.engine import Engine, Results
-from runtime.pipeline.reorder_buffer import ordered
-from runtime.pipeline.router import OTHER_TYPES
-from runtime.pipeline.spool import Spool
-from runtime.types.columns import TYPE, times_of
+from runtime.pipeline.manifest import Counts
+from runtime.types.columns import times_of
 
 PIECE_ROWS = 4_096
 
 
-class Source(AbstractContextManager["Source"], Protocol):
-    """What is read: `runtime.io.Input`, or a generated stream."""
+class BatchSource(AbstractContextManager["BatchSource"], Protocol):
+    """A bounded input: `runtime.io.Input`, or a generated stream. `skipped` are files that are not
+    data, by their names."""
 
     schema: pa.Schema
-    rows: int
-    dead: Counter[str]
     skipped: list[str]
 
     def __iter__(self) -> Iterator[Block]: ...
 
 
-class Sink(Protocol):
-    """Where results go, piece by piece. `broken` once nobody reads them any more."""
+class ResultSink(Protocol):
+    """Takes results, piece by piece. It is `broken` once nobody reads them any more."""
 
     @property
     def broken(self) -> bool: ...
@@ -48,106 +43,91 @@ class Sink(Protocol):
     def write(self, results: Results) -> None: ...
 
 
-class Watcher(Protocol):
+class ProgressListener(Protocol):
     def read(self, rows: int) -> None:
-        """So many rows more were read."""
+        """More rows were read."""
 
     def match(self, rows: int, total: int) -> None:
-        """So many events more, of all, were matched."""
+        """More events, of `total`, were matched."""
 
 
 class Observer(Protocol):
-    """Sees what goes through the engine, to advise it or to tell of it."""
+    """Sees what goes through the engine, to advise it or to record it."""
 
     def took(self, events: pa.RecordBatch) -> None:
         """Events are about to go into the engine."""
 
     def wrote(self, results: Results) -> None:
-        """What came of them is out."""
+        """Their results are written."""
 
 
 @dataclass
 class Summary:
-    """What is worth telling at the end."""
+    """What a run reports at its end, on either engine."""
 
-    rows: int = 0
-    broken: int = 0  #: sources that could not be read, or not to their end
+    counts: Counts = field(default_factory=Counts)
     seconds: float = 0.0
-    compiling: float = 0.0  #: of these, what went into kernels that were new to the machine
-    dead: Counter[str] = field(default_factory=Counter)
-    null_keys: Counter[str] = field(default_factory=Counter)
-    truncated: int = 0
-    late: int = 0
-    earlier: int = 0  #: events of earlier runs, from whose checkpoint this one went on
+    compiling: float = 0.0  #: of these, for kernels that were new to the machine
+    earlier: int = 0  #: events of earlier runs, from whose checkpoint this one continued
     skipped: list[str] = field(default_factory=list)
-    types: set[str] = field(default_factory=set)
-    other_types: set[str] = field(default_factory=set)
 
     @property
     def dead_rows(self) -> int:
-        return self.dead.total() - self.broken
+        return self.counts.dead.total() - self.counts.lost
 
     @property
     def events(self) -> int:
-        return self.rows - self.dead_rows
+        """The valid rows, late ones included."""
+        return self.counts.rows - self.dead_rows
 
 
 def run(
     engine: Engine,
-    source: Source,
-    results: Sink,
+    source: BatchSource,
+    results: ResultSink,
     dead: Callable[[pa.Table], None],
-    watcher: Watcher,
+    progress: ProgressListener,
     observers: Sequence[Observer] = (),
+    counts: Counts | None = None,
 ) -> Summary:
-    """Runs the engine over all of a source. Raises before any row is read if its columns do not
-    fit the workload."""
-    summary = Summary()
+    """Runs the engine over all of a source; `counts` are kept up to date. Raises before any row is
+    read if the columns do not fit the workload."""
+    counts = Counts() if counts is None else counts
     began = time.perf_counter()
     engine.bind(source.schema)
-    wanted = frozenset().union(*(query.types for query in engine.workload))
-    with Spool() as spool:
-        for block in source:
-            events = _prepared(engine, block, dead)
-            summary.broken += block.dead["row"].null_count
-            _note_types(summary, events, wanted)
-            spool.add(events)
-            watcher.read(block.batch.num_rows + block.dead.num_rows)
-        # Only now is it known how times are written, and so how a result without rows looks.
-        results.write(engine.empty_results())
-        for events in _pieces(ordered(spool, spool.disorder)):
-            if results.broken:
-                break
-            for each in observers:
-                each.took(events)
-            _write(results, engine.execute(events), observers)
-            watcher.match(events.num_rows, spool.rows)
+    for block in source:
+        _read(engine, block, dead, counts)
+        progress.read(block.batch.num_rows + block.dead.num_rows)
+    # Only now is it known how times are written, and so what a result without rows looks like.
+    results.write(engine.empty_results())
+    for events in _pieces(engine.shard.spooled_in_order()):
+        if results.broken:
+            break
+        for each in observers:
+            each.took(events)
+        _write(results, engine.execute(events), counts, observers)
+        progress.match(events.num_rows, counts.events)
     if not results.broken:
-        _write(results, engine.finish(), observers)
-    _tell(summary, engine, source)
-    summary.seconds = time.perf_counter() - began
-    return summary
+        _write(results, engine.finish(), counts, observers)
+    return Summary(counts, time.perf_counter() - began, skipped=source.skipped)
 
 
-def _write(results: Sink, found: Results, observers: Sequence[Observer]) -> None:
+def _read(engine: Engine, block: Block, dead: Callable[[pa.Table], None], counts: Counts) -> None:
+    engine.shard.spool(engine.extract(block))
+    stats = engine.extractor.take_stats()
+    counts.add_block(stats)
+    for table in stats.dead:
+        dead(table)
+        counts.add_dead(table)
+
+
+def _write(
+    results: ResultSink, found: Results, counts: Counts, observers: Sequence[Observer]
+) -> None:
+    counts.add_results(found)
     results.write(found)
     for each in observers:
         each.wrote(found)
-
-
-def _prepared(engine: Engine, block: Block, dead: Callable[[pa.Table], None]) -> pa.RecordBatch:
-    events = engine.prepare(block.batch, source=block.source, rows=block.rows, raw=block.raw)
-    dead(block.dead)
-    dead(engine.take_dead())
-    return events
-
-
-def _note_types(summary: Summary, events: pa.RecordBatch, wanted: frozenset[str]) -> None:
-    for name in pc.unique(events.column(TYPE)).to_pylist():
-        if name in wanted:
-            summary.types.add(name)
-        elif len(summary.other_types) < OTHER_TYPES:
-            summary.other_types.add(name)
 
 
 def _pieces(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -160,11 +140,3 @@ def _pieces(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             stop = int(np.searchsorted(times, times[last], side="right"))
             yield batch.slice(start, stop - start)
             start = stop
-
-
-def _tell(summary: Summary, engine: Engine, source: Source) -> None:
-    summary.rows = source.rows
-    summary.dead = source.dead + engine.preparer.dead
-    summary.null_keys = engine.null_keys
-    summary.truncated = engine.preparer.clock.truncated
-    summary.skipped = source.skipped

@@ -30,7 +30,8 @@ from runtime.language.parser import parse
 from runtime.pipeline.aggregation import Aggregation, Answer, Order
 from runtime.pipeline.blob_store import Folder
 from runtime.pipeline.bound_workload import Intake
-from runtime.pipeline.router import Portion, Splitter, Told
+from runtime.pipeline.event_extractor import BlockStats
+from runtime.pipeline.router import BlockRouter, Portion
 from runtime.pipeline.routing_table import Reading
 from runtime.pipeline.shard import Settings
 
@@ -64,17 +65,17 @@ class Pieces:
             for start in range(0, table.num_rows, size)
         ]
 
-    def routed(self) -> list[tuple[Told, list[Portion]]]:
+    def routed(self) -> list[tuple[BlockStats, list[Portion]]]:
         found = []
         for block in self.blocks:
             rows = pa.ipc.open_stream(block).read_all()
-            splitter = Splitter(self._routing, None)
-            (portions,) = splitter.split(self._decoder.decode(rows, Origin("bench")))
-            found.append((splitter.told, portions))
+            router = BlockRouter(self._routing, None)
+            (portions,) = router.route(self._decoder.decode(rows, Origin("bench")))
+            found.append((router.stats, portions))
         return found
 
     @cached_property
-    def portions(self) -> list[tuple[Told, list[Portion]]]:
+    def portions(self) -> list[tuple[BlockStats, list[Portion]]]:
         return self.routed()
 
     def aggregator(self, sharing: str, folder: Folder | None = None) -> Aggregating:
@@ -90,14 +91,14 @@ class Aggregating:
     """All epochs but the first. The watermark is behind the newest event of each; the last one does
     not end the input, which would save nothing."""
 
-    def __init__(self, made: Aggregation, epochs: list[tuple[Told, list[Portion]]]) -> None:
+    def __init__(self, made: Aggregation, epochs: list[tuple[BlockStats, list[Portion]]]) -> None:
         self._made, self._epochs = made, epochs
         self.answers: list[Answer] = []
-        self.rows = sum(told.events for told, _ in epochs[1:])
+        self.rows = sum(stats.events for stats, _ in epochs[1:])
 
     def take(self, epoch: int) -> Answer:
-        told, portions = self._epochs[epoch]
-        return self._made.take(Order(epoch, told.newest, committed=epoch - 1), portions)
+        stats, portions = self._epochs[epoch]
+        return self._made.take(Order(epoch, stats.newest, committed=epoch - 1), portions)
 
     def __call__(self) -> None:
         self.answers = [self.take(epoch) for epoch in range(1, len(self._epochs))]

@@ -24,7 +24,7 @@ from runtime.pipeline.blob_store import Folder
 from runtime.pipeline.block import Block
 from runtime.pipeline.bound_workload import Intake
 from runtime.pipeline.dead_letter import no_dead
-from runtime.pipeline.router import Splitter
+from runtime.pipeline.router import BlockRouter
 from runtime.pipeline.routing_table import Reading
 from runtime.pipeline.shard import Settings
 from spark_ingest.jars import kafka_jars
@@ -129,11 +129,11 @@ def _job(workload: Any, rows: pa.Table, settings: Settings, bounded: bool) -> No
                 for owner in owners:
                     owner.restore(saved, watermark)
             batch = _parked(rows.slice(epoch * size, size))
-            splitter = Splitter(routing, watermark)
+            router = BlockRouter(routing, watermark)
             block = Block(batch, "prepared", np.arange(batch.num_rows), no_dead())
-            portions = _sent(splitter.split([block]))
+            portions = _sent(router.route([block]))
             if not bounded:
-                watermark = splitter.told.newest
+                watermark = router.stats.newest
             order = Order(epoch, watermark, epoch == EPOCHS - 1, committed=epoch - 1)
             answers: list[Answer] = [
                 _sent(owner.take(order, portions[n])) for n, owner in enumerate(owners)

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from hamlet.cli.stderr import Notices, one_line
 from hamlet.cli.value_format import format_column
-from hamlet.job.epoch_report import Told
+from hamlet.job.epoch_report import EpochReport
 from runtime.plan.decisions import KINDS
 from runtime.types.columns import plain
 
@@ -44,7 +44,7 @@ class JobScreen:
         self._windows = 0
         self.began = time.perf_counter()
         self.first: float | None = None  #: when the first epoch was committed
-        self.last: Told | None = None
+        self.last: EpochReport | None = None
 
     def stage(self, what: str) -> None:
         self._stage = what
@@ -65,7 +65,7 @@ class JobScreen:
     def trouble(self, what: str) -> None:
         self._notices.warn(f"{one_line(what)}; retrying")
 
-    def committed(self, report: Told) -> None:
+    def committed(self, report: EpochReport) -> None:
         self.last = report
         self._windows += sum(_count_windows(table) for table in report.results.values())
         self._recent.append((time.perf_counter(), report.counts.rows))
@@ -97,7 +97,7 @@ class JobScreen:
             table.add_row(name, *row)
         return table
 
-    def _metrics(self, report: Told) -> Table:
+    def _metrics(self, report: EpochReport) -> Table:
         facts = {
             "epoch": f"{report.epoch:,}",
             "events": f"{report.counts.events:,}",
@@ -119,7 +119,7 @@ class JobScreen:
         (then, before), (now, rows) = self._recent[0], self._recent[-1]
         return (rows - before) / (now - then) if now > then else 0.0
 
-    def _lag(self, report: Told) -> str:
+    def _lag(self, report: EpochReport) -> str:
         """The backlog of the source, and how far the watermark is behind if times are recent."""
         parts = []
         if report.backlog and report.backlog_in == "bytes":
@@ -147,7 +147,7 @@ def _newest(table: pa.Table) -> tuple[str, str, str]:
     return f"{start} to {end}", group, ", ".join(f"{k} {v}" for k, v in row.items())
 
 
-def _decisions(report: Told) -> Table:
+def _decisions(report: EpochReport) -> Table:
     """The decisions about bursts so far, by type."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for name in ("bursts of", "by queries", *KINDS):
@@ -160,7 +160,7 @@ def _decisions(report: Told) -> Table:
     return table
 
 
-def shared_bursts(report: Told) -> str:
+def shared_bursts(report: EpochReport) -> str:
     """The share of bursts that queries shared."""
     counts = dict.fromkeys(KINDS, 0)
     for group in report.decisions:

@@ -1,21 +1,21 @@
-"""`hamlet run --engine local`: a bounded input in this process."""
+"""Runs a bounded input in this process: `hamlet run --engine local`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hamlet.cli.compile_progress import watch_compiler
 from hamlet.cli.enums import OutputFormat
-from hamlet.cli.local_sinks import CountingSink, open_dead, open_sink
-from hamlet.cli.local_source import Generated, open_source
+from hamlet.cli.local_sinks import open_dead, open_sink
+from hamlet.cli.local_source import GeneratedSource, open_source
 from hamlet.cli.progress import bars
 from hamlet.cli.sharing_summary import show_decisions
 from hamlet.cli.stderr import Notices
 from hamlet.cli.summary import tell
-from hamlet.local_metrics import LocalRecord
+from hamlet.local_metrics import LocalMetrics
 from hamlet.local_runner import run
 from runtime.language.query import Workload
 from runtime.metrics.http_server import MetricsServer
@@ -23,6 +23,8 @@ from runtime.metrics.snapshot import MetricsListener
 from runtime.optimizer.local_optimizer import LocalOptimizer
 from runtime.optimizer.model_report import ModelMetrics
 from runtime.pipeline.engine import Engine
+from runtime.pipeline.manifest import Counts
+from runtime.pipeline.routing_table import Reading
 from runtime.pipeline.shard import Settings
 from runtime.plan.planner import plan as planned
 from runtime.plan.sharing_plan import Plan
@@ -32,7 +34,7 @@ from runtime.types.schema import Schema
 
 @dataclass(frozen=True)
 class Metrics:
-    """Where metrics are served."""
+    """The address at which metrics are served."""
 
     port: int
     host: str
@@ -51,24 +53,17 @@ def run_in_process(
     notices: Notices,
     explain_sharing: bool,
     job: str = "hamlet",
-    metrics: Metrics | None = None,
+    address: Metrics | None = None,
     shows: Sequence[MetricsListener] = (),
 ) -> None:
-    """`columns` are those of time and type, and the unit of times."""
+    """`columns` are the columns of time and type, and the unit of times."""
     time_column, type_column, time_unit = columns
     plan = settings.plan
     if settings.planner is not None:
         plan = planned(workload, settings.planner).plan
-    engine = Engine(
-        workload,
-        numeric=settings.numeric,
-        ties=settings.ties,
-        sharing=settings.sharing,
-        plan=plan,
-        time_column=time_column,
-        type_column=type_column,
-        time_unit=time_unit,
-    )
+    reading = Reading(time_column, type_column, time_unit)
+    engine = Engine.of(workload, replace(settings, plan=plan), reading)
+    counts = Counts()
     with ExitStack() as stack:
         source = stack.enter_context(
             open_source(
@@ -80,28 +75,30 @@ def run_in_process(
                 declared=declared,
             )
         )
-        results = CountingSink(open_sink(stack, workload, output, chosen, limit))
+        results = open_sink(stack, workload, output, chosen, limit)
         dead = open_dead(stack, output, chosen)
-        total = source.events if isinstance(source, Generated) else None
+        total = source.events if isinstance(source, GeneratedSource) else None
         advisor = _advisor(stack, engine, plan, settings)
-        shows = [*shows, *_shows(stack, metrics, output, notices)]
-        record = LocalRecord(job, engine, _model(advisor), _plan(advisor, plan), shows)
-        # Where nobody listens, only what was decided is recorded, in the end.
-        seen = record if shows else None
-        observers = [each for each in (advisor, seen) if each is not None]
-        with bars(notices, total) as watcher, watch_compiler(watcher.compiling) as compiler:
-            summary = run(engine, source, results, dead, watcher, observers)
-        record.finish()
+        listeners = [*shows, *_listeners(stack, address, output, notices)]
+        metrics = LocalMetrics(
+            job, engine, counts, _model(advisor), _plan(advisor, plan), listeners
+        )
+        # If nobody listens, only the decisions are recorded, at the end.
+        observed = metrics if listeners else None
+        observers = [each for each in (advisor, observed) if each is not None]
+        with bars(notices, total) as progress, watch_compiler(progress.compiling) as compiler:
+            summary = run(engine, source, results, dead, progress, observers, counts)
+        metrics.finish()
         summary.compiling = compiler.seconds
-    tell(notices, workload, summary, results.rows, output)
+    tell(notices, workload, summary, output)
     if explain_sharing:
-        show_decisions(notices, record.decisions, _model(advisor)())
+        show_decisions(notices, metrics.decisions, _model(advisor)())
 
 
 def _advisor(
     stack: ExitStack, engine: Engine, plan: Plan | None, settings: Settings
 ) -> LocalOptimizer | None:
-    """The exact engine shares nothing, so nobody needs to advise it."""
+    """The exact engine shares nothing, so it needs no advice."""
     if settings.numeric != "float":
         return None
     advisor = LocalOptimizer(engine, plan or Plan(), settings.planner)
@@ -117,17 +114,17 @@ def _plan(advisor: LocalOptimizer | None, plan: Plan | None) -> Callable[[], Pla
     return (lambda: plan) if advisor is None else lambda: advisor.optimizer.plan
 
 
-def _shows(
-    stack: ExitStack, metrics: Metrics | None, output: Path | None, notices: Notices
+def _listeners(
+    stack: ExitStack, address: Metrics | None, output: Path | None, notices: Notices
 ) -> list[MetricsListener]:
-    shows: list[MetricsListener] = []
+    found: list[MetricsListener] = []
     if output is not None:
         log = RunLog(output, notices.warn)
         stack.callback(log.close)
-        shows.append(log)
-    if metrics is not None:
-        hub = MetricsServer(metrics.port, metrics.host)
+        found.append(log)
+    if address is not None:
+        hub = MetricsServer(address.port, address.host)
         stack.callback(hub.close)
         notices.say(f"live page and metrics: {hub.url}")
-        shows.append(hub)
-    return shows
+        found.append(hub)
+    return found

@@ -1,4 +1,4 @@
-"""Where the results of a run and its bad rows go."""
+"""Opens what a run in one process writes to: results, invalid rows, late rows."""
 
 from __future__ import annotations
 
@@ -10,34 +10,16 @@ import pyarrow as pa
 
 from hamlet.cli.enums import OutputFormat
 from hamlet.cli.table_sink import TableSink
-from hamlet.local_runner import Sink
+from hamlet.local_runner import ResultSink
 from runtime.errors import InputError
 from runtime.io.side_output import DEAD_LETTER, LATE, SideWriter
 from runtime.io.write import ResultWriter
 from runtime.language.query import Workload
-from runtime.pipeline.engine import Results
-
-
-class CountingSink:
-    """Counts the rows of each query on their way."""
-
-    def __init__(self, inner: Sink) -> None:
-        self._inner = inner
-        self.rows: dict[str, int] = {}
-
-    @property
-    def broken(self) -> bool:
-        return self._inner.broken
-
-    def write(self, results: Results) -> None:
-        for name, table in results.items():
-            self.rows[name] = self.rows.get(name, 0) + table.num_rows
-        self._inner.write(results)
 
 
 def open_sink(
     stack: ExitStack, queries: Workload, output: Path | None, format: OutputFormat, limit: int
-) -> Sink:
+) -> ResultSink:
     if format is OutputFormat.TABLE:
         tables = TableSink(queries, limit)
         stack.push(lambda kind, error, trace: tables.close() if error is None else None)
@@ -51,17 +33,17 @@ def open_sink(
 def open_dead(
     stack: ExitStack, output: Path | None, format: OutputFormat
 ) -> Callable[[pa.Table], None]:
-    """Without an output folder, bad rows are only counted."""
-    return _open_beside(stack, output, format, DEAD_LETTER)
+    """Without an output folder, invalid rows are only counted."""
+    return _open_side_output(stack, output, format, DEAD_LETTER)
 
 
 def open_late(
     stack: ExitStack, output: Path | None, format: OutputFormat
 ) -> Callable[[pa.Table], None]:
-    return _open_beside(stack, output, format, LATE)
+    return _open_side_output(stack, output, format, LATE)
 
 
-def _open_beside(
+def _open_side_output(
     stack: ExitStack, output: Path | None, format: OutputFormat, name: str
 ) -> Callable[[pa.Table], None]:
     if output is None:

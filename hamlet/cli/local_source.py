@@ -1,13 +1,12 @@
-"""What `--input` can be: a file, a folder, standard input, a generated stream."""
+"""Opens the `--input` of a run in one process: a file, a folder, stdin or a generated stream."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from hamlet.local_runner import Source
+from hamlet.local_runner import BatchSource
 from runtime.closable import Closing
 from runtime.errors import InputError
 from runtime.generate import generate, parse_spec, schema
@@ -29,9 +28,9 @@ def open_source(
     time_column: str,
     type_column: str,
     declared: Schema | None,
-) -> Source:
+) -> BatchSource:
     if text.startswith(GENERATE):
-        return Generated(text)
+        return GeneratedSource(text)
     if text.startswith(ON_RAY):
         scheme = text.partition(":")[0]
         raise InputError(
@@ -48,8 +47,8 @@ def open_source(
     )
 
 
-class Generated(Closing):
-    """A stream made up on the spot, read as if it came from a file."""
+class GeneratedSource(Closing):
+    """A generated stream, read as if it came from a file."""
 
     def __init__(self, spec: str) -> None:
         name, parameters = parse_spec(spec.removeprefix(GENERATE))
@@ -57,14 +56,13 @@ class Generated(Closing):
         self._batches = generate(name, **parameters)
         self.events: int = parameters["events"]
         self.schema = schema(name)
-        self.rows = 0
-        self.dead: Counter[str] = Counter()
         self.skipped: list[str] = []
 
     def __iter__(self) -> Iterator[Block]:
+        first = 0
         for batch in self._batches:
-            rows = np.arange(self.rows, self.rows + batch.num_rows, dtype=np.int64)
-            self.rows += batch.num_rows
+            rows = np.arange(first, first + batch.num_rows, dtype=np.int64)
+            first += batch.num_rows
             yield Block(batch, self._spec, rows, no_dead())
 
     def close(self) -> None:

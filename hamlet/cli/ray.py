@@ -154,23 +154,8 @@ class _Sinks:
 
 
 def _summarize(notices: Notices, outcome: Outcome, output: OutputOptions, seconds: float) -> None:
-    counts = outcome.counts
-    summary = Summary(
-        rows=counts.rows,
-        broken=counts.lost,
-        seconds=seconds,
-        dead=counts.dead,
-        null_keys=counts.null_keys,
-        truncated=counts.truncated,
-        skipped=outcome.skipped,
-        types=counts.types,
-        other_types=counts.other_types,
-        late=counts.late,
-        earlier=outcome.earlier,
-    )
-    workload = outcome.intake.workload
-    rows = {query.name: counts.results[query.name] for query in workload}
-    tell(notices, workload, summary, rows, output.folder)
+    summary = Summary(outcome.counts, seconds, earlier=outcome.earlier, skipped=outcome.skipped)
+    tell(notices, outcome.intake.workload, summary, output.folder)
 
 
 def _say_stopped(notices: Notices, options: JobOptions) -> None:

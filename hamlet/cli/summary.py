@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from hamlet.cli.stderr import Notices, many
@@ -14,34 +13,29 @@ from runtime.language.query import Workload
 REASONS = 5
 
 
-def tell(
-    notices: Notices,
-    workload: Workload,
-    summary: Summary,
-    rows: Mapping[str, int],
-    output: Path | None,
-) -> None:
+def tell(notices: Notices, workload: Workload, summary: Summary, output: Path | None) -> None:
+    counts = summary.counts
     if output is not None:
-        width = max(len(name) for name in rows)
-        for name, count in rows.items():
-            notices.say(f"{name:{width}}  {many(count, 'row')}")
+        width = max(len(query.name) for query in workload)
+        for query in workload:
+            notices.say(f"{query.name:{width}}  {many(counts.results[query.name], 'row')}")
         notices.say(f"written to {output}")
     _speed(notices, summary)
     _dead(notices, summary, output)
-    if summary.late:
+    if counts.late:
         where = f", in {output / LATE}" if output else "; --output keeps them"
         notices.warn(
-            f"{many(summary.late, 'event')} came too late for the watermark{where}; "
+            f"{many(counts.late, 'event')} came too late for the watermark{where}; "
             "--lateness waits longer"
         )
-    for name, count in sorted(summary.null_keys.items()):
+    for name, count in sorted(counts.null_keys.items()):
         notices.warn(
             f"{many(count, 'event')} {_have(count)} no `{name}`, by which queries partition the "
             "stream; usually a mistake"
         )
-    if summary.truncated:
-        times = many(summary.truncated, "time")
-        notices.warn(f"{times} {_was(summary.truncated)} cut to whole microseconds")
+    if counts.truncated:
+        times = many(counts.truncated, "time")
+        notices.warn(f"{times} {_was(counts.truncated)} cut to whole microseconds")
     if summary.skipped:
         shown = ", ".join(summary.skipped[:3]) + (", ..." if len(summary.skipped) > 3 else "")
         notices.warn(f"{many(len(summary.skipped), 'file')} skipped, no data by name: {shown}")
@@ -55,24 +49,22 @@ def _speed(notices: Notices, summary: Summary) -> None:
     rate = f", {here / seconds:,.0f} events/s" if here else ""
     if summary.compiling >= 0.1:
         rate += f"; {summary.compiling:,.1f} s more to compile kernels, once on this machine"
-    of = f" of {many(summary.rows, 'row')}" if summary.dead_rows else ""
+    of = f" of {many(summary.counts.rows, 'row')}" if summary.dead_rows else ""
     before = f", {many(here, 'event')} of them now" if summary.earlier else ""
     notices.say(f"{many(summary.events, 'event')}{of}{before} in {took}{rate}")
 
 
 def _dead(notices: Notices, summary: Summary, output: Path | None) -> None:
-    if not summary.dead:
+    if not summary.counts.dead:
         return
     where = f", in {output / DEAD_LETTER}" if output else "; --output keeps them"
-    rows, files = many(summary.dead_rows, "row"), many(summary.broken, "file")
+    rows, files = many(summary.dead_rows, "row"), many(summary.counts.lost, "file")
     what = [f"{rows} could not be used"] if summary.dead_rows else []
-    what += [f"{files} could not be read to the end"] if summary.broken else []
+    what += [f"{files} could not be read to the end"] if summary.counts.lost else []
     notices.warn(" and ".join(what) + where)
-    width = len(f"{max(summary.dead.values()):,}")
-    reasons = summary.dead.most_common()
-    shown = (
-        REASONS if len(reasons) > REASONS + 1 else len(reasons)
-    )  # a single other reason is shown itself
+    width = len(f"{max(summary.counts.dead.values()):,}")
+    reasons = summary.counts.dead.most_common()
+    shown = REASONS if len(reasons) > REASONS + 1 else len(reasons)  # no line for one other
     for reason, count in reasons[:shown]:
         notices.say(f"  {count:>{width},}  {reason}")
     if rest := reasons[shown:]:
@@ -80,13 +72,13 @@ def _dead(notices: Notices, summary: Summary, output: Path | None) -> None:
 
 
 def _missing_types(notices: Notices, workload: Workload, summary: Summary) -> None:
-    """Warns of types that no event has: a misspelt type is not an error, but never matches."""
-    if not summary.rows:
+    """A misspelt type is no error, and matches nothing for ever."""
+    if not summary.counts.rows:
         return
-    seen = summary.types | summary.other_types
+    seen = summary.counts.types | summary.counts.other_types
     for query in workload:
         for position in query.template.positive:
-            if position.type not in summary.types:
+            if position.type not in summary.counts.types:
                 hint = did_you_mean(position.type, seen - query.types)
                 tail = f"; {hint}" if hint else ""
                 notices.warn(f"no event has the type `{position.type}` of {query.name}{tail}")

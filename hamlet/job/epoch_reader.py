@@ -14,7 +14,8 @@ from pyspark.errors import PySparkException
 
 from actors.actor_pool import ActorPool, Ref
 from runtime.io.decode import Origin
-from runtime.pipeline.router import Told, renumbered
+from runtime.pipeline.event_extractor import BlockStats
+from runtime.pipeline.router import renumbered
 from spark_ingest.arrow_export import ArrowExport
 from spark_ingest.sources.source import SourceRange, StreamSource
 
@@ -26,14 +27,13 @@ class Read:
 
     range: SourceRange
     bound: int | None = None  #: events before it are late
-    told: list[Told] = field(default_factory=list)
+    told: list[BlockStats] = field(default_factory=list)
     arrived: list[float] = field(default_factory=list)
     portions: list[list[Ref]] = field(default_factory=list)
     newest: dict[str, int] = field(default_factory=dict)  #: largest time, by source partition
     dead: list[pa.Table] = field(default_factory=list)
     late: list[pa.Table] = field(default_factory=list)
     floor: int | None = None  #: no later range has an earlier time
-    lost: int = 0  #: sources that could not be read to their end
     began: float = field(default_factory=time.time)  #: as Unix time
     spark_seconds: float = 0.0
     route_seconds: float = 0.0
@@ -65,7 +65,6 @@ class EpochReader:
         reading = self._source.read(wanted, columns)
         found = Read(wanted, watermark, dead=list(reading.lost), floor=reading.floor)
         found.began = wall_clock
-        found.lost = sum(table.num_rows for table in reading.lost)
         if reading.frame is None:
             return found
         blocks = self._handover.park(reading.frame)
@@ -76,7 +75,7 @@ class EpochReader:
                 self._pool.route(blocks.parts[n], reading.decoder, reading.origins[n], watermark)
                 for n in ranked
             ]
-            told: list[Told] = ray.get([call[0] for call in calls])
+            told: list[BlockStats] = ray.get([call[0] for call in calls])
         finally:
             blocks.release()
         found.told = told
@@ -98,7 +97,6 @@ def _gather(found: Read, origins: Sequence[Origin], numbered: bool) -> None:
         rows[origin.source] = first + told.rows
         found.dead += [renumbered(table, first) for table in told.dead]
         found.late += [renumbered(table, first) for table in told.late]
-        found.lost += sum(table["row"].null_count for table in told.dead)
         if told.newest is not None:
             known = found.newest.get(origin.clock, told.newest)
             found.newest[origin.clock] = max(known, told.newest)

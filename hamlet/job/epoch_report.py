@@ -1,4 +1,4 @@
-"""What is counted of a job, and what a watcher hears of it."""
+"""What a job counts, and what it reports of each epoch."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from hamlet.job.epoch_reader import Read
 from hamlet.job.tracing import Span
 from runtime.pipeline.aggregation import Answer
 from runtime.pipeline.manifest import Counts
-from runtime.pipeline.router import OTHER_TYPES
+from runtime.pipeline.shard import ShardStatistics
 from runtime.plan.decisions import Decisions
 from spark_ingest.sources.source import StreamSource
 
 
 @dataclass(frozen=True)
-class Told:
-    """What a watcher hears of an epoch when it is committed."""
+class EpochReport:
+    """A committed epoch, as its watcher sees it."""
 
     epoch: int
     counts: Counts
@@ -42,35 +42,28 @@ class Told:
 
 
 class Watcher(Protocol):
-    def committed(self, told: Told) -> None:
-        """An epoch is committed and published."""
+    def committed(self, told: EpochReport) -> None:
+        """An epoch was committed and published."""
 
     def trouble(self, what: str) -> None:
-        """Something died, and its work is repeated."""
+        """Something failed, and its work is repeated."""
 
 
 def counted(before: Counts, read: Read, tables: dict[str, pa.Table]) -> Counts:
-    """Of the whole job, with an epoch that was read and has given results."""
+    """The counts of the job after an epoch that gave these results."""
     counts = before.copy()
-    for told in read.told:
-        counts.rows += told.rows
-        counts.events += told.events
-        counts.truncated += told.truncated
-        counts.null_keys.update(told.null_keys)
-        counts.types |= told.types
-        others = sorted(told.other_types - counts.other_types)
-        counts.other_types.update(others[: OTHER_TYPES - len(counts.other_types)])
+    for stats in read.told:
+        counts.add_block(stats)
     counts.late += sum(table.num_rows for table in read.late)
     for table in read.dead:
-        counts.dead.update(table["reason"].to_pylist())
-    counts.lost += read.lost
-    counts.results.update({name: table.num_rows for name, table in tables.items()})
+        counts.add_dead(table)
+    counts.add_results(tables)
     return counts
 
 
 def spans_of(epoch: Epoch, answers: list[Answer], times: list[float]) -> tuple[Span, ...]:
-    """The way of an epoch. `times` are those at which its results began to be merged, were merged,
-    staged, committed and published."""
+    """The stages of an epoch, for a trace. `times` are when the merge of its results began and
+    ended, and when they were staged, committed and published."""
     read, (began, merged, staged, committed, published) = epoch.read, times
     parked = read.began + read.spark_seconds
     return (
@@ -94,10 +87,11 @@ def spans_of(epoch: Epoch, answers: list[Answer], times: list[float]) -> tuple[S
 
 def told_of(
     epoch: Epoch, finished: Finished, source: StreamSource, backlog: int, decisions: list[Decisions]
-) -> Told:
-    """Of an epoch that is committed. `decisions` are those of the job so far."""
+) -> EpochReport:
+    """The report of a committed epoch. `decisions` are those of the job so far."""
     answers = finished.answers
-    return Told(
+    held = ShardStatistics.total(answer.statistics for answer in answers)
+    return EpochReport(
         epoch=epoch.order.epoch,
         counts=finished.manifest.counts,
         rows=epoch.read.rows,
@@ -106,12 +100,12 @@ def told_of(
         newest=epoch.newest,
         backlog=backlog,
         backlog_in=source.counts_in,
-        open_windows=sum(answer.open_windows for answer in answers),
-        waiting=sum(answer.waiting for answer in answers),
-        state_bytes=sum(answer.state_bytes for answer in answers),
+        open_windows=held.open_windows,
+        waiting=held.waiting_rows,
+        state_bytes=held.state_bytes,
         saved_bytes=sum(answer.saved_bytes for answer in answers),
         policy=max(answer.policy for answer in answers),
-        plan=min(answer.plan for answer in answers),
+        plan=held.plan_version,
         stages=finished.stages,
         decisions=decisions,
         results=finished.tables,

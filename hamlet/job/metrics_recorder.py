@@ -1,43 +1,29 @@
-"""What is recorded of a job: facts for the hub, and a log of the run for a report."""
+"""Records the epochs of a job on Ray: metrics, traces, and a log for a report."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-
-import numpy as np
 
 from hamlet.job.epoch import Epoch, Finished
 from hamlet.job.epoch_reader import Read
 from hamlet.job.tracing import Tracing
-from runtime.language.query import Query
-from runtime.metrics.collector import EpochStats, MetricsCollector
-from runtime.metrics.snapshot import ActorMetrics, MetricsListener, MetricsSnapshot
-from runtime.optimizer.model_report import ModelMetrics
-from runtime.pipeline.aggregation import Answer
+from hamlet.run_metrics import RunMetrics
+from runtime.metrics.collector import EpochStats
+from runtime.metrics.snapshot import MetricsListener
 from runtime.pipeline.bound_workload import Intake
-from runtime.pipeline.latency import Arrivals, Ints, Panes, joined, pane_of, windows_of
+from runtime.pipeline.latency import Panes, joined
 from runtime.pipeline.manifest import Manifest
-from runtime.plan.decisions import Decisions
-from runtime.plan.explain.live import drawings
 from runtime.plan.sharing_plan import Plan
 from spark_ingest.sources.source import StreamSource
 
 
-class Record:
+class Record(RunMetrics):
     def __init__(
         self, job: str, intake: Intake, shows: list[MetricsListener], tracing: Tracing | None = None
     ) -> None:
-        self._shows = shows
+        super().__init__(job, "ray", intake.workload, shows)
         self._tracing = tracing
-        self._queries: dict[str, Query] = {}
-        self._collector = MetricsCollector(job, "ray", ())
-        self._arrivals = Arrivals(0)
-        self._taken: dict[int, tuple[int, float]] = {}
-        self.running(intake)
-
-    # ---- what happens ----------------------------------------------------------------------
 
     def resumed(self, manifest: Manifest) -> None:
+        """The job continues from a checkpoint."""
         counts = manifest.counts
         self._collector.resume(
             EpochStats(
@@ -53,23 +39,14 @@ class Record:
         )
 
     def running(self, intake: Intake) -> None:
-        """The workload, at the start and whenever it changes."""
-        self._queries = {query.name: query for query in intake.workload}
-        self._collector.set_queries(self._queries)
-        pane = pane_of(self._queries.values())
-        if pane != self._arrivals.pane:
-            self._arrivals = Arrivals(pane)
+        self.set_workload(intake.workload)
 
     def planned(self, intake: Intake, plan: Plan | None) -> None:
-        """The plan, at the start and whenever it changes."""
-        if self._shows:
-            self._collector.set_drawings(drawings(intake.workload, plan))
+        self.set_plan(intake.workload, plan)
 
     def restarted(self, part: str) -> None:
+        """A part of the cluster died and its work is repeated."""
         self._collector.count_restart(part)
-
-    def learned(self, model: ModelMetrics) -> None:
-        self._collector.set_model(model)
 
     def stands(self, in_flight: int, backlog: int) -> None:
         """Nothing was published for a while."""
@@ -82,8 +59,8 @@ class Record:
         """The results of an epoch are out."""
         self._arrive(epoch.read)
         windows = {n: epoch.intake.windows(table) for n, table in finished.tables.items()}
-        counts = finished.manifest.counts
-        self._collector.record_epoch(
+        counts, answers = finished.manifest.counts, finished.answers
+        self.record(
             EpochStats(
                 epoch=epoch.order.epoch,
                 rows=counts.rows,
@@ -93,21 +70,30 @@ class Record:
                 stages=finished.stages,
                 results={name: table.num_rows for name, table in finished.tables.items()},
                 windows={name: len(starts) for name, (starts, _) in windows.items()},
-                latencies=self._latencies(windows, epoch, finished.published),
-                decided={str(n): answer.decided for n, answer in enumerate(finished.answers)},
-                actors=self._actors(finished.answers),
+                latencies={
+                    name: self.latencies(
+                        query, each, query.types, epoch.read.range.arrived, finished.published
+                    )
+                    for name, each in windows.items()
+                    if (query := self._queries.get(name)) is not None
+                },
+                decided={str(n): answer.decided for n, answer in enumerate(answers)},
+                actors={
+                    str(n): self.actor_facts(
+                        str(n), answer.events, answer.compute_seconds, answer.statistics
+                    )
+                    for n, answer in enumerate(answers)
+                },
                 watermark=epoch.order.watermark,
                 newest=epoch.newest,
                 in_flight=in_flight,
                 backlog=backlog,
                 backlog_in=source.counts_in,
-                saved_bytes=sum(answer.saved_bytes for answer in finished.answers),
+                saved_bytes=sum(answer.saved_bytes for answer in answers),
                 checkpoint_bytes=sum(each.bytes for each in finished.manifest.units.values()),
                 finished=finished.manifest.finished,
             )
         )
-        if epoch.order.watermark is not None:
-            self._arrivals.forget(epoch.order.watermark - windows_of(self._queries))
         if self._tracing is not None:
             self._tracing.published(epoch, finished)
         self.show()
@@ -115,58 +101,7 @@ class Record:
     def _arrive(self, read: Read) -> None:
         """Files and partitions that are read together came one after the other."""
         by_time: dict[float, list[Panes]] = {}
-        for told, arrived in zip(read.told, read.arrived, strict=True):
-            by_time.setdefault(arrived, []).extend(told.panes)
+        for stats, arrived in zip(read.told, read.arrived, strict=True):
+            by_time.setdefault(arrived, []).extend(stats.panes)
         for arrived, panes in by_time.items():
             self._arrivals.came(joined(panes), arrived)
-
-    def show(self) -> None:
-        if self._shows:
-            facts = self.facts
-            for each in self._shows:
-                each.update(facts)
-
-    # ---- what is known ---------------------------------------------------------------------
-
-    @property
-    def facts(self) -> MetricsSnapshot:
-        return self._collector.snapshot
-
-    @property
-    def decisions(self) -> list[Decisions]:
-        return self._collector.decisions
-
-    def _actors(self, answers: list[Answer]) -> dict[str, ActorMetrics]:
-        found = {}
-        for n, answer in enumerate(answers):
-            events, seconds = self._taken.get(n, (0, 0.0))
-            events, seconds = events + answer.events, seconds + answer.compute_seconds
-            self._taken[n] = events, seconds
-            found[str(n)] = ActorMetrics(
-                events,
-                seconds,
-                answer.state_bytes,
-                answer.partitions,
-                answer.graphlets,
-                answer.open_windows,
-                answer.waiting,
-            )
-        return found
-
-    def _latencies(
-        self, windows: Mapping[str, tuple[Ints, Ints]], epoch: Epoch, published: float
-    ) -> dict[str, list[float]]:
-        """From the arrival of the last event of each window to its results. Of windows whose last
-        event came before the job was restarted, nobody knows."""
-        found = {}
-        for name, (starts, ends) in windows.items():
-            query = self._queries.get(name)
-            if query is None:
-                continue
-            if query.window.counted:  # it is full with its last event
-                arrived = np.full(len(starts), epoch.read.range.arrived)
-            else:
-                arrived = self._arrivals.of_windows(query.types, starts, ends)
-            known = arrived[~np.isnan(arrived)]
-            found[name] = np.maximum(published - known, 0.0).tolist()
-        return found

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from runtime.pipeline.spool import Store
+from runtime.pipeline.spool import BatchStore
 
 
 class GrowingTable:
     def __init__(self, limit: int) -> None:
         self._schema: pa.Schema | None = None
         self._limit = limit
-        self._stores: list[Store] = []
+        self._stores: list[BatchStore] = []
 
     @property
     def schema(self) -> pa.Schema:
@@ -32,7 +32,7 @@ class GrowingTable:
         grown = table.schema if self._schema is None else merged(self._schema, table.schema)
         if self._schema is None or not grown.equals(self._schema):
             self._schema = grown
-            self._stores.append(Store(self._limit))
+            self._stores.append(BatchStore(self._limit))
         for batch in conformed(table, grown).to_batches():
             self._stores[-1].add(batch)
 

@@ -1,7 +1,7 @@
-"""What an aggregator does: takes epochs one after the other, computes, saves, answers.
+"""What an aggregator does with the shards it owns: computes an epoch, saves state, answers.
 
-An epoch that was taken gives the same answer again and changes nothing; one that does not follow
-on is refused. So whoever drives can repeat what it does not know the outcome of.
+A repeated epoch gives the same answer and changes nothing; an epoch out of sequence is rejected. So
+the driver can repeat a call whose outcome it does not know.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from runtime.language.query import Query, Workload
 from runtime.pipeline.blob_store import Folder
 from runtime.pipeline.router import Portion
 from runtime.pipeline.routing_table import Reading, routes_of
-from runtime.pipeline.shard import Settings, Shard
-from runtime.pipeline.state_segments import PieceWriter, Saved, events_of, log_of
+from runtime.pipeline.shard import Settings, Shard, ShardStatistics
+from runtime.pipeline.state_segments import SavedUnit, SegmentWriter, events_of, log_of
 from runtime.plan.decisions import Decisions, merged
 from runtime.plan.observations import Seen
 from runtime.plan.policy import Policy
@@ -30,20 +30,21 @@ from runtime.plan.sharing_plan import Plan
 #: A shard of a routing group: its attributes, and the number of the shard.
 Unit: TypeAlias = tuple[tuple[str, ...], int]
 
-#: The events of an epoch for each shard, in the order in which they arrived.
+#: The events of an epoch for each shard, in the order of arrival.
 Events: TypeAlias = dict[Unit, list[pa.RecordBatch]]
 
-# A log may grow to so many times the state before the state is saved instead. A million events or
-# two are replayed in a second.
+# A log may grow to this multiple of the state before the state itself is saved. A second replays
+# a million events or two.
 LOG_OVER_STATE = 4
 LEAST_LOG = 64 << 20
-# And it may have so many pieces, which every manifest names: one for each megabyte of state.
+# Every manifest names the pieces of a log, so there may be one for each megabyte of state.
 LEAST_PIECES = 64
 
 
 @dataclass(frozen=True)
 class Change:
-    """Queries that come and go before an epoch. Those that come report windows from `since` on."""
+    """Queries that are added and removed before an epoch. New ones report windows from `since`
+    on."""
 
     added: tuple[Query, ...] = ()
     removed: tuple[str, ...] = ()
@@ -52,9 +53,9 @@ class Change:
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be done in an epoch besides taking its events. `watermark`: windows that end
-    before it close; `last`: all do. `plan` is for the workload after the change. No epoch up to
-    `committed` is asked for again."""
+    """What an epoch does besides computing its events. Windows that end by the `watermark` close;
+    in the `last` epoch all do. `plan` is for the workload after the change. Epochs up to
+    `committed` are never repeated."""
 
     epoch: int
     watermark: int | None = None
@@ -67,23 +68,18 @@ class Order:
 
 @dataclass
 class Answer:
-    """What an epoch came to in the shards of one owner."""
+    """The outcome of an epoch in the shards of one owner."""
 
     epoch: int
     partials: list[Partials]  #: of each shard
-    saved: dict[Unit, Saved]
+    saved: dict[Unit, SavedUnit]
+    statistics: ShardStatistics  #: of all shards, after it
     events: int = 0
-    open_windows: int = 0
-    waiting: int = 0
-    state_bytes: int = 0
     saved_bytes: int = 0
     policy: int = 0
-    plan: int = 0
     began: float = 0.0  #: as Unix time
     compute_seconds: float = 0.0
     save_seconds: float = 0.0
-    partitions: int = 0
-    graphlets: int = 0
     decided: list[Decisions] = field(default_factory=list)  #: in this epoch
 
 
@@ -100,8 +96,9 @@ class Aggregation:
         name: str = "0",
         taken: int = -1,
     ) -> None:
-        """`folder` takes the state, if any; `since` is from where queries that came later count;
-        `name` tells the files of this aggregation apart; `taken` is the last committed epoch."""
+        """State is saved to `folder`, if there is one. `since` says from where queries count that
+        were added later, `name` is part of the names of its files, `taken` is the last committed
+        epoch."""
         self._settings = settings
         self._reading = reading
         self._workload = workload
@@ -114,21 +111,21 @@ class Aggregation:
         self._policy: Policy | None = None
         self._routes = routes_of(workload)
         self._shards: dict[Unit, Shard] = {}
-        self._saved: dict[Unit, Saved] = {}
+        self._saved: dict[Unit, SavedUnit] = {}
         self._state_bytes: dict[Unit, int] = {}
         self._writing = ThreadPoolExecutor(1, "log")
 
     # ---- shards come and go ----------------------------------------------------------------
 
-    def restore(self, saved: Mapping[Unit, Saved], watermark: int | None) -> None:
-        """Takes up its shards as they were after the last committed epoch."""
+    def restore(self, saved: Mapping[Unit, SavedUnit], watermark: int | None) -> None:
+        """Restores its shards as they were after the last committed epoch."""
         for unit, pieces in saved.items():
             if unit[1] in self._numbers:
                 self._shards[unit] = self._restored(unit, pieces, watermark)
-                self._shards[unit].take_decided()  # was told before
+                self._shards[unit].take_decided()  # reported before
                 self._saved[unit] = pieces
 
-    def _restored(self, unit: Unit, saved: Saved, watermark: int | None) -> Shard:
+    def _restored(self, unit: Unit, saved: SavedUnit, watermark: int | None) -> Shard:
         assert self._folder is not None
         if saved.snapshot is None:
             shard = self._fresh(unit)
@@ -137,21 +134,21 @@ class Aggregation:
             workload = self._workload_of(unit)
             shard = Shard.restored(self._settings, workload, self._reading, data)
         for piece in saved.log:
-            spool = piece.watermark is None
-            shard.accept(events_of(piece.read(self._folder)), spool=spool)
+            _feed(shard, events_of(piece.read(self._folder)), piece.watermark)
             if piece.watermark is not None:
-                shard.advance(piece.watermark)  # these results are out already
+                shard.advance(piece.watermark)  # these results were published
         if watermark is not None:
             shard.advance(watermark)
         return shard
 
     def _fresh(self, unit: Unit) -> Shard:
-        """A shard that has seen nothing. Queries that came later know from where they count."""
+        """A shard without state. Queries that were added later count from their `since`."""
         workload = self._workload_of(unit)
         begin = self._since.get(workload.queries[0].name)
         first = [q for q in workload if self._since.get(q.name) == begin]
         together = Workload(tuple(first), workload.source)
-        shard = Shard(self._settings, together, self._reading, begin)
+        shard = Shard(self._settings, together, self._reading)
+        shard.bind(self._reading, begin)
         for query in workload:
             if query not in first:
                 shard.add((query,), self._since.get(query.name))
@@ -161,7 +158,7 @@ class Aggregation:
         return shard
 
     def _shard(self, unit: Unit) -> Shard:
-        """A shard is made when its first event comes."""
+        """A shard is created with its first event."""
         if unit not in self._shards:
             self._shards[unit] = self._fresh(unit)
         return self._shards[unit]
@@ -204,7 +201,7 @@ class Aggregation:
     # ---- epochs ----------------------------------------------------------------------------
 
     def take(self, order: Order, portions: Iterable[Portion]) -> Answer:
-        """`portions` in the order in which they arrived."""
+        """`portions` are in the order of arrival."""
         if order.epoch in self._answers:
             return self._answers[order.epoch]
         if order.epoch != self._taken + 1:
@@ -219,7 +216,7 @@ class Aggregation:
         if order.policy is not None:
             self._adopt(order.policy)
         events = self._by_unit(portions)
-        # What is logged is what came in, so the disk has it while the kernels run.
+        # The log holds what came in, so it is written while the kernels run.
         logging = self._writing.submit(self._log, order, events)
         partials = self._compute(order, events)
         computed = time.perf_counter()
@@ -235,7 +232,7 @@ class Aggregation:
         return answer
 
     def take_seen(self) -> Seen:
-        """What its shards saw since the last time."""
+        """What its shards observed since the last call."""
         return Seen.all(shard.take_seen() for shard in self._shards.values())
 
     def _adopt(self, policy: Policy) -> None:
@@ -255,7 +252,7 @@ class Aggregation:
 
     def _compute(self, order: Order, events: Events) -> list[Partials]:
         for unit, batches in events.items():
-            self._shard(unit).accept(batches, spool=order.watermark is None)
+            _feed(self._shard(unit), batches, order.watermark)
         found = []
         for shard in self._shards.values():
             if order.last:
@@ -270,14 +267,11 @@ class Aggregation:
             epoch=order.epoch,
             partials=partials,
             saved=dict(self._saved),
+            statistics=ShardStatistics.total(
+                (shard.statistics() for shard in shards), self._plan_version
+            ),
             events=sum(batch.num_rows for batches in events.values() for batch in batches),
-            open_windows=sum(shard.open_windows() for shard in shards),
-            waiting=sum(shard.waiting() for shard in shards),
-            state_bytes=sum(shard.state_bytes() for shard in shards),
             policy=0 if self._policy is None else self._policy.version,
-            plan=min((shard.plan_version() for shard in shards), default=self._plan_version),
-            partitions=sum(shard.partitions() for shard in shards),
-            graphlets=sum(shard.live_graphlets() for shard in shards),
             decided=merged(each for shard in shards for each in shard.take_decided()),
         )
 
@@ -288,20 +282,20 @@ class Aggregation:
     # ---- state -----------------------------------------------------------------------------
 
     def _log(self, order: Order, events: Events) -> int:
-        """Logs the events of shards whose logs have room. Gives the number of bytes."""
+        """Logs the events of shards whose logs have room. Returns the number of bytes."""
         if self._folder is None or order.last or order.change is not None:
             return 0
-        writer = PieceWriter(f"state/{order.epoch:09d}-{self._name}-log.pieces")
+        writer = SegmentWriter(f"state/{order.epoch:09d}-{self._name}-log.pieces")
         for unit, batches in events.items():
-            before = self._saved.get(unit, Saved())
+            before = self._saved.get(unit, SavedUnit())
             if self._has_room(unit, before, batches, order):
                 self._saved[unit] = before.logged(writer.add(log_of(batches), order.watermark))
         return writer.write(self._folder)
 
     def _has_room(
-        self, unit: Unit, before: Saved, batches: list[pa.RecordBatch], order: Order
+        self, unit: Unit, before: SavedUnit, batches: list[pa.RecordBatch], order: Order
     ) -> bool:
-        """While events are spooled, the log is all the state there is."""
+        """While events are spooled, the log is the whole state."""
         state = self._state_bytes.get(unit, 0)
         room = max(LEAST_LOG, LOG_OVER_STATE * state)
         grown = before.log_bytes + sum(batch.nbytes for batch in batches)
@@ -309,15 +303,24 @@ class Aggregation:
         return order.watermark is None or (short and grown <= room)
 
     def _snapshot(self, order: Order, events: Events) -> int:
-        """Saves all that shards hold that have changed and could not be logged."""
+        """Saves the whole state of shards that changed and could not be logged."""
         if self._folder is None or order.last:
             return 0
-        writer = PieceWriter(f"state/{order.epoch:09d}-{self._name}.pieces")
+        writer = SegmentWriter(f"state/{order.epoch:09d}-{self._name}.pieces")
         for unit, shard in self._shards.items():
-            log = self._saved.get(unit, Saved()).log
+            log = self._saved.get(unit, SavedUnit()).log
             logged = bool(log) and log[-1].file.startswith(f"state/{order.epoch:09d}-")
             if order.change is not None or (unit in events and not logged):
                 piece = writer.add(pa.py_buffer(shard.save()), order.watermark)
-                self._saved[unit] = Saved(piece)
+                self._saved[unit] = SavedUnit(piece)
             self._state_bytes[unit] = shard.state_bytes()
         return writer.write(self._folder)
+
+
+def _feed(shard: Shard, batches: Iterable[pa.RecordBatch], watermark: int | None) -> None:
+    """Without a watermark, any time may still come, so events are spooled."""
+    for events in batches:
+        if events.num_rows and watermark is None:
+            shard.spool(events)
+        elif events.num_rows:
+            shard.accept(events)

@@ -1,5 +1,4 @@
-"""A folder of files that appear whole or not at all: here, on a shared disk, or in an object
-store, through Arrow's file systems."""
+"""Stores files that appear whole or not at all, on a local or shared disk or in an object store."""
 
 from __future__ import annotations
 
@@ -16,11 +15,11 @@ from runtime.errors import HamletError
 
 
 class Folder:
-    """`address` is a path, or a URI such as s3://bucket/path. `lasting`: what is written must
-    outlive the machine's power, too. Pickled as its address."""
+    """`address` is a path, or a URI such as s3://bucket/path. If `lasting`, files survive a power
+    failure. Pickled as its address."""
 
     def __init__(self, address: str, lasting: bool = True) -> None:
-        # Whoever unpickles it may be in another working directory.
+        # It may be unpickled in another working directory.
         self.address = address if "://" in address else str(Path(address).absolute())
         self._lasting = lasting
         with _explained(f"cannot use {address}"):
@@ -31,7 +30,7 @@ class Folder:
         return Folder, (self.address, self._lasting)
 
     def make(self) -> None:
-        """Makes the folder, and finds out now whether it can be written to."""
+        """Creates the folder and checks that it can be written to."""
         with _explained(f"cannot write to {self.address}"):
             self.files.create_dir(self.path, recursive=True)
         trial = f".trial-{uuid.uuid4().hex[:8]}.tmp"
@@ -39,7 +38,7 @@ class Folder:
         self.delete(trial)
 
     def write(self, name: str, *parts: bytes | pa.Buffer) -> int:
-        """Gives the number of bytes."""
+        """Returns the number of bytes."""
         with _explained(f"cannot write {self.address}/{name}"):
             if self._local:
                 return self._write_here(Path(self.path) / name, parts)
@@ -56,7 +55,7 @@ class Folder:
             return file.read_buffer(file.size() - offset if length is None else length)
 
     def names(self, below: str = "") -> list[str]:
-        """The names of all files below, in order."""
+        """The sorted names of all files below a folder."""
         root = self._at(below) if below else self.path
         with _explained(f"cannot list {self.address}/{below}"):
             wanted = pfs.FileSelector(root, recursive=True, allow_not_found=True)
@@ -76,7 +75,7 @@ class Folder:
         return f"{self.path.rstrip('/')}/{name}"
 
     def _write_here(self, path: Path, parts: tuple[bytes | pa.Buffer, ...]) -> int:
-        # The process is in the name: a repeated epoch may be written by another one meanwhile.
+        # The name has the process id: another process may write a repeated epoch at the same time.
         waiting = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -94,7 +93,7 @@ class Folder:
 
 
 def is_begun(name: str) -> bool:
-    """Whether a file was being written, perhaps by a process that is no more."""
+    """Whether a file is unfinished, perhaps because its writer died."""
     last = name.rpartition("/")[2]
     return last.startswith(".") and last.endswith(".tmp")
 

@@ -13,10 +13,10 @@ from runtime.pipeline.normalize import Raw
 
 @dataclass(frozen=True)
 class Block:
-    """Some rows of one source, read and typed. `prepare` of a Preparer takes its parts.
+    """Some rows of one source, read and typed.
 
-    `rows` are their ordinals in the source, `dead` the rows that could not be read, `raw` gives
-    rows of the batch as they were, for a dead letter.
+    `rows` are their numbers in the source, `dead` are rows that could not be read, and `raw`
+    returns rows of the batch as they were, for a dead letter.
     """
 
     batch: pa.RecordBatch

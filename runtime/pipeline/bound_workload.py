@@ -1,5 +1,4 @@
-"""The workload against the input: what is checked before anything runs, and again whenever a query
-comes."""
+"""Binds a workload to the columns of an input, and turns partials into result tables."""
 
 from __future__ import annotations
 
@@ -10,18 +9,21 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from runtime.errors import WorkloadError
 from runtime.execution.partials import Partials, combine, empty_table
 from runtime.language.query import Query, Workload
 from runtime.language.schema_check import check_schema
-from runtime.pipeline.engine import check_windows
-from runtime.pipeline.routing_table import Reading, Routing
+from runtime.pipeline.event_extractor import EventExtractor
+from runtime.pipeline.routing_table import Reading, Routing, named_types
 from runtime.types.schema import Schema
+from runtime.types.time_codec import Clock
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 
 
 class Intake:
-    """A workload that fits the columns of an input. Changing it gives another one."""
+    """A workload that fits the columns of an input. It is checked when it is made, and immutable:
+    a change gives another one."""
 
     def __init__(
         self, workload: Workload, reading: Reading, numeric: str, version: int = 0
@@ -30,19 +32,19 @@ class Intake:
         if reading.time_column in names and reading.type_column in names:
             check_schema(workload, Schema.from_arrow(reading.columns))
         preparer = reading.preparer(workload.uses)
-        check_windows(workload, preparer.clock)
+        _check_windows(workload, preparer.clock)
         self.workload = workload
         self.reading = reading
         self.version = version
         self._numeric = numeric
-        self._clock = preparer.clock
-        self._types: Mapping[str, pa.DataType] = {
+        self.clock = preparer.clock
+        self.types: Mapping[str, pa.DataType] = {
             name: preparer.schema.field(name).type for name in preparer.uses
         }
 
     @property
     def columns(self) -> list[str]:
-        """What must be read."""
+        """The columns that must be read."""
         own = (self.reading.time_column, self.reading.type_column)
         return list(dict.fromkeys([*own, *self.workload.uses]))
 
@@ -53,19 +55,39 @@ class Intake:
         workload = workload.with_queries(added)
         return Intake(workload, self.reading, self._numeric, self.version + 1)
 
+    def extractor(self) -> EventExtractor:
+        """Reads rows of the input as events of the workload."""
+        workload = self.workload
+        preparer = self.reading.preparer(workload.uses)
+        return EventExtractor(preparer, workload.keys, named_types(workload))
+
     def routing(self, shards: int, owners: int) -> Routing:
         return Routing.of(self.workload, self.reading, shards, owners, self.version)
 
     def tables(self, partials: list[Partials]) -> dict[str, pa.Table]:
-        found = combine(partials, self.workload, self._types, self._clock)
+        """The result tables of the queries that have new rows."""
+        found = combine(partials, self.workload, self.types, self.clock)
         return {name: table for name, table in found.items() if table.num_rows}
 
     def windows(self, table: pa.Table) -> tuple[Ints, Ints]:
-        """Where the windows of result rows begin and end, in microseconds, each once."""
-        return self._clock.windows(table)
+        """The starts and ends of the windows of result rows, in microseconds, each once."""
+        return self.clock.windows(table)
 
     def empty(self) -> dict[str, pa.Table]:
+        """A result table without rows for each query."""
         return {
-            query.name: empty_table(query, self._types, self._clock, self._numeric)
+            query.name: empty_table(query, self.types, self.clock, self._numeric)
             for query in self.workload
         }
+
+
+def _check_windows(workload: Workload, clock: Clock) -> None:
+    """Rejects windows whose boundaries cannot be written in the type of the times."""
+    errors = []
+    for query in workload:
+        if not query.window.counted:
+            reason = clock.check_window(query.window.within, query.window.slide)
+            if reason is not None:
+                errors.append(query.source.error(reason, query.text.within.span))
+    if errors:
+        raise WorkloadError(errors)

@@ -1,7 +1,7 @@
-"""The checkpoints of a job: a manifest for each of the last epochs, and the state that they name.
+"""The checkpoints of a job: the manifests of its last epochs, and the state files that they name.
 
-The manifest is written last: an epoch is committed when its manifest is there. State files that
-no kept manifest names are deleted after that.
+The manifest is written last; with it an epoch is committed. After that, state files that no
+manifest names are deleted.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from collections.abc import Callable
 from runtime.errors import HamletError
 from runtime.pipeline.blob_store import Folder, is_begun
 from runtime.pipeline.manifest import Manifest
-from runtime.pipeline.state_segments import Damaged
+from runtime.pipeline.state_segments import CorruptCheckpoint
 
-# The last one, and one to fall back on where the last one is damaged.
+# The last one, and one to fall back on if the last one is damaged.
 KEPT = 2
 
 
@@ -27,7 +27,7 @@ class Checkpoints:
         self._kept: dict[int, set[str]] = {}
 
     def open(self, warn: Callable[[str], None]) -> Manifest | None:
-        """Takes the folder over from any other run, and gives the last epoch that is whole."""
+        """Takes the folder over from any other run. Returns the last undamaged epoch."""
         self.folder.make()
         if self.folder.exists("owner.json"):
             self.job = json.loads(self.folder.read("owner.json").to_pybytes())["job"]
@@ -38,7 +38,7 @@ class Checkpoints:
         return found
 
     def last(self) -> Manifest | None:
-        """The last epoch that is whole, for one who only looks."""
+        """The last undamaged epoch, without taking the folder over."""
         return self._last_whole(lambda told: None)
 
     def commit(self, manifest: Manifest) -> None:
@@ -68,7 +68,7 @@ class Checkpoints:
                 found = Manifest.from_bytes(self.folder.read(name).to_pybytes(), name)
                 if last is None:
                     self._check(found)
-            except Damaged as error:
+            except CorruptCheckpoint as error:
                 if last is None:
                     warn(
                         f"{error.message} in {self.folder.address}: going back to the epoch before"
@@ -84,15 +84,15 @@ class Checkpoints:
         return last
 
     def _check(self, manifest: Manifest) -> None:
-        """That all that it names is there."""
+        """Checks that every segment that it names is there."""
         for saved in manifest.units.values():
             for piece in (saved.snapshot, *saved.log):
                 if piece is not None:
                     piece.read(self.folder)
 
     def _unused(self) -> set[str]:
-        """State of epochs that were never committed, manifests that were damaged, and all that a
-        process was writing when it was killed."""
+        """State of epochs that were never committed, damaged manifests, and files whose writer was
+        killed."""
         used = {_name(epoch) for epoch in self._kept}.union(*self._kept.values())
         found = {*self.folder.names("epochs"), *self.folder.names("state")}
         begun = {name for name in self.folder.names() if is_begun(name)}

@@ -1,4 +1,4 @@
-"""Rows that could not be used: where they were, why, and what they held."""
+"""Dead letters: invalid rows with their source, the reason, and their content."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def dead_rows(
 
 
 def dead_source(source: str, reason: str) -> pa.Table:
-    """A source that cannot be read, or not to its end."""
+    """The dead letter of a source that cannot be read, or not to its end."""
     return dead_rows(source, [None], [reason], [None])
 
 

@@ -1,7 +1,7 @@
 """When the last event of a window arrived, for the latency of its result.
 
-Of every epoch it is kept which panes its events lie in, by type. The last event of a window that a
-query could use came with the newest epoch that has an event of its types in one of its panes.
+For every epoch, the panes that hold its events are kept by type. The last event of a window arrived
+with the newest epoch that has an event of the query's types in one of the window's panes.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ ANY = ""  #: type
 #: The panes in which there are events of a type, in order.
 Panes: TypeAlias = dict[str, Ints]
 
-# Windows that wait for so many epochs lose the oldest: their latency is then left out.
+# Older epochs are forgotten; the latency of a window that waits longer is left out.
 MOST_EPOCHS = 4_096
-# So many times as many cells as events are marked one by one; beyond that, sorting takes less.
+# Up to this many cells per event, marking cells is faster than sorting.
 ROOMY = 4
 
 
 def pane_of(queries: Iterable[Query]) -> int:
-    """The length that divides all windows; 0 where none is by time."""
+    """The length that divides all time windows; 0 if there are none."""
     return common_pane(q.window for q in queries if isinstance(q.window, TimeWindow))
 
 
 def panes_of(times: Ints, types: pa.DictionaryArray, wanted: Collection[str], pane: int) -> Panes:
-    """Where the events of a batch lie, of types that are wanted."""
+    """The panes that hold events of the wanted types."""
     if pane == 0 or len(times) == 0:
         return {}
     names = types.dictionary.to_pylist()
@@ -55,7 +55,7 @@ def panes_of(times: Ints, types: pa.DictionaryArray, wanted: Collection[str], pa
 
 
 def panes_in_order(times: Ints, pane: int) -> Panes:
-    """As `panes_of`, of events in order of time and of any type: of this nobody looks at every
+    """As `panes_of`, for events in order of time and of any type, usually without looking at every
     event."""
     if pane == 0 or len(times) == 0:
         return {}
@@ -75,28 +75,28 @@ def joined(several: Iterable[Panes]) -> Panes:
     }
 
 
-class _Came(NamedTuple):
+class _Arrival(NamedTuple):
     arrived: float
     panes: Panes
     newest: int
 
 
 class Arrivals:
-    """`pane` may change with the workload; what came before is then forgotten."""
+    """The arrivals of recent epochs, by panes of one length."""
 
     def __init__(self, pane: int) -> None:
         self.pane = pane
-        self._came: list[_Came] = []  # by arrival
+        self._came: list[_Arrival] = []  # by arrival
 
     def came(self, panes: Panes, arrived: float) -> None:
-        """At the time of day `arrived`."""
+        """Adds events that arrived at a Unix time."""
         if panes:
             newest = max(int(each[-1]) for each in panes.values())
-            insort(self._came, _Came(arrived, panes, newest), key=lambda came: came.arrived)
+            insort(self._came, _Arrival(arrived, panes, newest), key=lambda came: came.arrived)
             del self._came[:-MOST_EPOCHS]
 
     def of_windows(self, types: Collection[str], starts: Ints, ends: Ints) -> Doubles:
-        """When the last event of each window came; NaN where nobody knows."""
+        """When the last event of each window arrived; NaN if unknown."""
         found = np.full(len(starts), np.nan)
         if self.pane == 0:
             return found
@@ -112,7 +112,7 @@ class Arrivals:
         return found
 
     def forget(self, before: int) -> None:
-        """No window is asked for that begins before this time."""
+        """Drops what only matters to windows that start before this time."""
         if self.pane:
             self._came = [came for came in self._came if came.newest >= before // self.pane]
 

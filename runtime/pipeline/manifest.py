@@ -1,6 +1,6 @@
-"""What one committed epoch is: where the source stands, what the shards hold, what was counted.
+"""The manifest of a committed epoch: the position in the source, the saved shards, the counts.
 
-A manifest is all that a run needs to go on, on any number of owners. It is JSON, with a digest.
+It is all that a run needs to continue, on any number of owners. It is JSON with a digest.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ import pyarrow as pa
 from runtime.language.parser import parse
 from runtime.language.query import Workload
 from runtime.pipeline.aggregation import Unit
+from runtime.pipeline.event_extractor import OTHER_TYPES, BlockStats
 from runtime.pipeline.routing_table import Reading
-from runtime.pipeline.state_segments import Damaged, Saved
+from runtime.pipeline.state_segments import CorruptCheckpoint, SavedUnit
 
 FORMAT = 2
 
 
 @dataclass
 class Counts:
-    """Of the whole job so far."""
+    """What was counted over a whole run so far."""
 
     rows: int = 0
     events: int = 0
@@ -38,6 +39,24 @@ class Counts:
     lost: int = 0  #: sources that could not be read, or not to their end
     types: set[str] = field(default_factory=set)
     other_types: set[str] = field(default_factory=set)
+
+    def add_block(self, stats: BlockStats) -> None:
+        """Adds what was counted over some rows. Dead rows, late rows and results come apart."""
+        self.rows += stats.rows
+        self.events += stats.events
+        self.truncated += stats.truncated
+        self.null_keys.update(stats.null_keys)
+        self.types |= stats.types
+        others = sorted(stats.other_types - self.other_types)
+        self.other_types.update(others[: OTHER_TYPES - len(self.other_types)])
+
+    def add_dead(self, table: pa.Table) -> None:
+        """Adds dead letters. One without a row stands for a source that could not be read."""
+        self.dead.update(table["reason"].to_pylist())
+        self.lost += table["row"].null_count
+
+    def add_results(self, tables: Mapping[str, pa.Table]) -> None:
+        self.results.update({name: table.num_rows for name, table in tables.items()})
 
     def to_json(self) -> dict[str, Any]:
         sets = {"types": sorted(self.types), "other_types": sorted(self.other_types)}
@@ -58,7 +77,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Manifest:
-    """`clocks` are the newest times of the source's partitions, `newest` that of all."""
+    """`clocks` are the largest times by partition of the source, `newest` is the largest of all."""
 
     epoch: int
     source: str
@@ -72,7 +91,7 @@ class Manifest:
     reading: Reading
     settings: dict[str, Any]  #: what must not change: numeric, ties
     shards: int
-    units: dict[Unit, Saved]
+    units: dict[Unit, SavedUnit]
     counts: Counts
     finished: bool = False
 
@@ -114,15 +133,15 @@ class Manifest:
         except (ValueError, KeyError, TypeError):
             whole = False
         if not whole:
-            raise Damaged(f"{name} is damaged")
+            raise CorruptCheckpoint(f"{name} is damaged")
         data = json.loads(body)
         if data.pop("format") != FORMAT:
-            raise Damaged(f"{name} was written by another version of Hamlet")
+            raise CorruptCheckpoint(f"{name} was written by another version of Hamlet")
         data["workload"] = _workload_from_json(data["workload"])
         data["reading"] = _reading_from_json(data["reading"])
         data["counts"] = Counts.from_json(data["counts"])
         data["units"] = {
-            (tuple(each["attributes"]), each["shard"]): Saved.from_json(each)
+            (tuple(each["attributes"]), each["shard"]): SavedUnit.from_json(each)
             for each in data["units"]
         }
         return cls(**data)
@@ -133,8 +152,8 @@ def _digest(body: bytes) -> str:
 
 
 def _workload_to_json(workload: Workload) -> dict[str, Any]:
-    """Queries with the text that each was in; what is equal is equal to JSON, too. Many are in one
-    text, and this is written for every epoch."""
+    """Queries by name, each with the number of its text. Many queries share a text, and this is
+    written for every epoch."""
     texts: dict[tuple[str, str], int] = {}
     queries = [
         [query.name, texts.setdefault((query.source.text, query.source.file), len(texts))]

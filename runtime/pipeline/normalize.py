@@ -1,4 +1,4 @@
-"""From a batch of whatever columns to the events the engine reads, bad rows put aside."""
+"""Normalises the rows of a batch into events of one schema, and separates invalid rows."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ _WHEN_ALL_NULL = {Kind.NUMBER: pa.float64(), Kind.BOOL: pa.bool_()}
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """`events`: TIME, TYPE and the used attributes by name; `dead`: see `dead.DEAD`."""
+class PreparedRows:
+    """`events` have TIME, TYPE and the used attributes; `dead` are dead letters."""
 
     events: pa.RecordBatch
     dead: pa.Table
@@ -49,8 +49,7 @@ class Prepared:
 class Preparer:
     """Checks and normalises the batches of one input; all its events have one schema.
 
-    `bind` takes the columns as known beforehand and refuses what cannot work, before any row is
-    read; without it the first batch binds.
+    `bind` checks the columns before any row is read; without it the first batch binds.
     """
 
     def __init__(
@@ -85,7 +84,7 @@ class Preparer:
         return self._schema
 
     def carry_on(self, before: Preparer) -> None:
-        """Goes on counting where another left off, for other attributes of the same input."""
+        """Continues the counts of another, for other attributes of the same input."""
         self.rows, self.dead = before.rows, before.dead
         self.clock.carry_on(before.clock)
 
@@ -109,8 +108,9 @@ class Preparer:
         source: str = "input",
         rows: Rows | None = None,
         raw: Raw | None = None,
-    ) -> Prepared:
-        """`rows` are the ordinals in the source (else they count on), `raw` gives rows as read."""
+    ) -> PreparedRows:
+        """`rows` are row numbers in the source (by default they continue); `raw` returns rows as
+        they were read."""
         if self._checked is None or not batch.schema.equals(self._checked):
             self.bind(batch.schema)
         if rows is None:
@@ -120,8 +120,10 @@ class Preparer:
         columns = [self._times(batch, faults), self._types(batch, faults)]
         columns += [self._attribute(batch, name, faults) for name in self.uses]
         if not faults.bad.any():
-            return Prepared(pa.RecordBatch.from_arrays(columns, schema=self.schema), no_dead())
-        return Prepared(self._alive(columns, faults), self._bury(batch, source, rows, raw, faults))
+            return PreparedRows(pa.RecordBatch.from_arrays(columns, schema=self.schema), no_dead())
+        return PreparedRows(
+            self._alive(columns, faults), self._bury(batch, source, rows, raw, faults)
+        )
 
     def _times(self, batch: pa.RecordBatch, faults: Faults) -> pa.Array:
         column = plain(batch.column(self.time_column))
@@ -144,7 +146,7 @@ class Preparer:
         return without(column, true_rows(pc.is_nan(column)))
 
     def _in_its_type(self, column: pa.Array, name: str) -> pa.Array:
-        """Later parts of an input may be typed otherwise, if the values are the same."""
+        """Later parts of an input may have another type that holds the same values."""
         expected = self.schema.field(name).type
         if column.type == expected:
             return column

@@ -1,4 +1,4 @@
-"""Nulls in the attributes that split the stream."""
+"""Counts nulls in partition attributes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from runtime.types.columns import TYPE
 
 
 def null_keys(events: pa.RecordBatch, keys: Mapping[str, frozenset[str]]) -> Counter[str]:
-    """How many events have null in an attribute of a key, of the types of the queries that have
-    it: a null key is a value of its own, but usually a mistake."""
+    """How many events have a null in each partition attribute, among the types of the queries that
+    use it. A null key is a partition of its own, but usually a mistake."""
     found: Counter[str] = Counter()
     for name, types in keys.items():
         column = events.column(name)

@@ -1,5 +1,5 @@
-"""In which shard a key lies. The same key has the same shard in every process, in every run, and
-as long as a checkpoint lives: what is here can never change without a new checkpoint format."""
+"""Assigns keys to shards. A key has the same shard in every process and every run, so this cannot
+change without a new checkpoint format."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NULL = np.uint64(0xA0761D6478BD642F)
 
 
 def shards_of(columns: list[pa.Array], rows: int, count: int) -> Shards:
-    """The shard of each row by the values of its key; all lie in one without any."""
+    """The shard of each row by the values of its key; without a key, all rows are in one."""
     if count == 1 or not columns:
         return np.zeros(rows, np.int32)
     hashes: _Hashes = np.full(rows, _START)
@@ -41,7 +41,7 @@ def _join(hashes: _Hashes, column: pa.Array) -> None:
         _join_texts(hashes, *text_parts(values))
     else:
         _join_words(hashes, _words(cells))
-    if null is not None and before is not None:  # what lies under a null must not matter
+    if null is not None and before is not None:  # the value under a null must not matter
         hashes[null] = before ^ _NULL
 
 
@@ -70,7 +70,7 @@ def _join_texts(hashes, offsets, data):  # type: ignore[no-untyped-def]
 
 @cached_njit
 def _spread(hashes, count):  # type: ignore[no-untyped-def]
-    """Not by the bits that tables of keys are ordered by: within a shard those must vary."""
+    """Uses other bits than the hash tables of keys do: within a shard, those must vary."""
     shards = np.empty(len(hashes), np.int32)
     for row in range(len(hashes)):
         word = mixed(joined(hashes[row], _START)) >> np.uint64(33)
@@ -80,8 +80,7 @@ def _spread(hashes, count):  # type: ignore[no-untyped-def]
 
 @cached_njit
 def by_shard(shards, keep, count):  # type: ignore[no-untyped-def]
-    """The rows that are kept, shard after shard and in order within each, and where each shard
-    begins."""
+    """The kept rows, shard by shard and in order within each, and the start of each shard."""
     starts = np.zeros(count + 1, np.int64)
     for row in range(len(shards)):
         if keep[row]:

@@ -1,4 +1,4 @@
-"""Events in the order of their times: (time, arrival), as far as the watermark allows."""
+"""Puts events in order of (time, arrival), as far as the watermark allows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from runtime.types.columns import times_of
+from runtime.types.columns import Mask, times_of
 
 # Runs are merged up to this size, so that many tiny batches do not make many runs.
 RUN_ROWS = 65_536
@@ -17,7 +17,7 @@ Times = npt.NDArray[np.int64]
 
 
 class Disorder:
-    """How far events lie behind the largest time seen before them, at most."""
+    """The largest distance of an event behind the largest time before it."""
 
     def __init__(self) -> None:
         self.largest = 0
@@ -32,12 +32,11 @@ class Disorder:
         self.newest = int(ahead[-1])
 
 
-class Buffer:
+class ReorderBuffer:
     """Events ahead of the watermark.
 
-    They are held as *runs*: batches in order of time, listed by arrival. What is released is cut
-    from the front of the runs, so that an event is copied a few times at most, however often the
-    watermark moves.
+    They are held as *runs*: batches in order of time, listed by arrival. A release cuts the front
+    off the runs, so an event is copied a few times at most, however often the watermark moves.
     """
 
     def __init__(self) -> None:
@@ -51,18 +50,13 @@ class Buffer:
         return sum(run.batch.nbytes for run in self._runs)
 
     def batches(self) -> list[pa.RecordBatch]:
-        """What waits, as it is held: by arrival where times are equal."""
+        """The runs; events of equal time are in order of arrival."""
         return [run.batch for run in self._runs]
 
     def add(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Takes a batch; gives back its late rows, in arrival order."""
+        """Adds a batch. Returns its late rows, in order of arrival."""
         self._schema = batch.schema
-        late = batch.slice(0, 0)
-        times = times_of(batch)
-        if self.watermark is not None and len(times) and times.min() < self.watermark:
-            behind = times < self.watermark
-            late = batch.filter(pa.array(behind))
-            batch = batch.filter(pa.array(~behind))
+        batch, late = split_late(batch, self.watermark)
         if batch.num_rows:
             self.rows += batch.num_rows
             self._runs.append(_Run.of(batch))
@@ -76,7 +70,7 @@ class Buffer:
         return self._joined([run.cut(watermark) for run in self._runs])
 
     def drain(self) -> pa.RecordBatch:
-        """All that is left, in order: the end of a bounded input."""
+        """All events that are left, in order, at the end of a bounded input."""
         return self._joined([run.cut(None) for run in self._runs])
 
     def portions(self, watermark: int | None, rows: int = RUN_ROWS) -> Iterator[pa.RecordBatch]:
@@ -124,7 +118,7 @@ class Buffer:
 
 
 class _Run:
-    """A batch in order of time, of which the front was perhaps cut off."""
+    """A batch in order of time whose front may have been cut off."""
 
     def __init__(self, batch: pa.RecordBatch) -> None:
         self.batch = batch
@@ -139,7 +133,7 @@ class _Run:
         return int(self.batch.num_rows)
 
     def cut(self, watermark: int | None) -> pa.RecordBatch:
-        """Cuts off and gives what lies before the watermark."""
+        """Cuts off the events before the watermark and returns them."""
         if watermark is None:
             count = self.rows
         else:
@@ -149,6 +143,24 @@ class _Run:
             self.batch = _copied(self.batch)
             self._whole = self.rows
         return front
+
+
+def late_mask(times: Times, watermark: int | None) -> Mask | None:
+    """Which times lie before the watermark; None if none does."""
+    if watermark is None or not len(times) or times.min() >= watermark:
+        return None
+    mask: Mask = times < watermark
+    return mask
+
+
+def split_late(
+    batch: pa.RecordBatch, watermark: int | None
+) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+    """The events that are in time, and the late ones, both in order of arrival."""
+    late = late_mask(times_of(batch), watermark)
+    if late is None:
+        return batch, batch.slice(0, 0)
+    return batch.filter(pa.array(~late)), batch.filter(pa.array(late))
 
 
 def in_order(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -164,8 +176,8 @@ def _ascending(times: Times) -> bool:
 
 
 def ordered(batches: Iterable[pa.RecordBatch], disorder: int) -> Iterator[pa.RecordBatch]:
-    """Batches in arrival order put in order of time, knowing their largest disorder."""
-    buffer = Buffer()
+    """Puts batches in order of time, given their largest disorder."""
+    buffer = ReorderBuffer()
     newest: int | None = None
     for batch in batches:
         if batch.num_rows == 0:

@@ -1,4 +1,5 @@
-"""How events reach the shards: by which attributes, of which types, with which columns."""
+"""The routing table: by which attributes events are sharded, and which types and columns go
+where."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from runtime.types.time_codec import Clock
 
 @dataclass(frozen=True)
 class Route:
-    """The way of a routing group's events. `types` is None where events of any type matter."""
+    """Where the events of a routing group go. `types` is None if events of any type matter."""
 
     attributes: tuple[str, ...]
     types: frozenset[str] | None
@@ -26,7 +27,7 @@ class Route:
     @classmethod
     def of(cls, group: RoutingGroup) -> Route:
         queries = group.queries
-        # Any event of a partition breaks contiguity, and any is counted by a window of events.
+        # Any event of a partition breaks contiguity, and a window of events counts every event.
         every = any(q.semantics is Semantics.CONTIGUOUS or q.window.counted for q in queries)
         types = frozenset().union(*(query.types for query in queries))
         used = {mention.attribute for query in queries for mention in query.mentions}
@@ -38,9 +39,15 @@ def routes_of(workload: Workload) -> tuple[Route, ...]:
     return tuple(Route.of(group) for group in routing_groups(workload))
 
 
+def named_types(workload: Workload) -> frozenset[str]:
+    """The event types that some query names."""
+    return frozenset().union(*(query.types for query in workload))
+
+
 @dataclass(frozen=True)
 class Reading:
-    """How rows become events: which columns are what. `clock` is what times in text are."""
+    """How rows are read as events: their columns and the unit of times. `clock` is the type of
+    times that are written as text."""
 
     time_column: str = "time"
     type_column: str = "type"
@@ -56,13 +63,13 @@ class Reading:
         return preparer
 
     def written(self) -> Clock:
-        """The clock by which times leave."""
+        """The clock that writes times in results."""
         return self.preparer({}).clock
 
 
 @dataclass(frozen=True)
 class Routing:
-    """All that is needed to send events on their way. Changes with the workload (`version`)."""
+    """All that routes events. It changes with the workload (`version`)."""
 
     version: int
     reading: Reading
@@ -80,12 +87,11 @@ class Routing:
         cls, workload: Workload, reading: Reading, shards: int, owners: int, version: int = 0
     ) -> Routing:
         uses, keys = dict(workload.uses), dict(workload.keys)
-        types = frozenset().union(*(query.types for query in workload))
-        pane = pane_of(workload)
+        types, pane = named_types(workload), pane_of(workload)
         return cls(version, reading, uses, routes_of(workload), keys, types, shards, owners, pane)
 
     def owned(self, owner: int) -> range:
-        """Neighbours, so that what goes to one owner lies together."""
+        """Contiguous shards, so that one slice serves an owner."""
         return range(self._first(owner), self._first(owner + 1))
 
     def _first(self, owner: int) -> int:

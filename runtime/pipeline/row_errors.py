@@ -1,4 +1,4 @@
-"""What is wrong with the rows of a batch."""
+"""Collects the errors of the rows of a batch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from runtime.types.columns import Mask
 
 
 class Faults:
-    """The first fault of each row."""
+    """The first error of each row."""
 
     def __init__(self, rows: int) -> None:
         self.bad: Mask = np.zeros(rows, dtype=np.bool_)

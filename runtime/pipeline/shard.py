@@ -1,31 +1,48 @@
-"""The engine of one routing group over the keys of one shard.
+"""Computes the queries of one routing group over the keys of one shard: events in, partials out.
 
-As long as no watermark is known, as in a bounded input of which nobody has seen the end, events
-are spooled; then they wait in the engine until the watermark passes them.
+Events wait in the reorder buffer until the watermark passes them. As long as there is no watermark,
+as in a bounded input that nobody has read to its end, they are spooled instead.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 
+from runtime.errors import HamletError
+from runtime.execution.backend import CompiledBackend
+from runtime.execution.context import ExecutionOptions
+from runtime.execution.exact.backend import PlainBackend
+from runtime.execution.exact.executor import FOREVER
 from runtime.execution.partials import Partials, merged
 from runtime.language.query import Query, Workload
-from runtime.pipeline.engine import Engine
-from runtime.pipeline.reorder_buffer import ordered
+from runtime.pipeline.reorder_buffer import ReorderBuffer, ordered
 from runtime.pipeline.routing_table import Reading
+from runtime.pipeline.shard_state import SavedShard, check_compatible, save_shard
 from runtime.pipeline.spool import Spool
 from runtime.plan.decisions import Decisions
 from runtime.plan.observations import Seen
+from runtime.plan.operators.graphlet.shared_subpattern import check_plan
 from runtime.plan.policy import Policy
 from runtime.plan.sharing_plan import Plan
+from runtime.types.columns import TIME, TYPE, times_of
+
+NUMERIC = ("float", "exact")
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "numeric": NUMERIC,
+    "ties": ("strict", "arrival"),
+    "sharing": ("dynamic", "always", "never"),
+    "kernels": ("auto", "general", "exact"),
+}
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How engines compute. `planner` plans anew when the stream changes; None: the plan stays."""
+    """How queries are computed. With a `planner`, the plan is made anew when the stream changes;
+    without one it stays."""
 
     numeric: str = "float"
     ties: str = "strict"
@@ -34,128 +51,289 @@ class Settings:
     plan: Plan | None = None
     planner: str | None = None
 
+    def __post_init__(self) -> None:
+        for name, known in CHOICES.items():
+            check_choice(name, getattr(self, name), known)
+
+    def check_plan(self, plan: Plan, queries: tuple[Query, ...]) -> None:
+        """Rejects a plan that these queries cannot follow."""
+        if not isinstance(plan, Plan):
+            raise HamletError(f"the plan must be a Plan, but is {plan!r}", "Plan.read takes a dict")
+        if self.numeric != "float":
+            raise HamletError("the exact engine shares nothing, so it takes no plan")
+        check_plan(plan, queries)
+
+
+def check_choice(what: str, value: str | None, known: tuple[str | None, ...]) -> None:
+    if value not in known:
+        choices = ", ".join(one for one in known if one is not None)
+        raise HamletError(f"{what} is `{value}`, but must be one of {choices}")
+
+
+@dataclass(frozen=True)
+class ShardStatistics:
+    """What a shard, or several together, hold. `plan_version` is that of the plan in use; a newer
+    plan takes effect with the next pane."""
+
+    open_windows: int = 0
+    waiting_rows: int = 0  #: ahead of the watermark, or spooled
+    state_bytes: int = 0  #: of partitions and windows; the exact engine does not count them
+    partitions: int = 0
+    live_graphlets: int = 0  #: an estimate if there are many partitions
+    plan_version: int = 0
+
+    @classmethod
+    def total(cls, several: Iterable[ShardStatistics], plan_version: int = 0) -> ShardStatistics:
+        """The sum. Its plan is the oldest that is in use, `plan_version` if there is no shard."""
+        found = list(several)
+        return cls(
+            open_windows=sum(each.open_windows for each in found),
+            waiting_rows=sum(each.waiting_rows for each in found),
+            state_bytes=sum(each.state_bytes for each in found),
+            partitions=sum(each.partitions for each in found),
+            live_graphlets=sum(each.live_graphlets for each in found),
+            plan_version=min((each.plan_version for each in found), default=plan_version),
+        )
+
 
 class Shard:
-    def __init__(
-        self, settings: Settings, workload: Workload, reading: Reading, since: int | None = None
-    ) -> None:
-        self._settings = settings
-        self._reading = reading
-        self._engine = self._new(workload)
-        self._engine.bind(reading.columns, since)
-        self._settle()
+    """`bind` or `restore` comes first: only then are the columns of the events known."""
+
+    def __init__(self, settings: Settings, workload: Workload, reading: Reading) -> None:
+        self.settings = settings
+        self.workload = workload
+        self.reading = reading
+        self.newest: int | None = None  #: the largest time, that of late events included
+        self.backend = _backend(settings, workload)
+        self.buffer = ReorderBuffer()
+        self.arrivals = 0
+        self._schema: pa.Schema | None = None
+        self._finished = False
         self._spool: Spool | None = None
+
+    def bind(self, reading: Reading, since: int | None = None) -> None:
+        """Only windows that start at `since` (microseconds) or later are reported."""
+        self.reading = reading
+        self._bind_schema()
+        self.backend.add(self.workload.queries, since)
+
+    def _bind_schema(self) -> None:
+        self._schema = self.reading.preparer(self.workload.uses).schema
+        self.backend.bind({f.name: f.type for f in self._schema if f.name not in (TIME, TYPE)})
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The schema of the events."""
+        if self._schema is None:
+            raise RuntimeError("the columns are not known yet: call bind or restore")
+        return self._schema
+
+    @property
+    def watermark(self) -> int | None:
+        return self.buffer.watermark
+
+    # ---- events ----------------------------------------------------------------------------
+
+    def accept(self, events: pa.RecordBatch) -> pa.RecordBatch:
+        """Buffers events until the watermark passes them. Returns those that are late."""
+        self.check_running()
+        late = self.buffer.add(events)
+        if events.num_rows:
+            newest = int(times_of(events).max())
+            self.newest = newest if self.newest is None else max(self.newest, newest)
+        return late
+
+    def spool(self, events: pa.RecordBatch) -> None:
+        """Keeps events while nobody knows which times are still to come."""
+        if self._spool is None:
+            self._spool = Spool()
+        self._spool.add(events)
+
+    def spooled_in_order(self) -> Iterator[pa.RecordBatch]:
+        """Empties the spool. Its events come in order of time, ready for `execute`."""
+        spool, self._spool = self._spool, None
+        if spool is not None:
+            with spool:
+                yield from ordered(spool, spool.disorder)
+
+    def advance(self, watermark: int) -> Partials:
+        """Computes the events before the watermark and closes the windows that end by it."""
+        self.check_running()
+        self._unspool()
+        if self.buffer.rows:
+            self._execute_all(self.buffer.portions(watermark))
+        elif self.buffer.watermark is None or watermark > self.buffer.watermark:
+            self.buffer.watermark = watermark
+        return self.backend.close(watermark, self.workload)
+
+    def execute(self, events: pa.RecordBatch) -> Partials:
+        """Computes events that are in order and follow all earlier ones. Windows that end by the
+        last of them close."""
+        self.check_running()
+        if events.num_rows == 0:
+            return {}
+        self._execute(events)
+        return self.backend.close(int(times_of(events)[-1]), self.workload)
+
+    def finish(self) -> Partials:
+        """The end of the input: computes what is left and closes every window."""
+        found = []
+        if self._spool is not None and self.buffer.rows == 0:
+            found = [self.execute(events) for events in self.spooled_in_order()]
+        self._unspool()
+        self._finished = True
+        if self.buffer.rows:
+            self._execute_all(self.buffer.portions(None))
+        found.append(self.backend.close(FOREVER, self.workload))
+        return merged(found, self.workload)
+
+    def check_running(self) -> None:
+        if self._finished:
+            raise HamletError("this engine has finished; a new one takes further events")
+
+    def _unspool(self) -> None:
+        spool, self._spool = self._spool, None
+        if spool is not None:
+            with spool:
+                for events in spool:
+                    self.accept(events)
+
+    def _execute_all(self, portions: Iterable[pa.RecordBatch]) -> None:
+        """Sweeps after each portion, so that memory is that of open windows, however many events
+        the watermark releases at once."""
+        for events in portions:
+            self._execute(events)
+            if events.num_rows:
+                self.backend.sweep(int(times_of(events)[-1]))
+
+    def _execute(self, events: pa.RecordBatch) -> None:
+        first, self.arrivals = self.arrivals, self.arrivals + events.num_rows
+        by_arrival = self.settings.ties == "arrival"
+        self.backend.execute(events, range(first, self.arrivals) if by_arrival else None)
+
+    # ---- the workload and how it shares ----------------------------------------------------
+
+    def add(
+        self, queries: tuple[Query, ...], since: int | None = None, plan: Plan | None = None
+    ) -> None:
+        """Adds queries. They report windows from `since` on, by default those that start after
+        every event seen. `plan` is the one for the workload after that."""
+        workload = self.workload.with_queries(queries)
+        if plan is not None:
+            plan = plan.among(workload.queries)
+            self.settings.check_plan(plan, workload.queries)
+        self.workload = workload
+        if self._schema is not None:
+            self._rebind()
+            self.backend.add(queries, self._after_newest() if since is None else since, plan)
+        elif plan is not None:
+            self.follow(plan)
+
+    def remove(self, name: str) -> None:
+        """Removes a query and drops its open windows."""
+        query = self.workload[name]
+        self.workload = self.workload.without_query(name)
+        if self._schema is not None:
+            self.backend.remove(query)
+            self._rebind()
+
+    def follow(self, plan: Plan | None) -> None:
+        """Shares by another plan from the next pane on. The exact engine shares nothing."""
+        if plan is not None and isinstance(self.backend, CompiledBackend):
+            plan = plan.among(self.workload.queries)
+            self.settings.check_plan(plan, self.workload.queries)
+            self.backend.follow(plan)
+
+    def adopt(self, policy: Policy) -> None:
+        """Decides by these coefficients from the next burst on."""
+        if self.settings.numeric == "float":
+            self.backend.adopt(policy)
+
+    def _after_newest(self) -> int | None:
+        return None if self.newest is None else self.newest + 1
+
+    def _rebind(self) -> None:
+        """A changed workload uses other attributes. Events that wait get nulls in new ones: no new
+        query looks at those events."""
+        self._bind_schema()
+        waiting, watermark = self.buffer, self.buffer.watermark
+        self.buffer = ReorderBuffer()
+        if waiting.rows:
+            self.buffer.add(_padded(waiting.drain(), self.schema))
+        self.buffer.watermark = watermark
+
+    # ---- checkpoints -----------------------------------------------------------------------
+
+    def save(self, **counts: Any) -> bytes:
+        """All state, as an Arrow file. `counts` are those of the rows, kept in its header."""
+        self._unspool()
+        return save_shard(self, **counts)
 
     @classmethod
     def restored(
         cls, settings: Settings, workload: Workload, reading: Reading, data: bytes
     ) -> Shard:
-        shard = cls.__new__(cls)
-        shard._settings, shard._reading, shard._spool = settings, reading, None
-        shard._engine = shard._new(workload)
-        shard._engine.restore(data)
+        shard = cls(settings, workload, reading)
+        shard.restore(SavedShard.read(data, reading))
         return shard
 
-    def _new(self, workload: Workload) -> Engine:
-        settings, reading = self._settings, self._reading
-        return Engine(
-            workload,
-            numeric=settings.numeric,
-            ties=settings.ties,
-            sharing=settings.sharing,
-            kernels=settings.kernels,
-            plan=None if settings.plan is None else settings.plan.among(workload.queries),
-            time_column=reading.time_column,
-            type_column=reading.type_column,
-            time_unit=reading.time_unit,
+    def restore(self, saved: SavedShard) -> None:
+        """Continues from a checkpoint, before the first event. Queries that are not in it count
+        from here on; those that are only in it are dropped."""
+        header = saved.header
+        check_compatible(self, header)
+        self.backend.load_first(saved.parts)
+        self.bind(saved.reading)
+        self.newest, self.arrivals = header.newest, header.arrivals
+        for batch in pa.ipc.open_stream(saved.parts["waiting"]):
+            self.buffer.add(_padded(batch, self.schema))
+        self.buffer.watermark = header.watermark
+        for query in self.workload:
+            if query.name not in header.queries:
+                self.backend.add((query,), self._after_newest())
+        for part in saved.of_queries:
+            self.backend.load(part)
+
+    # ---- observations ----------------------------------------------------------------------
+
+    def statistics(self) -> ShardStatistics:
+        backend = self.backend
+        return ShardStatistics(
+            open_windows=backend.open_windows(),
+            waiting_rows=self.buffer.rows + (0 if self._spool is None else self._spool.rows),
+            state_bytes=self.state_bytes(),
+            partitions=backend.partitions(),
+            live_graphlets=backend.live_graphlets(),
+            plan_version=backend.plan_version(),
         )
 
-    def _settle(self) -> None:
-        if self._reading.clock is not None:
-            self._engine.preparer.clock.settle(self._reading.clock)
-
-    # ---- events ----------------------------------------------------------------------------
-
-    def accept(self, batches: Iterable[pa.RecordBatch], *, spool: bool) -> None:
-        """`spool` while nobody knows which times are still to come."""
-        for events in batches:
-            if not events.num_rows:
-                continue
-            if spool:
-                self._spooled().add(events)
-            else:
-                self._engine.accept(events)
-
-    def advance(self, watermark: int) -> Partials:
-        self._unspool()
-        return self._engine.advance_partial(watermark)
-
-    def finish(self) -> Partials:
-        found = []
-        if self._spool is not None and self._engine.waiting_rows == 0:
-            for events in ordered(self._spool, self._spool.disorder):
-                found.append(self._engine.execute_partial(events))
-            self._spool.close()
-            self._spool = None
-        self._unspool()
-        found.append(self._engine.finish_partial())
-        return merged(found, self._engine.workload)
-
-    def _spooled(self) -> Spool:
-        if self._spool is None:
-            self._spool = Spool()
-        return self._spool
-
-    def _unspool(self) -> None:
-        if self._spool is not None:
-            with self._spool as spool:
-                for events in spool:
-                    self._engine.accept(events)
-            self._spool = None
-
-    # ---- queries and policies come and go --------------------------------------------------
-
-    def add(self, queries: tuple[Query, ...], since: int | None, plan: Plan | None = None) -> None:
-        here = (*self._engine.workload, *queries)
-        self._engine.add(queries, since, None if plan is None else plan.among(here))
-
-    def follow(self, plan: Plan | None) -> None:
-        if plan is not None and self._settings.numeric == "float":
-            self._engine.follow(plan.among(self._engine.workload.queries))
+    def state_bytes(self) -> int:
+        return self.backend.state_bytes() if self.settings.numeric == "float" else 0
 
     def take_seen(self) -> Seen:
-        return self._engine.take_seen()
-
-    def remove(self, name: str) -> None:
-        self._engine.remove(name)
-
-    def adopt(self, policy: Policy) -> None:
-        if self._settings.numeric == "float":
-            self._engine.adopt(policy)
-
-    # ---- what it holds ---------------------------------------------------------------------
-
-    def save(self) -> bytes:
-        self._unspool()
-        return self._engine.checkpoint()
-
-    def state_bytes(self) -> int:
-        return self._engine.state_bytes() if self._settings.numeric == "float" else 0
-
-    def open_windows(self) -> int:
-        return self._engine.open_windows()
-
-    def waiting(self) -> int:
-        return self._engine.waiting_rows + (0 if self._spool is None else self._spool.rows)
-
-    def plan_version(self) -> int:
-        return self._engine.plan_version()
-
-    def partitions(self) -> int:
-        return self._engine.partitions()
-
-    def live_graphlets(self) -> int:
-        return self._engine.live_graphlets()
+        return self.backend.take_seen()
 
     def take_decided(self) -> list[Decisions]:
-        return self._engine.take_decided()
+        return self.backend.take_decided()
+
+
+def _backend(settings: Settings, workload: Workload) -> PlainBackend | CompiledBackend:
+    plan = settings.plan
+    if plan is not None:
+        plan = plan.among(workload.queries)
+        settings.check_plan(plan, workload.queries)
+    if settings.numeric != "float":
+        return PlainBackend()
+    return CompiledBackend(
+        ExecutionOptions(settings.sharing, kernels=settings.kernels), plan or Plan()
+    )
+
+
+def _padded(events: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    columns = [
+        events.column(field.name)
+        if field.name in events.schema.names
+        else pa.nulls(events.num_rows, field.type)
+        for field in schema
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)

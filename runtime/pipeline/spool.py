@@ -1,4 +1,4 @@
-"""Batches kept in bounded memory: up to a limit there, beyond it in a temporary file."""
+"""Keeps batches in memory up to a limit, and in a temporary file beyond it."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ LIMIT_BYTES = 32 * 1024 * 1024
 CHUNK_ROWS = 65_536
 
 
-class Store(Closing):
-    """Batches of one schema, given back in the order they came. Use it in a `with`.
+class BatchStore(Closing):
+    """Batches of one schema, returned in the order they were added. Use it in a `with`.
 
-    The file has no name where the system allows it, so that nothing is left behind by a kill.
+    The file has no name if the system allows it, so a killed process leaves nothing behind.
     """
 
     def __init__(self, limit: int = LIMIT_BYTES, directory: Path | None = None) -> None:
@@ -81,11 +81,11 @@ class Store(Closing):
             ) from error
 
 
-class Spool(Store):
-    """The events of a bounded input, in arrival order, with their largest disorder.
+class Spool(BatchStore):
+    """The events of a bounded input, in order of arrival, with their largest disorder.
 
-    Once all is in, `ordered(spool, spool.disorder)` gives them in order of time and holds no
-    more than what can still be overtaken.
+    Once it is complete, `ordered(spool, spool.disorder)` yields them in order of time and holds
+    only those that a later event can still precede.
     """
 
     def __init__(self, limit: int = LIMIT_BYTES, directory: Path | None = None) -> None:

@@ -1,6 +1,8 @@
-"""State in pieces: what one owner saves of an epoch is one file, in which each of its shards has
-a piece. A piece is a snapshot of all that the shard holds, or the log of the events that it took
-in the epoch. A shard is restored from its last snapshot and the logs since."""
+"""The files in which an owner saves its shards: one file per epoch, one segment per shard.
+
+A segment is a snapshot of the whole state of a shard, or the log of the events of an epoch. A shard
+is restored from its last snapshot and the logs after it.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,14 @@ from runtime.errors import HamletError
 from runtime.pipeline.blob_store import Folder
 
 
-class Damaged(HamletError):
-    """A file of a checkpoint is not what was written."""
+class CorruptCheckpoint(HamletError):
+    """A file of a checkpoint is missing or was changed."""
 
 
 @dataclass(frozen=True)
-class Piece:
-    """Where a piece lies, and how it is checked. `watermark` is that after the epoch; while there
-    was none, events were spooled."""
+class Segment:
+    """The place of a segment, and its checksum. `watermark` is that after the epoch; without one,
+    events were spooled."""
 
     file: str
     offset: int
@@ -34,22 +36,22 @@ class Piece:
         try:
             data = folder.read(self.file, self.offset, self.length)
         except FileNotFoundError:
-            raise Damaged(f"{self.file} is missing") from None
+            raise CorruptCheckpoint(f"{self.file} is missing") from None
         if data.size != self.length or zlib.crc32(data) != self.check:
-            raise Damaged(f"{self.file} is damaged")
+            raise CorruptCheckpoint(f"{self.file} is damaged")
         return data
 
     def to_json(self) -> list[Any]:
-        """In the order of the fields."""
+        """The fields, in order."""
         return [self.file, self.offset, self.length, self.check, self.watermark]
 
 
 @dataclass(frozen=True)
-class Saved:
-    """All that restores one shard."""
+class SavedUnit:
+    """The segments that restore one shard."""
 
-    snapshot: Piece | None = None
-    log: tuple[Piece, ...] = ()
+    snapshot: Segment | None = None
+    log: tuple[Segment, ...] = ()
 
     @property
     def files(self) -> set[str]:
@@ -64,7 +66,7 @@ class Saved:
     def bytes(self) -> int:
         return self.log_bytes + (0 if self.snapshot is None else self.snapshot.length)
 
-    def logged(self, piece: Piece) -> Saved:
+    def logged(self, piece: Segment) -> SavedUnit:
         return replace(self, log=(*self.log, piece))
 
     def to_json(self) -> dict[str, Any]:
@@ -72,27 +74,27 @@ class Saved:
         return {"snapshot": snapshot, "log": [piece.to_json() for piece in self.log]}
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Saved:
-        snapshot = None if data["snapshot"] is None else Piece(*data["snapshot"])
-        return cls(snapshot, tuple(Piece(*each) for each in data["log"]))
+    def from_json(cls, data: dict[str, Any]) -> SavedUnit:
+        snapshot = None if data["snapshot"] is None else Segment(*data["snapshot"])
+        return cls(snapshot, tuple(Segment(*each) for each in data["log"]))
 
 
-class PieceWriter:
-    """Gathers the pieces of one file."""
+class SegmentWriter:
+    """Collects the segments of one file."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._parts: list[pa.Buffer] = []
         self._size = 0
 
-    def add(self, data: pa.Buffer, watermark: int | None) -> Piece:
-        piece = Piece(self._name, self._size, data.size, zlib.crc32(data), watermark)
+    def add(self, data: pa.Buffer, watermark: int | None) -> Segment:
+        piece = Segment(self._name, self._size, data.size, zlib.crc32(data), watermark)
         self._parts.append(data)
         self._size += data.size
         return piece
 
     def write(self, folder: Folder) -> int:
-        """Gives the number of bytes; without any there is no file."""
+        """Returns the number of bytes; without segments there is no file."""
         return folder.write(self._name, *self._parts) if self._parts else 0
 
 

@@ -1,5 +1,5 @@
-"""The watermark of a stream: the largest time seen, less the lateness, of the slowest partition
-of the source that is not idle."""
+"""The watermark of a stream: the largest time, minus the lateness, of the slowest source partition
+that is not idle."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Watermark:
         idle: float = IDLE_SECONDS,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`lateness` in microseconds. A partition that brings nothing for `idle` seconds does not
-        hold the others back."""
+        """`lateness` is in microseconds. A partition without rows for `idle` seconds does not hold
+        the others back."""
         self.value = value
         self.clocks = dict(clocks or {})
         self._lateness = lateness
@@ -33,14 +33,14 @@ class Watermark:
         return max(self.clocks.values(), default=None)
 
     def move(self, value: int | None, clocks: Mapping[str, int]) -> int | None:
-        """To where it was after an epoch that is done once more."""
+        """Sets the watermark of an epoch that is replayed."""
         self.value, self.clocks = value, dict(clocks)
         self._heard = dict.fromkeys(self.clocks, self._now())
         return value
 
     def see(self, newest: Mapping[str, int]) -> int | None:
-        """The watermark after an epoch in which partitions brought these largest times. It never
-        goes back."""
+        """The watermark after an epoch with these largest times by partition. It never goes
+        back."""
         now = self._now()
         for clock, largest in newest.items():
             self.clocks[clock] = max(largest, self.clocks.get(clock, largest))

@@ -15,7 +15,7 @@ from actors.actor_pool import ActorPool
 from hamlet.cli.local_source import open_source
 from hamlet.job.driver import Driver
 from hamlet.job.epoch_reader import EpochReader
-from hamlet.job.epoch_report import Told
+from hamlet.job.epoch_report import EpochReport
 from hamlet.job.job_context import JobContext, StartPoint
 from hamlet.job.manifest_check import fingerprints
 from hamlet.job.metrics_recorder import Record
@@ -150,11 +150,11 @@ def locally(asked: Asked, input: str | None = None) -> Found:
 class Watcher:
     """Keeps what it is told; work that is repeated is an error here, where nothing dies."""
 
-    def __init__(self, then: Callable[[Told], None] = lambda told: None) -> None:
-        self.told: list[Told] = []
+    def __init__(self, then: Callable[[EpochReport], None] = lambda told: None) -> None:
+        self.told: list[EpochReport] = []
         self._then = then
 
-    def committed(self, told: Told) -> None:
+    def committed(self, told: EpochReport) -> None:
         self.told.append(told)
         self._then(told)
 

@@ -5,7 +5,8 @@ import pyarrow as pa
 import pytest
 
 from runtime.errors import WorkloadError
-from runtime.pipeline.engine import NUMERIC, Engine, aggregate
+from runtime.pipeline.engine import Engine, aggregate
+from runtime.pipeline.shard import NUMERIC
 
 COLUMNS = {
     "text": pa.array(["a", "b", "c"]),

@@ -17,10 +17,10 @@ from runtime.pipeline.aggregation import Aggregation, Answer, Change, Order, Uni
 from runtime.pipeline.blob_store import Folder
 from runtime.pipeline.block import Block
 from runtime.pipeline.dead_letter import no_dead
-from runtime.pipeline.router import Splitter
+from runtime.pipeline.router import BlockRouter
 from runtime.pipeline.routing_table import Reading, Routing
 from runtime.pipeline.shard import Settings
-from runtime.pipeline.state_segments import Saved
+from runtime.pipeline.state_segments import SavedUnit
 
 
 @dataclass
@@ -37,7 +37,7 @@ class Cluster:
     version: int = 0
     watermark: int | None = None
     since: dict[str, int] = field(default_factory=dict)
-    saved: dict[Unit, Saved] = field(default_factory=dict)
+    saved: dict[Unit, SavedUnit] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.begin(self.owners)
@@ -88,9 +88,9 @@ class Cluster:
         ]
         portions = []
         for block in blocks:  # each as if it were a task of its own
-            splitter = Splitter(self.routing, self.watermark)
-            portions.append(splitter.split([block]))
-            assert not splitter.told.late
+            router = BlockRouter(self.routing, self.watermark)
+            portions.append(router.route([block]))
+            assert not router.stats.late
         self.watermark = watermark
         order = Order(self.epoch + 1, watermark, last, change, None, self.epoch)
         answers = [

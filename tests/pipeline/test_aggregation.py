@@ -16,7 +16,7 @@ from runtime.pipeline.blob_store import Folder
 from runtime.pipeline.block import Block
 from runtime.pipeline.bound_workload import Intake
 from runtime.pipeline.dead_letter import no_dead
-from runtime.pipeline.router import Portion, Splitter
+from runtime.pipeline.router import BlockRouter, Portion
 from runtime.pipeline.routing_table import Reading
 from runtime.pipeline.shard import Settings
 
@@ -49,8 +49,8 @@ def portions(*times: int) -> list[Portion]:
         {"time": pa.array(times, pa.int64()), "type": ["A"] * rows, "g": pa.array(range(rows))},
         COLUMNS,
     )
-    splitter = Splitter(INTAKE.routing(SHARDS, 1), None)
-    return splitter.split([Block(batch, "s", np.arange(rows), no_dead())])[0]
+    router = BlockRouter(INTAKE.routing(SHARDS, 1), None)
+    return router.route([Block(batch, "s", np.arange(rows), no_dead())])[0]
 
 
 def rows(answer: Answer) -> list[tuple[int, int, float]]:
@@ -144,7 +144,7 @@ def test_without_a_folder_nothing_is_saved() -> None:
 def test_an_answer_tells_what_it_holds(tmp_path: Path) -> None:
     answer = owner(tmp_path).take(Order(0, 2 * SECOND), portions(1, 1, 9))
     assert answer.events == 3
-    assert answer.waiting == 1
-    assert answer.open_windows == 2
-    assert answer.state_bytes > 0
+    assert answer.statistics.waiting_rows == 1
+    assert answer.statistics.open_windows == 2
+    assert answer.statistics.state_bytes > 0
     assert answer.saved_bytes == sum(path.stat().st_size for path in (tmp_path / "state").iterdir())

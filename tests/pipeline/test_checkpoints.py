@@ -12,7 +12,7 @@ from runtime.pipeline.blob_store import Folder
 from runtime.pipeline.checkpoint import Checkpoints
 from runtime.pipeline.manifest import Counts, Manifest
 from runtime.pipeline.routing_table import Reading
-from runtime.pipeline.state_segments import PieceWriter, Saved
+from runtime.pipeline.state_segments import SavedUnit, SegmentWriter
 
 WORKLOAD = parse("RETURN COUNT(*) PATTERN A WITHIN 1 minute")
 
@@ -32,10 +32,10 @@ def opened(folder: Folder, *said: str) -> tuple[Checkpoints, Manifest | None]:
     return checkpoints, found
 
 
-def commit(checkpoints: Checkpoints, epoch: int, before: Saved | None = None) -> Saved:
+def commit(checkpoints: Checkpoints, epoch: int, before: SavedUnit | None = None) -> SavedUnit:
     """An epoch that logs a piece of its own after those before it."""
-    writer = PieceWriter(f"state/{epoch:09d}-0.pieces")
-    saved = (before or Saved()).logged(writer.add(pa.py_buffer(b"state of %d" % epoch), epoch))
+    writer = SegmentWriter(f"state/{epoch:09d}-0.pieces")
+    saved = (before or SavedUnit()).logged(writer.add(pa.py_buffer(b"state of %d" % epoch), epoch))
     writer.write(checkpoints.folder)
     checkpoints.commit(
         Manifest(

@@ -10,7 +10,7 @@ from runtime.language.parser import parse
 from runtime.pipeline import manifest as manifests
 from runtime.pipeline.manifest import Counts, Manifest
 from runtime.pipeline.routing_table import Reading
-from runtime.pipeline.state_segments import Damaged, Piece, Saved
+from runtime.pipeline.state_segments import CorruptCheckpoint, SavedUnit, Segment
 
 FIRST = parse("QUERY a RETURN COUNT(*) PATTERN A WITHIN 1 minute\nQUERY b RETURN COUNT(*) "
               "PATTERN SEQ(A, B+) WHERE [g] WITHIN 1 minute", "first.sase")  # fmt: skip
@@ -41,8 +41,10 @@ def manifest() -> Manifest:
         settings={"numeric": "exact", "ties": "arrival"},
         shards=8,
         units={
-            (("g",), 3): Saved(Piece("state/1", 0, 5, 2**32 - 1, None), (Piece("x", 1, 2, 3, 4),)),
-            ((), 0): Saved(),
+            (("g",), 3): SavedUnit(
+                Segment("state/1", 0, 5, 2**32 - 1, None), (Segment("x", 1, 2, 3, 4),)
+            ),
+            ((), 0): SavedUnit(),
         },
         counts=Counts(
             rows=10,
@@ -96,18 +98,18 @@ def test_every_changed_byte_is_found(manifest: Manifest) -> None:
     for place in range(0, len(raw) - 1, 7):
         data = bytearray(raw)
         data[place] ^= 1
-        with pytest.raises(Damaged, match="epochs/7 is damaged"):
+        with pytest.raises(CorruptCheckpoint, match="epochs/7 is damaged"):
             Manifest.from_bytes(bytes(data), "epochs/7")
 
 
 @pytest.mark.parametrize("length", [0, 1, 50, 100, 1000])
 def test_cut(manifest: Manifest, length: int) -> None:
-    with pytest.raises(Damaged):
+    with pytest.raises(CorruptCheckpoint):
         Manifest.from_bytes(manifest.to_bytes()[:length])
 
 
 def test_another_format(manifest: Manifest, monkeypatch: pytest.MonkeyPatch) -> None:
     raw = manifest.to_bytes()
     monkeypatch.setattr(manifests, "FORMAT", manifests.FORMAT + 1)
-    with pytest.raises(Damaged, match="another version of Hamlet"):
+    with pytest.raises(CorruptCheckpoint, match="another version of Hamlet"):
         Manifest.from_bytes(raw)

@@ -7,7 +7,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.pipeline.reorder_buffer import Buffer, Disorder, in_order, ordered
+from runtime.pipeline.reorder_buffer import Disorder, ReorderBuffer, in_order, ordered
 from runtime.types.columns import TIME
 
 
@@ -41,7 +41,7 @@ def test_any_cut_into_batches_gives_a_stable_sort(times, cuts):
 
 @given(streams, places, st.lists(st.integers(-60, 60), max_size=12), st.integers(1, 7))
 def test_any_watermarks_split_a_stream_into_late_and_ordered(times, cuts, watermarks, portion):
-    buffer, out, late, highest = Buffer(), [], [], None
+    buffer, out, late, highest = ReorderBuffer(), [], [], None
     moves = iter(watermarks)
     for batch in cut(times, cuts):
         gone = pairs(buffer.add(batch))
@@ -71,7 +71,7 @@ def test_the_largest_disorder_is_the_farthest_behind_the_newest(times, cuts):
 
 
 def test_release_gives_what_lies_before_the_watermark():
-    buffer = Buffer()
+    buffer = ReorderBuffer()
     buffer.add(events([5, 1, 3]))
     assert pairs(buffer.release(3)) == [(1, 1)]
     assert pairs(buffer.release(3)) == []
@@ -83,7 +83,7 @@ def test_release_gives_what_lies_before_the_watermark():
 
 
 def test_the_watermark_never_moves_back():
-    buffer = Buffer()
+    buffer = ReorderBuffer()
     buffer.add(events([10]))
     buffer.release(5)
     buffer.release(1)
@@ -93,14 +93,14 @@ def test_the_watermark_never_moves_back():
 def test_a_batch_in_order_is_not_copied():
     batch = events([1, 1, 2, 3])
     assert in_order(batch) is batch
-    buffer = Buffer()
+    buffer = ReorderBuffer()
     buffer.add(batch)
     out = buffer.release(9)
     assert out.column(TIME).buffers()[1].address == batch.column(TIME).buffers()[1].address
 
 
 def test_many_tiny_batches_make_few_runs():
-    buffer = Buffer()
+    buffer = ReorderBuffer()
     for i in range(2_000):
         buffer.add(events([i % 7], first=i))
     assert len(buffer._runs) < 15
@@ -109,7 +109,7 @@ def test_many_tiny_batches_make_few_runs():
 
 
 def test_a_straggler_does_not_keep_its_whole_batch_in_memory():
-    buffer = Buffer()
+    buffer = ReorderBuffer()
     for i in range(20):
         buffer.add(events([*([i] * 5_000), 10**9]))
         buffer.release(i + 1)

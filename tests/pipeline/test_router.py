@@ -1,4 +1,4 @@
-"""Blocks of rows on their way: every event reaches its shard once, in order; the rest is told."""
+"""Blocks of rows on their way: every event reaches its shard once, in order; the rest is stats."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,8 +10,9 @@ import pytest
 from runtime.language.parser import parse
 from runtime.pipeline.block import Block
 from runtime.pipeline.dead_letter import dead_rows, no_dead
+from runtime.pipeline.event_extractor import OTHER_TYPES
 from runtime.pipeline.partitioner import shards_of
-from runtime.pipeline.router import OTHER_TYPES, Portion, Splitter, joined_rows, renumbered
+from runtime.pipeline.router import BlockRouter, Portion, joined_rows, renumbered
 from runtime.pipeline.routing_table import Reading, Routing
 from runtime.types.columns import TIME, TYPE
 
@@ -40,17 +41,17 @@ def block(batch: pa.RecordBatch, dead: pa.Table | None = None, source: str = "s"
 
 def split(
     blocks: Sequence[Block], owners: int, watermark: int | None = None, workload=TWO
-) -> tuple[list[list[Portion]], Splitter]:
+) -> tuple[list[list[Portion]], BlockRouter]:
     reading = Reading(columns=blocks[0].batch.schema)
     routing = Routing.of(workload, reading, SHARDS, owners)
-    splitter = Splitter(routing, watermark)
-    return splitter.split(blocks), splitter
+    router = BlockRouter(routing, watermark)
+    return router.route(blocks), router
 
 
 @pytest.mark.parametrize("owners", [1, 2, 4, 6])
 def test_every_event_is_in_its_shard_once_and_in_order(owners: int) -> None:
     batches = [stream(200), stream(300)]
-    found, splitter = split([block(each) for each in batches], owners)
+    found, router = split([block(each) for each in batches], owners)
     routing = Routing.of(TWO, Reading(columns=batches[0].schema), SHARDS, owners)
     got: dict[tuple[int, int], list[tuple[int, str, int]]] = {}
     for owner, portions in enumerate(found):
@@ -70,13 +71,13 @@ def test_every_event_is_in_its_shard_once_and_in_order(owners: int) -> None:
             if row["type"] == "A":
                 wanted.setdefault((1, 0), []).append((time, row["type"], time))
     assert {unit: events for unit, events in got.items() if events} == wanted
-    told = splitter.told
-    assert (told.rows, told.events) == (500, 500)
-    assert (told.types, told.other_types) == ({"A", "B"}, {"Z"})
+    stats = router.stats
+    assert (stats.rows, stats.events) == (500, 500)
+    assert (stats.types, stats.other_types) == ({"A", "B"}, {"Z"})
     nulls = sum(
         1 for b in batches for row in b.to_pylist() if row["g"] is None and row["type"] != "Z"
     )
-    assert told.null_keys == Counter({"g": nulls})
+    assert stats.null_keys == Counter({"g": nulls})
 
 
 def test_portions_have_only_the_columns_of_their_route() -> None:
@@ -93,11 +94,11 @@ def test_what_is_behind_the_watermark_is_late() -> None:
             "g": pa.array([1, 2, 3, 4, 5]),
         }
     )
-    found, splitter = split([block(batch)], 1, 4_000_000)
-    told = splitter.told
-    assert (told.rows, told.events, told.newest) == (5, 1, 5_000_000)
-    assert joined_rows(told.dead)["row"].to_pylist() == [2, 3]
-    late = joined_rows(told.late).to_pylist()
+    found, router = split([block(batch)], 1, 4_000_000)
+    stats = router.stats
+    assert (stats.rows, stats.events, stats.newest) == (5, 1, 5_000_000)
+    assert joined_rows(stats.dead)["row"].to_pylist() == [2, 3]
+    late = joined_rows(stats.late).to_pylist()
     assert [(row["source"], row["row"]) for row in late] == [("s", 1), ("s", 4)]
     assert [row["reason"] for row in late] == [
         "3 s behind the watermark 1970-01-01T00:00:04.000000",
@@ -110,24 +111,24 @@ def test_what_is_behind_the_watermark_is_late() -> None:
 
 def test_at_the_watermark_is_in_time() -> None:
     batch = pa.record_batch({"time": pa.array([4]), "type": pa.array(["A"]), "g": pa.array([1])})
-    _, splitter = split([block(batch)], 1, 4_000_000)
-    assert (splitter.told.events, splitter.told.late) == (1, [])
+    _, router = split([block(batch)], 1, 4_000_000)
+    assert (router.stats.events, router.stats.late) == (1, [])
 
 
 def test_rows_that_were_dead_before_are_told() -> None:
     dead = dead_rows("s", [7, None], ["broken", "damaged"], ["{", None])
-    _, splitter = split([block(stream(3), dead)], 2)
-    assert splitter.told.rows == 4  # what is no row is not counted as one
-    assert joined_rows(splitter.told.dead).equals(dead)
+    _, router = split([block(stream(3), dead)], 2)
+    assert router.stats.rows == 4  # what is no row is not counted as one
+    assert joined_rows(router.stats.dead).equals(dead)
 
 
 def test_nothing_but_dead_rows() -> None:
     batch = pa.record_batch(
         {"time": pa.nulls(3, pa.int64()), "type": pa.array(["A"] * 3), "g": pa.array([1] * 3)}
     )
-    found, splitter = split([block(batch)], 2)
+    found, router = split([block(batch)], 2)
     assert found == [[], []]
-    assert (splitter.told.events, splitter.told.newest) == (0, None)
+    assert (router.stats.events, router.stats.newest) == (0, None)
 
 
 def test_few_names_of_other_types_are_kept() -> None:
@@ -135,8 +136,8 @@ def test_few_names_of_other_types_are_kept() -> None:
     batch = pa.record_batch(
         {"time": pa.array(range(50)), "type": pa.array(names), "g": pa.array(range(50))}
     )
-    _, splitter = split([block(batch)], 1)
-    assert len(splitter.told.other_types) == OTHER_TYPES
+    _, router = split([block(batch)], 1)
+    assert len(router.stats.other_types) == OTHER_TYPES
 
 
 def test_rows_of_a_piece_are_numbered_from_its_first() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from runtime.errors import HamletError
 from runtime.pipeline.reorder_buffer import ordered
-from runtime.pipeline.spool import CHUNK_ROWS, Spool, Store, rechunked
+from runtime.pipeline.spool import CHUNK_ROWS, BatchStore, Spool, rechunked
 from runtime.types.columns import TIME
 
 
@@ -89,7 +89,7 @@ def test_the_file_is_gone_after_an_error(tmp_path):
 
 
 def test_memory_stays_within_the_limit():
-    with Store(10_000) as store:
+    with BatchStore(10_000) as store:
         for _ in range(100):
             store.add(events(range(100)))
         assert sum(batch.nbytes for batch in store._memory) <= 10_000

@@ -4,7 +4,14 @@ import pyarrow as pa
 import pytest
 
 from runtime.pipeline.blob_store import Folder
-from runtime.pipeline.state_segments import Damaged, Piece, PieceWriter, Saved, events_of, log_of
+from runtime.pipeline.state_segments import (
+    CorruptCheckpoint,
+    SavedUnit,
+    Segment,
+    SegmentWriter,
+    events_of,
+    log_of,
+)
 
 DATA = [b"first", b"", b"the third one"]
 
@@ -15,55 +22,55 @@ def folder(tmp_path) -> Folder:
 
 
 @pytest.fixture
-def pieces(folder: Folder) -> list[Piece]:
-    writer = PieceWriter("state/1.pieces")
+def pieces(folder: Folder) -> list[Segment]:
+    writer = SegmentWriter("state/1.pieces")
     found = [writer.add(pa.py_buffer(data), n) for n, data in enumerate(DATA)]
     assert writer.write(folder) == sum(map(len, DATA))
     return found
 
 
-def test_each_is_read_by_itself(folder: Folder, pieces: list[Piece]) -> None:
+def test_each_is_read_by_itself(folder: Folder, pieces: list[Segment]) -> None:
     assert [piece.read(folder).to_pybytes() for piece in pieces] == DATA
     assert [piece.watermark for piece in pieces] == [0, 1, 2]
 
 
 def test_no_pieces_no_file(folder: Folder) -> None:
-    assert PieceWriter("state/1.pieces").write(folder) == 0
+    assert SegmentWriter("state/1.pieces").write(folder) == 0
     assert folder.names() == []
 
 
 @pytest.mark.parametrize("place", [0, 4, 5, 17])
-def test_a_changed_byte_is_found(folder: Folder, pieces: list[Piece], place: int) -> None:
+def test_a_changed_byte_is_found(folder: Folder, pieces: list[Segment], place: int) -> None:
     data = bytearray(b"".join(DATA))
     data[place] ^= 1
     folder.write("state/1.pieces", bytes(data))
     hit = 0 if place < 5 else 2
-    with pytest.raises(Damaged, match=r"state/1.pieces is damaged"):
+    with pytest.raises(CorruptCheckpoint, match=r"state/1.pieces is damaged"):
         pieces[hit].read(folder)
     assert pieces[2 - hit].read(folder).to_pybytes() == DATA[2 - hit]
 
 
 @pytest.mark.parametrize("length", [0, 5, 17])
-def test_a_cut_file_is_found(folder: Folder, pieces: list[Piece], length: int) -> None:
+def test_a_cut_file_is_found(folder: Folder, pieces: list[Segment], length: int) -> None:
     folder.write("state/1.pieces", b"".join(DATA)[:length])
-    with pytest.raises(Damaged):
+    with pytest.raises(CorruptCheckpoint):
         pieces[2].read(folder)
 
 
-def test_a_missing_file_is_found(folder: Folder, pieces: list[Piece]) -> None:
+def test_a_missing_file_is_found(folder: Folder, pieces: list[Segment]) -> None:
     folder.delete("state/1.pieces")
-    with pytest.raises(Damaged, match="is missing"):
+    with pytest.raises(CorruptCheckpoint, match="is missing"):
         pieces[0].read(folder)
 
 
-def test_saved_goes_through_json(pieces: list[Piece]) -> None:
-    only_logs = Saved().logged(pieces[0]).logged(pieces[2])
-    with_snapshot = Saved(pieces[1], (pieces[2],))
-    for saved in (Saved(), only_logs, with_snapshot):
-        assert Saved.from_json(saved.to_json()) == saved
+def test_saved_goes_through_json(pieces: list[Segment]) -> None:
+    only_logs = SavedUnit().logged(pieces[0]).logged(pieces[2])
+    with_snapshot = SavedUnit(pieces[1], (pieces[2],))
+    for saved in (SavedUnit(), only_logs, with_snapshot):
+        assert SavedUnit.from_json(saved.to_json()) == saved
     assert only_logs.log_bytes == len(DATA[0]) + len(DATA[2])
     assert with_snapshot.files == {"state/1.pieces"}
-    assert Saved().files == set()
+    assert SavedUnit().files == set()
 
 
 def test_a_log_gives_its_batches_again() -> None:

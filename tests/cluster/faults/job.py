@@ -14,7 +14,7 @@ import pyarrow as pa
 from cluster.faults import stream
 from hamlet.job import input_resolver
 from hamlet.job import job_setup as jobs
-from hamlet.job.epoch_report import Told
+from hamlet.job.epoch_report import EpochReport
 from runtime.io.reader import Needs
 from runtime.language.parser import parse
 from runtime.pipeline.bound_workload import Intake
@@ -33,7 +33,7 @@ LIMIT_S = 300.0
 class Seen:
     """What a job has told."""
 
-    told: list[Told] = field(default_factory=list)
+    told: list[EpochReport] = field(default_factory=list)
     troubles: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     moved: threading.Condition = field(default_factory=threading.Condition)
@@ -52,7 +52,7 @@ class Seen:
     def trouble(self, what: str) -> None:
         self.troubles.append(what)
 
-    def committed(self, told: Told) -> None:
+    def committed(self, told: EpochReport) -> None:
         with self.moved:
             self.told.append(told)
             self.moved.notify_all()

@@ -17,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from cluster.faults.stream import written
 from hamlet.job import input_resolver
 from hamlet.job import job_setup as jobs
-from hamlet.job.epoch_report import Told
+from hamlet.job.epoch_report import EpochReport
 from runtime.io.reader import Needs
 from runtime.language.parser import parse
 from runtime.pipeline.bound_workload import Intake
@@ -46,7 +46,7 @@ class Job:
     follow: bool = True
     last: Callable[[Job], None] = lambda job: None
     url: str = ""
-    told: list[Told] = field(default_factory=list)
+    told: list[EpochReport] = field(default_factory=list)
     troubles: list[str] = field(default_factory=list)
     outcome: jobs.Outcome | None = None
     scraped: str = ""  #: all metrics, when all was done
@@ -101,7 +101,7 @@ class Job:
     def trouble(self, what: str) -> None:
         self.troubles.append(what)
 
-    def committed(self, told: Told) -> None:
+    def committed(self, told: EpochReport) -> None:
         self.told.append(told)
 
     # ---- the run ---------------------------------------------------------------------------

@@ -85,7 +85,7 @@ def results(
     engine = Engine(text, numeric="exact", ties=ties, **options)
     events = engine.prepare(table)
     events = events.take(pc.sort_indices(pa.array(times_of(events))))  # stable
-    types = dict(engine._types())
+    types = dict(engine.bound.types)
     tables = {}
     for query in engine.workload:
         alone = Alone(query, types, ties)

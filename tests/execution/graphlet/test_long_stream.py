@@ -44,7 +44,9 @@ def results(**options: str) -> tuple[Engine, dict[str, list[dict]]]:
 
 
 def kinds(engine: Engine) -> set[bool]:
-    return {not one.can_specialize for each in engine._backend.executors for one in each.operators}
+    return {
+        not one.can_specialize for each in engine.shard.backend.executors for one in each.operators
+    }
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +65,7 @@ def test_events_are_taken_while_another_process_compiles(fresh, monkeypatch):
     monkeypatch.setattr(kernel_upgrade, "LONG_STREAM", 1)
     engine, _ = results()
     assert kinds(engine) == {False}
-    processes = [each._upgrade._compiling._process for each in engine._backend.executors]
+    processes = [each._upgrade._compiling._process for each in engine.shard.backend.executors]
     assert [each.poll() for each in processes] == [None]
     del engine
     assert processes[0].wait(120) != 0  # it stops with whoever wanted it

@@ -78,7 +78,7 @@ def stream(size: int, seed: int, gap: int = 2, groups: int = 3) -> pa.Table:
 
 def run_of(engine: Engine) -> Any:
     """The one run of the one query of an engine."""
-    (executor,) = engine._backend.executors
+    (executor,) = engine.shard.backend.executors
     (run,) = executor.operators
     return run
 

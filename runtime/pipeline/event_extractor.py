@@ -1,0 +1,132 @@
+"""Turns rows into events: checks them, sets late ones aside, and counts what it finds.
+
+Both engines read rows through it: the routers of a cluster, and the engine of one process.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from runtime.pipeline.block import Block
+from runtime.pipeline.dead_letter import dead_rows, rows_as_json
+from runtime.pipeline.latency import Panes
+from runtime.pipeline.normalize import PreparedRows, Preparer
+from runtime.pipeline.null_keys import null_keys
+from runtime.pipeline.reorder_buffer import late_mask
+from runtime.types.columns import TYPE, Mask, times_of
+
+# The names of unused types only serve a hint, and a hint is short.
+OTHER_TYPES = 8
+
+
+@dataclass
+class BlockStats:
+    """What was counted over some rows. `types` are those that a query names; of the others, a few
+    are kept."""
+
+    rows: int = 0
+    events: int = 0
+    newest: int | None = None
+    dead: list[pa.Table] = field(default_factory=list)
+    late: list[pa.Table] = field(default_factory=list)
+    null_keys: Counter[str] = field(default_factory=Counter)
+    truncated: int = 0
+    types: set[str] = field(default_factory=set)
+    other_types: set[str] = field(default_factory=set)
+    panes: list[Panes] = field(default_factory=list)  #: that hold events
+
+
+class EventExtractor:
+    """Reads the rows of one input for one workload. `keys` are the partition attributes with the
+    types of the queries that use them, `types` those that any query names."""
+
+    def __init__(
+        self,
+        preparer: Preparer,
+        keys: Mapping[str, frozenset[str]],
+        types: frozenset[str],
+    ) -> None:
+        self.preparer = preparer
+        self.stats = BlockStats()
+        self._keys = keys
+        self._types = types
+        self._truncated = preparer.clock.truncated
+
+    def carry_on(self, before: EventExtractor) -> None:
+        """Continues the counts of the extractor of another workload over the same input."""
+        self.preparer.carry_on(before.preparer)
+        self.stats, self._truncated = before.stats, before._truncated
+
+    def take_stats(self) -> BlockStats:
+        """The counts since the last call."""
+        taken, self.stats = self.stats, BlockStats()
+        return taken
+
+    def extract(self, block: Block, watermark: int | None = None) -> pa.RecordBatch:
+        """The valid events of a block. Those before the watermark are late and left out."""
+        prepared = self.prepare(block)
+        events = self._without_late(block, prepared, watermark)
+        self.observe(events)
+        return events
+
+    def prepare(self, block: Block) -> PreparedRows:
+        """Checks the rows of a block. Whether they are late is left to the caller."""
+        stats, clock = self.stats, self.preparer.clock
+        stats.rows += block.batch.num_rows + block.dead.num_rows - block.dead["row"].null_count
+        prepared = self.preparer.prepare(
+            block.batch, source=block.source, rows=block.rows, raw=block.raw
+        )
+        stats.dead += [table for table in (block.dead, prepared.dead) if table.num_rows]
+        stats.truncated += clock.truncated - self._truncated
+        self._truncated = clock.truncated
+        return prepared
+
+    def observe(self, events: pa.RecordBatch) -> None:
+        """Counts events that are in time."""
+        if not events.num_rows:
+            return
+        stats = self.stats
+        stats.events += events.num_rows
+        newest = int(times_of(events).max())
+        stats.newest = newest if stats.newest is None else max(stats.newest, newest)
+        stats.null_keys.update(null_keys(events, self._keys))
+        for name in pc.unique(events.column(TYPE)).to_pylist():
+            if name in self._types:
+                stats.types.add(name)
+            elif len(stats.other_types) < OTHER_TYPES:
+                stats.other_types.add(name)
+
+    def _without_late(
+        self, block: Block, prepared: PreparedRows, watermark: int | None
+    ) -> pa.RecordBatch:
+        late = late_mask(times_of(prepared.events), watermark)
+        if late is None:
+            return prepared.events
+        assert watermark is not None
+        self.stats.late.append(_late_rows(block, prepared, late, watermark))
+        return prepared.events.filter(pa.array(~late))
+
+
+def _late_rows(block: Block, prepared: PreparedRows, late: Mask, watermark: int) -> pa.Table:
+    """The late rows as they were read. Dead rows are not among the events, so places shift."""
+    dead = prepared.dead["row"].to_numpy()
+    places = np.flatnonzero(~np.isin(block.rows, dead))[late]
+    raw = block.raw or (lambda chosen: rows_as_json(block.batch.take(pa.array(chosen))))
+    seconds = (watermark - times_of(prepared.events)[late]) / 1e6
+    shown = _shown(watermark)
+    reasons = [f"{by:.6g} s behind the watermark {shown}" for by in seconds.tolist()]
+    rows = block.rows[places].tolist()
+    return dead_rows(block.source, rows, reasons, raw(places.tolist()))
+
+
+def _shown(micros: int) -> str:
+    try:
+        return str(np.datetime64(micros, "us"))
+    except ValueError:
+        return f"{micros} us"
