@@ -15,7 +15,7 @@ from runtime.pipeline.aggregation import Aggregation, Answer, Order, Unit
 from runtime.pipeline.blob_store import Folder
 from runtime.pipeline.router import Portion
 from runtime.pipeline.routing_table import Reading
-from runtime.pipeline.shard import Settings
+from runtime.pipeline.settings import Settings
 from runtime.pipeline.state_segments import SavedUnit
 
 REPORT_SECONDS = 0.25

@@ -38,7 +38,7 @@ from runtime.pipeline.blob_store import Folder
 from runtime.pipeline.bound_workload import Intake
 from runtime.pipeline.checkpoint import Checkpoints
 from runtime.pipeline.routing_table import Reading
-from runtime.pipeline.shard import Settings
+from runtime.pipeline.settings import Settings
 from spark_ingest import session
 from spark_ingest.arrow_export import ArrowExport
 from spark_ingest.sinks.file_sink import PartsSink

@@ -17,13 +17,13 @@ from benchmarks.baselines.ours import counts
 from benchmarks.baselines.system import Answers, Prepared, System
 from runtime.language.query import Workload
 from runtime.plan.planners import gloria, sharon
+from runtime.plan.planners.shareable_set import Family, families
 from runtime.plan.planners.sharon.benefit import benefit_weight
 from runtime.plan.planners.sharon.candidates import Candidate, candidates, sharable
 from runtime.plan.planners.sharon.conflicts import Graph, conflict_graph
 from runtime.plan.planners.sharon.finder import Valid, children
 from runtime.plan.planners.sharon.greedy import gwmin
 from runtime.plan.planners.sharon.options import subsets
-from runtime.plan.shareable_set import Family, families
 
 Figures = dict[str, float]
 Rates = Mapping[str, float]

@@ -33,7 +33,7 @@ from runtime.pipeline.bound_workload import Intake
 from runtime.pipeline.event_extractor import BlockStats
 from runtime.pipeline.router import BlockRouter, Portion
 from runtime.pipeline.routing_table import Reading
-from runtime.pipeline.shard import Settings
+from runtime.pipeline.settings import Settings
 
 EPOCHS = 5
 SHARDS = 4

@@ -26,7 +26,7 @@ from runtime.pipeline.bound_workload import Intake
 from runtime.pipeline.dead_letter import no_dead
 from runtime.pipeline.router import BlockRouter
 from runtime.pipeline.routing_table import Reading
-from runtime.pipeline.shard import Settings
+from runtime.pipeline.settings import Settings
 from spark_ingest.jars import kafka_jars
 
 # One for each kernel: queries that share, adjacent conditions, trends that move, and all else.

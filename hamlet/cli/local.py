@@ -25,7 +25,7 @@ from runtime.optimizer.model_report import ModelMetrics
 from runtime.pipeline.engine import Engine
 from runtime.pipeline.manifest import Counts
 from runtime.pipeline.routing_table import Reading
-from runtime.pipeline.shard import Settings
+from runtime.pipeline.settings import Settings
 from runtime.plan.planner import plan as planned
 from runtime.plan.sharing_plan import Plan
 from runtime.report.run_log import RunLog

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hamlet.job.input_resolver import InputOptions
     from hamlet.job.job_options import JobOptions
     from runtime.language.query import Workload
-    from runtime.pipeline.shard import Settings
+    from runtime.pipeline.settings import Settings
     from runtime.types.schema import Schema
 
 EXAMPLES = examples(
@@ -128,7 +128,7 @@ def _read_queries(request: RunRequest) -> Workload:
 
 def _settings(request: RunRequest) -> Settings:
     from hamlet.cli.plan_file import read_plan
-    from runtime.pipeline.shard import Settings
+    from runtime.pipeline.settings import Settings
 
     output, sharing = request.output, request.sharing
     return Settings(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from hamlet.cli.enums import EngineName, Numeric, OutputFormat, PlannerChoice, Sharing
+from hamlet.cli.job_log import ADDRESS
 from hamlet.cli.run_flags import InputFlags, OutputFlags, RuntimeFlags, SharingFlags
-from hamlet.cli.submit_entrypoint import ADDRESS
 from runtime.errors import HamletError, InputError
 
 

@@ -21,7 +21,7 @@ from hamlet.cli.enums import (
     TiesChoice,
     TimeUnit,
 )
-from hamlet.cli.submit_entrypoint import ADDRESS
+from hamlet.cli.job_log import ADDRESS
 
 INPUT, RESULTS, RUNTIME = "Input", "Results", "Runtime"
 

@@ -25,6 +25,7 @@ from hamlet.cli.durations import parse_duration
 from hamlet.cli.exit_codes import FAILURE, exit_with
 from hamlet.cli.flag_groups import ungrouped
 from hamlet.cli.help import examples, prose
+from hamlet.cli.job_log import MARK, JobLog
 from hamlet.cli.ray_dashboard import (
     NAME,
     Address,
@@ -34,7 +35,6 @@ from hamlet.cli.ray_dashboard import (
     stop_jobs_named,
 )
 from hamlet.cli.stderr import Notices
-from hamlet.cli.submit_entrypoint import MARK, JobLog
 
 if TYPE_CHECKING:
     from ray.job_submission import JobSubmissionClient

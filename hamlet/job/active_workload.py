@@ -8,7 +8,7 @@ from hamlet.job.job_context import JobContext, StartPoint
 from hamlet.job.workload_changes import WorkloadChanges
 from runtime.optimizer.optimizer import WorkloadSnapshot
 from runtime.pipeline.aggregation import Change
-from runtime.pipeline.shard import Settings
+from runtime.pipeline.settings import Settings
 from runtime.plan.planner import extended
 from runtime.plan.planner import plan as planned
 from runtime.plan.policy import Policy

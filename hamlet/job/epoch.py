@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from hamlet.job.epoch_reader import Read
-from hamlet.job.tracing import Span
+from hamlet.job.span import Span
 from runtime.pipeline.aggregation import Answer, Order
 from runtime.pipeline.bound_workload import Intake
 from runtime.pipeline.manifest import Manifest

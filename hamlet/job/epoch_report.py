@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from hamlet.job.epoch import Epoch, Finished
 from hamlet.job.epoch_reader import Read
-from hamlet.job.tracing import Span
+from hamlet.job.span import Span
 from runtime.pipeline.aggregation import Answer
 from runtime.pipeline.manifest import Counts
 from runtime.pipeline.shard import ShardStatistics

@@ -14,7 +14,7 @@ from runtime.pipeline.bound_workload import Intake
 from runtime.pipeline.checkpoint import Checkpoints
 from runtime.pipeline.manifest import Manifest
 from runtime.pipeline.routing_table import Routing
-from runtime.pipeline.shard import Settings
+from runtime.pipeline.settings import Settings
 from spark_ingest.sinks.sink import EpochSink, ReplayPoint
 from spark_ingest.sources.source import StreamSource
 

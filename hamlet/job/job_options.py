@@ -7,7 +7,7 @@ from pathlib import Path
 
 from runtime.metrics.http_server import LOOPBACK
 from runtime.metrics.snapshot import MetricsListener
-from runtime.pipeline.shard import Settings
+from runtime.pipeline.settings import Settings
 from spark_ingest.session import SparkSize
 
 

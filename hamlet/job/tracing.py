@@ -9,8 +9,6 @@ checkpoint.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from runtime.errors import HamletError
@@ -22,16 +20,6 @@ ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"
 EXPORTER = "OTEL_TRACES_EXPORTER"
 SERVICE = "hamlet"
 NANOSECONDS = 10**9
-
-
-@dataclass(frozen=True)
-class Span:
-    """One stage of an epoch. Times are Unix times."""
-
-    name: str
-    began: float
-    ended: float
-    attributes: Mapping[str, str | int] = field(default_factory=dict)
 
 
 def is_wanted() -> bool:

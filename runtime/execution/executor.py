@@ -32,7 +32,8 @@ from runtime.plan.assignment import describe_plan, make_physical_plan, restore_n
 from runtime.plan.decisions import Decisions
 from runtime.plan.observations import Seen
 from runtime.plan.operators.declaration import PlanContext
-from runtime.plan.physical_plan import NodeKey, OperatorNode, PhysicalPlan, PlanDifference
+from runtime.plan.operators.operator_node import NodeKey, OperatorNode
+from runtime.plan.physical_plan import PhysicalPlan, PlanDifference
 from runtime.plan.policy import Policy
 from runtime.plan.sharing_plan import Plan
 

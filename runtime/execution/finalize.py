@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from runtime.execution.column import Doubles, Mask, from_whole_order
-from runtime.execution.exact.rationals import square_root
+from runtime.execution.rationals import square_root
 from runtime.execution.wide_float import STEP
 from runtime.execution.wide_float_column import Numbers
 from runtime.execution.window_partials import Block, Extremes

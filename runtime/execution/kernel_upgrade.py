@@ -9,7 +9,8 @@ import pyarrow as pa
 from runtime.execution.background_compile import BackgroundCompile, CompileRequest
 from runtime.execution.context import ExecutorContext
 from runtime.execution.operator import Operator
-from runtime.plan.physical_plan import NodeKey, PhysicalPlan
+from runtime.plan.operators.operator_node import NodeKey
+from runtime.plan.physical_plan import PhysicalPlan
 from runtime.plan.sharing_plan import Plan
 
 # From how many events on a kernel for just this workload is worth the seconds to compile it, which

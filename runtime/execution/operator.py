@@ -18,7 +18,7 @@ from runtime.execution.context import OperatorContext
 from runtime.execution.window_partials import Closed
 from runtime.plan.cost_model import Samples
 from runtime.plan.decisions import Decisions
-from runtime.plan.physical_plan import OperatorNode
+from runtime.plan.operators.operator_node import OperatorNode
 from runtime.plan.policy import Policy
 
 Arrays: TypeAlias = dict[str, npt.NDArray[Any]]

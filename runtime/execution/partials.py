@@ -21,7 +21,7 @@ from runtime.types.time_codec import Clock
 
 #: Of one query: columns from the compiled engine, a mapping from the exact one.
 Partial: TypeAlias = Block | dict[Group, Totals]
-Partials: TypeAlias = dict[str, Partial]
+Partials: TypeAlias = Mapping[str, Partial]
 
 
 def combine(
@@ -43,7 +43,7 @@ def merged(partials: Sequence[Partials], queries: Iterable[Query]) -> Partials:
     """Partials of the same windows as one, which are smaller together."""
     if len(partials) == 1:
         return partials[0]
-    together: Partials = {}
+    together: dict[str, Partial] = {}
     for query in queries:
         found = [each[query.name] for each in partials if query.name in each]
         if found:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -18,7 +18,7 @@ from runtime.errors import HamletError
 from runtime.language.query import Query
 from runtime.types.time_codec import Clock
 
-VERSION = 3
+VERSION = 4
 _MARK = b"hamlet.checkpoint"
 _CLOCK = "__clock__"
 _SCHEMA = pa.schema(
@@ -52,10 +52,10 @@ class Header:
     watermark: int | None
     newest: int | None
     arrivals: int
-    late_rows: int
-    null_keys: dict[str, int]
-    rows: int
-    dead: dict[str, int]
+    late_rows: int = 0
+    null_keys: dict[str, int] = field(default_factory=dict)
+    rows: int = 0
+    dead: dict[str, int] = field(default_factory=dict)
 
 
 def write(parts: Iterable[Part]) -> bytes:
@@ -83,7 +83,10 @@ def read(data: bytes) -> list[Part]:
         raise HamletError("this Arrow file is no checkpoint")
     version = metadata[_MARK].decode()
     if version != str(VERSION):
-        raise HamletError(f"the checkpoint has format {version}, this version reads {VERSION}")
+        raise HamletError(
+            f"the checkpoint has format {version}, this version reads format {VERSION}",
+            "start from the beginning with another --checkpoint folder",
+        )
     if metadata.get(b"hamlet.digest") != _digest(table):
         raise HamletError("the checkpoint is damaged: its digest does not fit")
     return [

@@ -20,7 +20,8 @@ from runtime.language.query import Query, Workload
 from runtime.pipeline.blob_store import Folder
 from runtime.pipeline.router import Portion
 from runtime.pipeline.routing_table import Reading, routes_of
-from runtime.pipeline.shard import Settings, Shard, ShardStatistics
+from runtime.pipeline.settings import Settings
+from runtime.pipeline.shard import Shard, ShardStatistics
 from runtime.pipeline.state_segments import SavedUnit, SegmentWriter, events_of, log_of
 from runtime.plan.decisions import Decisions, merged
 from runtime.plan.observations import Seen

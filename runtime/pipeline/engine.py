@@ -31,7 +31,8 @@ from runtime.pipeline.event_extractor import EventExtractor
 from runtime.pipeline.normalize import Preparer, Raw, Rows
 from runtime.pipeline.reorder_buffer import split_late
 from runtime.pipeline.routing_table import Reading
-from runtime.pipeline.shard import Settings, Shard, check_choice
+from runtime.pipeline.settings import Settings, check_choice
+from runtime.pipeline.shard import Shard
 from runtime.pipeline.shard_state import SavedShard, check_compatible
 from runtime.plan.cost_model import Samples
 from runtime.plan.decisions import Decisions
@@ -261,9 +262,9 @@ class Engine:
             raise HamletError("there is nothing to save before the first event")
         return self.shard.save(
             rows=self.preparer.rows,
-            dead=self.preparer.dead,
+            dead=dict(self.preparer.dead),
             late_rows=self.late_rows,
-            null_keys=self.null_keys,
+            null_keys=dict(self.null_keys),
         )
 
     def restore(self, data: bytes) -> None:
@@ -272,7 +273,8 @@ class Engine:
         if self._bound is not None:
             raise HamletError("only an engine that has seen no event can take up a checkpoint")
         saved = SavedShard.read(data, self.shard.reading)
-        check_compatible(self.shard, saved.header)
+        shard = self.shard
+        check_compatible(saved.header, shard.settings, shard.reading, shard.workload)
         bound = self._bind(saved.reading)
         self.shard.restore(saved)
         self._bound, self._extractor = bound, bound.extractor()

@@ -6,7 +6,7 @@ as in a bounded input that nobody has read to its end, they are spooled instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,56 +18,18 @@ from runtime.execution.context import ExecutionOptions
 from runtime.execution.exact.backend import PlainBackend
 from runtime.execution.exact.executor import FOREVER
 from runtime.execution.partials import Partials, merged
+from runtime.execution.state_file import Header, fingerprint
 from runtime.language.query import Query, Workload
 from runtime.pipeline.reorder_buffer import ReorderBuffer, ordered
 from runtime.pipeline.routing_table import Reading
-from runtime.pipeline.shard_state import SavedShard, check_compatible, save_shard
+from runtime.pipeline.settings import Settings
+from runtime.pipeline.shard_state import SavedShard, check_compatible, input_of, write_shard
 from runtime.pipeline.spool import Spool
 from runtime.plan.decisions import Decisions
 from runtime.plan.observations import Seen
-from runtime.plan.operators.graphlet.shared_subpattern import check_plan
 from runtime.plan.policy import Policy
 from runtime.plan.sharing_plan import Plan
 from runtime.types.columns import TIME, TYPE, times_of
-
-NUMERIC = ("float", "exact")
-CHOICES: Mapping[str, tuple[str, ...]] = {
-    "numeric": NUMERIC,
-    "ties": ("strict", "arrival"),
-    "sharing": ("dynamic", "always", "never"),
-    "kernels": ("auto", "general", "exact"),
-}
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How queries are computed. With a `planner`, the plan is made anew when the stream changes;
-    without one it stays."""
-
-    numeric: str = "float"
-    ties: str = "strict"
-    sharing: str = "dynamic"
-    kernels: str = "auto"
-    plan: Plan | None = None
-    planner: str | None = None
-
-    def __post_init__(self) -> None:
-        for name, known in CHOICES.items():
-            check_choice(name, getattr(self, name), known)
-
-    def check_plan(self, plan: Plan, queries: tuple[Query, ...]) -> None:
-        """Rejects a plan that these queries cannot follow."""
-        if not isinstance(plan, Plan):
-            raise HamletError(f"the plan must be a Plan, but is {plan!r}", "Plan.read takes a dict")
-        if self.numeric != "float":
-            raise HamletError("the exact engine shares nothing, so it takes no plan")
-        check_plan(plan, queries)
-
-
-def check_choice(what: str, value: str | None, known: tuple[str | None, ...]) -> None:
-    if value not in known:
-        choices = ", ".join(one for one in known if one is not None)
-        raise HamletError(f"{what} is `{value}`, but must be one of {choices}")
 
 
 @dataclass(frozen=True)
@@ -267,7 +229,18 @@ class Shard:
     def save(self, **counts: Any) -> bytes:
         """All state, as an Arrow file. `counts` are those of the rows, kept in its header."""
         self._unspool()
-        return save_shard(self, **counts)
+        header = Header(
+            queries={query.name: fingerprint(query) for query in self.workload},
+            ties=self.settings.ties,
+            input=input_of(self.reading),
+            numeric=self.settings.numeric,
+            watermark=self.watermark,
+            newest=self.newest,
+            arrivals=self.arrivals,
+            **counts,
+        )
+        waiting = self.buffer.batches(), self.schema
+        return write_shard(header, self.reading, waiting, self.backend.save())
 
     @classmethod
     def restored(
@@ -281,7 +254,7 @@ class Shard:
         """Continues from a checkpoint, before the first event. Queries that are not in it count
         from here on; those that are only in it are dropped."""
         header = saved.header
-        check_compatible(self, header)
+        check_compatible(header, self.settings, self.reading, self.workload)
         self.backend.load_first(saved.parts)
         self.bind(saved.reading)
         self.newest, self.arrivals = header.newest, header.arrivals

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from runtime.errors import HamletError
 from runtime.execution import state_file
 from runtime.execution.state_file import Header, Part, columns_and_clock, columns_with_clock
+from runtime.language.query import Workload
 from runtime.pipeline.routing_table import Reading
-
-if TYPE_CHECKING:
-    from runtime.pipeline.shard import Shard
+from runtime.pipeline.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -39,41 +40,27 @@ class SavedShard:
         )
 
 
-def save_shard(
-    shard: Shard,
-    *,
-    rows: int = 0,
-    dead: Mapping[str, int] | None = None,
-    late_rows: int = 0,
-    null_keys: Mapping[str, int] | None = None,
+def write_shard(
+    header: Header,
+    reading: Reading,
+    waiting: tuple[list[pa.RecordBatch], pa.Schema],
+    state: Iterable[Part],
 ) -> bytes:
-    reading = shard.reading
-    header = Header(
-        queries={query.name: state_file.fingerprint(query) for query in shard.workload},
-        ties=shard.settings.ties,
-        input=_input(reading),
-        numeric=shard.settings.numeric,
-        watermark=shard.watermark,
-        newest=shard.newest,
-        arrivals=shard.arrivals,
-        late_rows=late_rows,
-        null_keys=dict(null_keys or {}),
-        rows=rows,
-        dead=dict(dead or {}),
-    )
+    """`waiting` are the events ahead of the watermark, `state` is that of the operators."""
     columns = columns_with_clock(reading.columns, reading.written())
-    waiting = state_file.batches_to_bytes(shard.buffer.batches(), shard.schema)
     parts = [
         Part("header", asdict(header)),
         Part("columns", columns.serialize().to_pybytes()),
-        Part("waiting", waiting),
+        Part("waiting", state_file.batches_to_bytes(*waiting)),
     ]
-    return state_file.write([*parts, *shard.backend.save()])
+    return state_file.write([*parts, *state])
 
 
-def check_compatible(shard: Shard, header: Header) -> None:
+def check_compatible(
+    header: Header, settings: Settings, reading: Reading, workload: Workload
+) -> None:
     """Rejects a checkpoint that was made with other settings or other queries."""
-    settings, own = shard.settings, _input(shard.reading)
+    own = input_of(reading)
     if header.numeric != settings.numeric:
         raise HamletError(
             f"the checkpoint has {header.numeric} numbers, this engine {settings.numeric}"
@@ -83,12 +70,12 @@ def check_compatible(shard: Shard, header: Header) -> None:
             f"the checkpoint was made with ties {header.ties} and time column, type column "
             f"and unit {header.input}; this engine has ties {settings.ties} and {own}"
         )
-    for query in shard.workload:
+    for query in workload:
         known = header.queries.get(query.name)
         if known is not None and known != state_file.fingerprint(query):
             hint = "give the changed query a new name, then it counts from here on"
             raise HamletError(f"`{query.name}` is not the query of the checkpoint", hint)
 
 
-def _input(reading: Reading) -> list[str | None]:
+def input_of(reading: Reading) -> list[str | None]:
     return [reading.time_column, reading.type_column, reading.time_unit]

@@ -11,8 +11,9 @@ import pyarrow as pa
 from runtime.language.parser import parse
 from runtime.language.query import Query
 from runtime.plan.operators.declaration import OperatorDeclaration, PlanContext, Types
+from runtime.plan.operators.operator_node import OperatorNode
 from runtime.plan.operators.operator_registry import BY_NAME, OPERATORS
-from runtime.plan.physical_plan import OperatorNode, PhysicalPlan, Rejection
+from runtime.plan.physical_plan import PhysicalPlan, Rejection
 from runtime.template.query_groups import routing_groups
 from runtime.types.attribute_kinds import Kind
 

@@ -17,8 +17,8 @@ from runtime.plan.operators.graphlet.declaration import GRAPHLET
 from runtime.plan.operators.graphlet.group_split import ALWAYS
 from runtime.plan.operators.graphlet.layout import Layout
 from runtime.plan.operators.graphlet.row_class import Form
-from runtime.plan.operators.graphlet.shared_subpattern import Part, adjoins
-from runtime.plan.physical_plan import NodeKey, OperatorNode
+from runtime.plan.operators.graphlet.shared_subpattern import Part, adjoins, parts_of
+from runtime.plan.operators.operator_node import NodeKey, OperatorNode
 from runtime.plan.sharing_plan import Plan
 from runtime.plan.statistics import Statistics
 from runtime.template.query_groups import routing_groups
@@ -68,7 +68,7 @@ class Estimate:
 
 
 def work_of(node: OperatorNode, statistics: Statistics) -> Work:
-    queries, parts = node.queries, node.shared_parts
+    queries, parts = node.queries, parts_of(node.shared_parts, node.queries)
     layout = Layout(queries, (ALWAYS,) * len(queries), "dynamic", parts=parts)
     shares = statistics.shares(layout.types)
     enter = state = repeat = 0.0

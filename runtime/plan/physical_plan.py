@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
-from runtime.language.query import Query
-from runtime.plan.operators.graphlet.shared_subpattern import Part
+from runtime.plan.operators.operator_node import OperatorNode
 
 
 class Rejection(NamedTuple):
@@ -20,51 +19,6 @@ class Rejection(NamedTuple):
 
     operator: str
     obstacles: tuple[str, ...]
-
-
-NodeKey: TypeAlias = tuple[str, tuple[str, ...], tuple[int | None, ...], tuple[Part, ...]]
-
-
-@dataclass(frozen=True)
-class OperatorNode:
-    """One operator and the queries that it evaluates together, all of one routing group.
-
-    `since` has, for each query, the start of the first window that it reports; None: all of them.
-    `shared_parts` are sub-patterns of several types that queries share as one step.
-    `window_strategy` says how overlapping windows are kept. `retired` queries have left: the state
-    of the others is laid out around theirs, so they stay in the node and report nothing.
-    `reason` says why these queries form a node of their own, if that needs saying."""
-
-    operator: str
-    queries: tuple[Query, ...]
-    since: tuple[int | None, ...]
-    shared_parts: tuple[Part, ...] = ()
-    window_strategy: str = "auto"
-    retired: frozenset[str] = frozenset()
-    reason: str = ""
-
-    @cached_property
-    def key(self) -> NodeKey:
-        """Equal for nodes whose state is laid out alike."""
-        return self.operator, self.names, self.since, self.shared_parts
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        return tuple(query.name for query in self.queries)
-
-    @property
-    def active(self) -> tuple[Query, ...]:
-        """The queries that it reports."""
-        return tuple(query for query in self.queries if query.name not in self.retired)
-
-    @property
-    def partition_by(self) -> tuple[str, ...]:
-        return self.queries[0].partition_by
-
-    @property
-    def aggregates(self) -> Mapping[str, tuple[str, ...]]:
-        """What each query computes."""
-        return {q.name: tuple(measure.text for measure in q.measures) for q in self.active}
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,14 @@ from runtime.language.query import Query
 from runtime.plan.assignment import assumed_types, make_physical_plan
 from runtime.plan.cost_coefficients import Prices
 from runtime.plan.estimate import Estimate
-from runtime.plan.lowering import accepted
 from runtime.plan.operators.declaration import PlanContext
 from runtime.plan.operators.graphlet.eligibility import supports
 from runtime.plan.physical_plan import PhysicalPlan
 from runtime.plan.planners.gloria.patterns import Loop, flat
+from runtime.plan.planners.lowering import accepted
 from runtime.plan.planners.registry import PLANNERS, Draft
+from runtime.plan.planners.shareable_set import Family, families
 from runtime.plan.share_groups import planned_groups
-from runtime.plan.shareable_set import Family, families
 from runtime.plan.sharing_plan import Plan, SharedPart
 from runtime.plan.statistics import Statistics
 

@@ -8,7 +8,7 @@ import pytest
 from ray.job_submission import JobStatus
 
 from hamlet.cli import submit
-from hamlet.cli.submit_entrypoint import MARK
+from hamlet.cli.job_log import MARK
 
 URL = "http://127.0.0.1:1"
 

@@ -29,7 +29,7 @@ from runtime.pipeline.dead_letter import no_dead
 from runtime.pipeline.engine import Engine
 from runtime.pipeline.manifest import Counts
 from runtime.pipeline.routing_table import Reading
-from runtime.pipeline.shard import Settings
+from runtime.pipeline.settings import Settings
 from spark_ingest.arrow_export import ArrowExport
 from spark_ingest.sinks.file_sink import WholeSink
 from spark_ingest.sinks.sink import DEAD_LETTER, LATE, EpochSink

@@ -11,7 +11,7 @@ from cluster.jobs import Asked, assert_same, assert_same_beside, locally, on_clu
 from cluster.streams import FORMATS, RIDES, pieces, rides, shuffled, write_csv, write_parquet
 from runtime.errors import InputError
 from runtime.language.parser import parse
-from runtime.pipeline.shard import Settings
+from runtime.pipeline.settings import Settings
 from runtime.types.attribute_kinds import Kind, kind_of
 from spark_ingest.sources.segments import SegmentSource
 from spark_ingest.sources.stream_inputs import GeneratedFeed

@@ -16,7 +16,7 @@ from cluster.jobs import Asked, Found, engine_of, followed, joined
 from cluster.streams import FORMATS, RIDES, pieces, rides, shuffled, write_csv, write_parquet
 from runtime.language.parser import parse
 from runtime.pipeline.dead_letter import rows_as_json
-from runtime.pipeline.shard import Settings
+from runtime.pipeline.settings import Settings
 from spark_ingest.sources.files import FileSource
 
 SECOND = 1_000_000

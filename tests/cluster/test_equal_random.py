@@ -15,7 +15,7 @@ from engine.test_against_enumerator import refused
 from oracle.choices import Size
 from oracle.random_cases import EVENT_BYTES, HEAD_BYTES, Case, make_case
 from oracle.random_queries import QUERY_BYTES
-from runtime.pipeline.shard import Settings
+from runtime.pipeline.settings import Settings
 from runtime.plan.planner import NAMES
 
 SIZE = Size(queries=8, events=16)

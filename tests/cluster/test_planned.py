@@ -13,7 +13,7 @@ from actors.actor_pool import ActorPool
 from cluster.jobs import Asked, engine_of, followed, joined
 from cluster.streams import write_parquet
 from runtime.language.parser import parse
-from runtime.pipeline.shard import Settings
+from runtime.pipeline.settings import Settings
 
 TEXT = "\n".join(
     f"QUERY q{n} RETURN COUNT(*) AS n, SUM(T.x) AS x PATTERN SEQ(A{n}, (SEQ(P, T))+, C{n}) "

@@ -234,7 +234,7 @@ def test_what_is_no_checkpoint_is_refused(numeric: str) -> None:
 def test_another_format_is_refused() -> None:
     table = pa.ipc.open_file(saved()).read_all()
     older = {**table.schema.metadata, b"hamlet.checkpoint": b"1"}
-    with pytest.raises(HamletError, match="has format 1, this version reads 3"):
+    with pytest.raises(HamletError, match="has format 1, this version reads format 4"):
         restored(written(table.replace_schema_metadata(older)))
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.execution.exact.rationals import (
+from runtime.execution.rationals import (
     FRACTION_BITS,
     as_double,
     decimal_text,

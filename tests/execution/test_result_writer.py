@@ -12,10 +12,10 @@ import pytest
 from execution.columns import column, values_of
 from runtime.execution.column import Cells, whole_order
 from runtime.execution.exact import executor as plain
-from runtime.execution.exact.rationals import whole
 from runtime.execution.exact.results import ExactWriter, Merge
 from runtime.execution.exact.trends import Totals
 from runtime.execution.partition_index import Keys
+from runtime.execution.rationals import whole
 from runtime.execution.result_writer import FloatWriter
 from runtime.execution.wide_float_column import Numbers
 from runtime.execution.window_partials import Closed, Extremes, merge

@@ -14,7 +14,7 @@ from runtime.io.reader import Needs
 from runtime.language.parser import parse
 from runtime.pipeline.manifest import Counts, Manifest
 from runtime.pipeline.routing_table import Reading
-from runtime.pipeline.shard import Settings
+from runtime.pipeline.settings import Settings
 
 COLUMNS = pa.schema([("time", pa.int64()), ("type", pa.string())])
 A = "QUERY a RETURN COUNT(*) AS n PATTERN A+ WITHIN 1 minute\n"

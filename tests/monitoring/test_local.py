@@ -16,7 +16,7 @@ from hamlet.cli.stderr import Notices
 from runtime.language.parser import parse
 from runtime.metrics.prometheus import PrometheusCollector
 from runtime.metrics.snapshot import MetricsSnapshot
-from runtime.pipeline.shard import Settings
+from runtime.pipeline.settings import Settings
 
 
 class Kept:

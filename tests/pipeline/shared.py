@@ -19,7 +19,7 @@ from runtime.pipeline.block import Block
 from runtime.pipeline.dead_letter import no_dead
 from runtime.pipeline.router import BlockRouter
 from runtime.pipeline.routing_table import Reading, Routing
-from runtime.pipeline.shard import Settings
+from runtime.pipeline.settings import Settings
 from runtime.pipeline.state_segments import SavedUnit
 
 

@@ -18,7 +18,7 @@ from runtime.pipeline.bound_workload import Intake
 from runtime.pipeline.dead_letter import no_dead
 from runtime.pipeline.router import BlockRouter, Portion
 from runtime.pipeline.routing_table import Reading
-from runtime.pipeline.shard import Settings
+from runtime.pipeline.settings import Settings
 
 WORKLOAD = parse("RETURN g, COUNT(*) AS n PATTERN A+ GROUP-BY g WITHIN 10 seconds")
 COLUMNS = pa.schema([("time", pa.int64()), ("type", pa.string()), ("g", pa.int64())])

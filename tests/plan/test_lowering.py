@@ -6,11 +6,11 @@ import pytest
 
 from execution.graphlet.sequences import TYPES, cut, results, stream, workload
 from runtime.language.parser import parse
-from runtime.plan.lowering import accepted, of_gloria, of_sharon
 from runtime.plan.operators.graphlet.eligibility import supports
 from runtime.plan.planners import gloria, sharon
-from runtime.plan.shareable_set import Family
-from runtime.plan.shareable_set import families as all_families
+from runtime.plan.planners.lowering import accepted, of_gloria, of_sharon
+from runtime.plan.planners.shareable_set import Family
+from runtime.plan.planners.shareable_set import families as all_families
 from runtime.plan.sharing_plan import Plan, SharedPart
 
 SEEDS = range(40)

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from runtime.errors import HamletError
 from runtime.execution.exact.executor import Moment, PlainExecutor
-from runtime.execution.exact.results import Merge
-from runtime.execution.partials import Partials
+from runtime.execution.exact.results import Group, Merge
+from runtime.execution.exact.trends import Totals
 from runtime.execution.state_file import Part
 from runtime.language.query import Query, Workload
 from runtime.plan.cost_model import Samples
@@ -57,7 +57,7 @@ class PlainBackend:
     def sweep(self, watermark: int) -> None:
         """Windows end at `close`."""
 
-    def close(self, watermark: int, workload: Workload) -> Partials:
+    def close(self, watermark: int, workload: Workload) -> dict[str, dict[Group, Totals]]:
         """What the windows that end by the watermark have come to, by query."""
         merge = Merge(workload)
         for executor in self._executors.values():

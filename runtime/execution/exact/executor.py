@@ -12,7 +12,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
-from runtime.execution.exact.machine import Machine, MatchedEvent, Row
+from runtime.execution.exact.machine import Machine
+from runtime.execution.exact.matched_event import MatchedEvent, Row
 from runtime.execution.exact.state_codec import load_trends, load_values, save_trends, save_values
 from runtime.execution.exact.trends import Totals, Trends
 from runtime.execution.state_file import Part

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.execution.exact.rationals import greatest, least
+from runtime.execution.rationals import greatest, least
 from runtime.language.query import Fold, Lane
 
 Lanes = list[Any]

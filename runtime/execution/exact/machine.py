@@ -19,24 +19,17 @@ from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from runtime.execution.exact.lanes import Lanes, no_lanes
+from runtime.execution.exact.matched_event import MatchedEvent, Row
 from runtime.execution.exact.negation import DEAD, Negations, Progress, passes
-from runtime.execution.exact.rationals import greatest, least, whole
+from runtime.execution.rationals import greatest, least, whole
 from runtime.language import ast as s
 from runtime.language.ambiguity import needs_subsets
 from runtime.language.automaton import OPEN, SHUT, Guard, either
 from runtime.language.query import Fold, Lane, Query
 from runtime.language.row_eval import Function, compile_expression
 
-Row: TypeAlias = tuple[Any, ...]
 #: The number of a lane, its fold, the place of its attribute, and what a value adds to a sum.
 Touch: TypeAlias = tuple[int, Fold, int | None, Callable[[Any], int]]
-
-
-class MatchedEvent(NamedTuple):
-    """An event as one query sees it: the positions it can sit in, as bits, and its values."""
-
-    mask: int
-    row: Row
 
 
 class Subset:

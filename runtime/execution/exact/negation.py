@@ -16,7 +16,7 @@ from runtime.language.automaton import Automaton, Guard, Template
 from runtime.language.row_eval import Function
 
 if TYPE_CHECKING:
-    from runtime.execution.exact.machine import MatchedEvent
+    from runtime.execution.exact.matched_event import MatchedEvent
 
 
 class Thread(NamedTuple):

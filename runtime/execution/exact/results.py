@@ -15,9 +15,9 @@ import pyarrow as pa
 
 from runtime.execution.exact.executor import WindowTotals
 from runtime.execution.exact.lanes import add_lanes
-from runtime.execution.exact.rationals import as_double, decimal_text, log2, rational
 from runtime.execution.exact.trends import Totals
 from runtime.execution.finalize import FINALIZERS
+from runtime.execution.rationals import as_double, decimal_text, log2, rational
 from runtime.language import ast as s
 from runtime.language.aggregates import ResultKind
 from runtime.language.query import Measure, OutputColumn, Query

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from runtime.execution.exact.lanes import Bundle, Lanes
-from runtime.execution.exact.machine import Machine, MatchedEvent, Subset, SubsetStep, TrendState
+from runtime.execution.exact.machine import Machine, Subset, SubsetStep, TrendState
+from runtime.execution.exact.matched_event import MatchedEvent
 from runtime.execution.exact.negation import DEAD, Progress, passes
 from runtime.language.automaton import Guard
 from runtime.language.query import Semantics

@@ -13,8 +13,8 @@ from runtime.execution.operators.range_index.operator import start_range_index
 from runtime.plan.operators.general import GENERAL
 from runtime.plan.operators.graphlet.declaration import GRAPHLET
 from runtime.plan.operators.next_match import NEXT_MATCH
+from runtime.plan.operators.operator_node import OperatorNode
 from runtime.plan.operators.range_index.declaration import RANGE_INDEX
-from runtime.plan.physical_plan import OperatorNode
 
 IMPLEMENTATIONS: Mapping[str, Callable[[OperatorNode, OperatorContext], Operator]] = {
     GRAPHLET.name: start_graphlet,

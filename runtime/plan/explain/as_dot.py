@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from runtime.plan.explain.phrases import shortened
 
 if TYPE_CHECKING:
-    from runtime.plan.explain.explanation import Explanation, StepPlan, TypePlan
+    from runtime.plan.explain.explanation_sections import ExplanationSections, StepPlan, TypePlan
 
 HEAD = """digraph template {
   rankdir=LR;
@@ -15,7 +15,7 @@ HEAD = """digraph template {
   edge [fontname="Helvetica", fontsize=10];"""
 
 
-def as_dot(explanation: Explanation) -> str:
+def as_dot(explanation: ExplanationSections) -> str:
     lines = [HEAD]
     names = {type_.type for type_ in explanation.template.types}
     for type_ in explanation.template.types:
@@ -54,7 +54,7 @@ def _step(step: StepPlan) -> str:
     return f"  {_quoted(step.source)} -> {_quoted(step.target)} [{', '.join(looks)}];"
 
 
-def _forbidden(explanation: Explanation) -> list[str]:
+def _forbidden(explanation: ExplanationSections) -> list[str]:
     """Dashed: the steps inside a NOT, and from its ends to what may not follow it."""
     found: dict[str, None] = {}
     for negation in (n for query in explanation.queries for n in query.negations):
@@ -66,7 +66,7 @@ def _forbidden(explanation: Explanation) -> list[str]:
     return list(found)
 
 
-def _operators(explanation: Explanation) -> list[str]:
+def _operators(explanation: ExplanationSections) -> list[str]:
     """The physical plan: a note for each operator with its queries."""
     lines = ["  subgraph cluster_plan {", '    label="physical plan"; style=dotted;']
     for number, each in enumerate(explanation.operators, 1):

@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from runtime.plan.explain.explanation import Explanation
+    from runtime.plan.explain.explanation_sections import ExplanationSections
 
 
-def as_json(explanation: Explanation) -> str:
+def as_json(explanation: ExplanationSections) -> str:
     return json.dumps(asdict(explanation), indent=2, ensure_ascii=False)

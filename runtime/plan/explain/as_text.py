@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from runtime.plan.explain.phrases import joined, shortened
 
 if TYPE_CHECKING:
-    from runtime.plan.explain.explanation import (
-        Explanation,
+    from runtime.plan.explain.explanation_sections import (
+        ExplanationSections,
         Gap,
         NegationPlan,
         OperatorPlan,
@@ -32,7 +32,7 @@ TIES = {
 }
 
 
-def as_text(explanation: Explanation) -> str:
+def as_text(explanation: ExplanationSections) -> str:
     count = len(explanation.queries)
     head = f"{count} {'query' if count == 1 else 'queries'}; {TIES[explanation.ties]}"
     blocks = [[head], *(_query(query, explanation) for query in explanation.queries)]
@@ -51,7 +51,7 @@ def as_text(explanation: Explanation) -> str:
 # ---- a query -------------------------------------------------------------------------------
 
 
-def _query(plan: QueryPlan, explanation: Explanation) -> list[str]:
+def _query(plan: QueryPlan, explanation: ExplanationSections) -> list[str]:
     lines = [f"QUERY {plan.name}"]
     for label, values in [*_facts(plan), ("sharing", [_share_line(plan, explanation)])]:
         for place, value in enumerate(values):
@@ -112,7 +112,7 @@ def _once(plan: QueryPlan) -> str:
     return f"made deterministic: a trend {plan.twice} fits the pattern in two ways"
 
 
-def _share_line(plan: QueryPlan, explanation: Explanation) -> str:
+def _share_line(plan: QueryPlan, explanation: ExplanationSections) -> str:
     if plan.alone is not None:
         return f"alone: {plan.alone}"
     own = [p for each in explanation.operators for p in each.kleene if plan.name in p.queries]
@@ -202,7 +202,7 @@ def _few(rows: list[tuple[str, str]]) -> list[str]:
     return lines
 
 
-def _types(explanation: Explanation) -> list[str]:
+def _types(explanation: ExplanationSections) -> list[str]:
     return _aligned([(t.type, _roles(t)) for t in explanation.template.types])
 
 
@@ -212,7 +212,7 @@ def _roles(type_: TypePlan) -> str:
     return "; ".join(said)
 
 
-def _steps(explanation: Explanation) -> list[str]:
+def _steps(explanation: ExplanationSections) -> list[str]:
     steps = explanation.template.steps
     width = max((len(step.source) for step in steps), default=0)
     return _aligned([(f"{s.source:{width}} -> {s.target}", _holds(s)) for s in steps])

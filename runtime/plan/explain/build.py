@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from runtime.language import ast as s
 from runtime.language.query import Query, Workload
 from runtime.plan.explain import phrases
-from runtime.plan.explain.explanation import (
-    Explanation,
+from runtime.plan.explain.explanation import Explanation
+from runtime.plan.explain.explanation_sections import (
     OperatorPlan,
     Predecessors,
     QueryPlan,

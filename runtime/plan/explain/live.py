@@ -13,10 +13,10 @@ from runtime.plan.decisions import group_name
 from runtime.plan.explain.build import template_of
 from runtime.plan.explain.drawing.graph_model import sketch_of
 from runtime.plan.explain.drawing.svg import drawn
-from runtime.plan.explain.explanation import TemplatePlan
+from runtime.plan.explain.explanation_sections import TemplatePlan
 from runtime.plan.explain.negations import negation_plans
 from runtime.plan.explain.physical_section import operator_plan
-from runtime.plan.physical_plan import OperatorNode
+from runtime.plan.operators.operator_node import OperatorNode
 from runtime.plan.planner import physical_plan_of
 from runtime.plan.sharing_plan import Plan
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 from runtime.language import ast as s
 from runtime.language.automaton import Automaton, Guard
 from runtime.language.query import Query
-from runtime.plan.explain.explanation import Gap, NegationPlan
+from runtime.plan.explain.explanation_sections import Gap, NegationPlan
 
 T = TypeVar("T")
 

@@ -7,9 +7,10 @@ from math import gcd
 
 from runtime.language.query import Query
 from runtime.plan.explain import phrases
-from runtime.plan.explain.explanation import KleenePart, OperatorPlan, RejectedOperator
+from runtime.plan.explain.explanation_sections import KleenePart, OperatorPlan, RejectedOperator
+from runtime.plan.operators.operator_node import OperatorNode
 from runtime.plan.operators.operator_registry import BY_NAME
-from runtime.plan.physical_plan import OperatorNode, PhysicalPlan
+from runtime.plan.physical_plan import PhysicalPlan
 from runtime.template.query_groups import shareable
 
 WINDOWS = {

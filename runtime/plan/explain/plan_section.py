@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runtime.plan.explain.explanation import LongerPart, SetPlan, SharingPlanSection
+from runtime.plan.explain.explanation_sections import LongerPart, SetPlan, SharingPlanSection
 from runtime.plan.planner import Planned
 
 

@@ -9,7 +9,7 @@ from typing import Protocol, TypeAlias
 import pyarrow as pa
 
 from runtime.language.query import Fold, Query
-from runtime.plan.physical_plan import OperatorNode
+from runtime.plan.operators.operator_node import OperatorNode
 from runtime.plan.sharing_plan import Plan
 
 Types: TypeAlias = Mapping[str, pa.DataType]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from runtime.language.query import Query
 from runtime.plan.operators.declaration import PlanContext, Types, one_each
-from runtime.plan.physical_plan import OperatorNode
+from runtime.plan.operators.operator_node import OperatorNode
 
 
 class GeneralDeclaration:

@@ -14,7 +14,7 @@ from runtime.plan.operators.declaration import (
     one_each,
     unsigned_extremes,
 )
-from runtime.plan.physical_plan import OperatorNode
+from runtime.plan.operators.operator_node import OperatorNode
 
 MOST_STATES = 62  # a set of states is one word
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from runtime.plan.cost_coefficients import Prices
+from runtime.plan.planners.shareable_set import Family
 from runtime.plan.planners.sharon.candidates import Pattern, Queries, Weight
-from runtime.plan.shareable_set import Family
 
 # So little that it decides only between snapshots that cost the same: rare ones change less often.
 TIE = 1e-6

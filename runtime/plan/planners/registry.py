@@ -14,10 +14,10 @@ from itertools import pairwise
 from typing import Protocol
 
 from runtime.plan.cost_coefficients import Prices
-from runtime.plan.lowering import of_gloria, of_sharon
 from runtime.plan.planners import gloria, sharon
 from runtime.plan.planners.cost import EngineCosts, sequence_weight
-from runtime.plan.shareable_set import Family
+from runtime.plan.planners.lowering import of_gloria, of_sharon
+from runtime.plan.planners.shareable_set import Family
 from runtime.plan.sharing_plan import QuerySet, SharedPart
 from runtime.plan.statistics import Statistics
 

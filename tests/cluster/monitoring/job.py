@@ -23,7 +23,7 @@ from runtime.language.parser import parse
 from runtime.pipeline.bound_workload import Intake
 from runtime.pipeline.checkpoint import Checkpoints
 from runtime.pipeline.manifest import Counts
-from runtime.pipeline.shard import Settings
+from runtime.pipeline.settings import Settings
 from runtime.types.schema import Schema
 from spark_ingest import session
 from spark_ingest.sinks.file_sink import PartsSink

@@ -45,7 +45,7 @@ from runtime.execution.type_dictionary import TypeDictionary
 from runtime.execution.wide_float_column import Numbers
 from runtime.execution.window_partials import Closed, Extremes, LaneColumn
 from runtime.language.query import Query
-from runtime.plan.physical_plan import OperatorNode
+from runtime.plan.operators.operator_node import OperatorNode
 
 
 class GeneralOperator(Operator):

@@ -27,7 +27,7 @@ from runtime.plan.decisions import Decisions
 from runtime.plan.operators.graphlet.row_class import Form
 from runtime.plan.operators.graphlet.row_width import block_size, mins_of, open_windows, sums_of
 from runtime.plan.operators.graphlet.shared_subpattern import Part
-from runtime.plan.physical_plan import OperatorNode
+from runtime.plan.operators.operator_node import OperatorNode
 from runtime.plan.policy import Policy
 
 STRATEGY = {"auto": 0, "vectors": k.VECTORS, "panes": k.PANES}

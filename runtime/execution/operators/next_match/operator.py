@@ -42,7 +42,7 @@ from runtime.execution.wide_float_column import Numbers
 from runtime.execution.window_partials import Closed, Extremes, LaneColumn
 from runtime.language.query import Fold, Lane, Query
 from runtime.plan.operators.next_match import extremes, sums
-from runtime.plan.physical_plan import OperatorNode
+from runtime.plan.operators.operator_node import OperatorNode
 
 # What outlives a call of the kernel.
 _SAVED = ("slots", "rows", "numbers", "exponents", "least", "counters")

@@ -71,8 +71,8 @@ from runtime.execution.wide_float_column import Numbers
 from runtime.execution.window_partials import Closed, Extremes, LaneColumn
 from runtime.language.query import Fold, Query
 from runtime.plan.decisions import Decisions, TypeDecisions
+from runtime.plan.operators.operator_node import OperatorNode
 from runtime.plan.operators.range_index.kleene_sharing import KleeneCoefficients
-from runtime.plan.physical_plan import OperatorNode
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING
 from runtime.plan.explain.phrases import shortened
 
 if TYPE_CHECKING:
-    from runtime.plan.explain.explanation import Explanation, NegationPlan, StepPlan, TemplatePlan
+    from runtime.plan.explain.explanation_sections import (
+        ExplanationSections,
+        NegationPlan,
+        StepPlan,
+        TemplatePlan,
+    )
 
 PLAIN, KLEENE, SHARED, NOT = "plain", "kleene", "shared", "not"
 MOST_NOTES = 12
@@ -64,13 +69,13 @@ class Sketch:
     notes: tuple[str, ...] = ()  #: lines below the picture
 
 
-def sketch(explanation: Explanation) -> Sketch:
+def sketch(explanation: ExplanationSections) -> Sketch:
     negations = {query.name: query.negations for query in explanation.queries}
     template = sketch_of(explanation.template, negations)
     return replace(template, notes=_operators(explanation))
 
 
-def _operators(explanation: Explanation) -> tuple[str, ...]:
+def _operators(explanation: ExplanationSections) -> tuple[str, ...]:
     """The physical plan: a line for each operator."""
     lines = [f"{each.operator}: {shortened(each.queries, 8)}" for each in explanation.operators]
     if len(lines) > MOST_NOTES:

@@ -47,14 +47,14 @@ from runtime.plan.explain.drawing.svg_style import (
 )
 
 if TYPE_CHECKING:
-    from runtime.plan.explain.explanation import Explanation
+    from runtime.plan.explain.explanation_sections import ExplanationSections
 
 MARGIN = 24
 GAP = 26
 NOTE = 18  # between two lines below the legend
 
 
-def as_svg(explanation: Explanation) -> str:
+def as_svg(explanation: ExplanationSections) -> str:
     return drawn(sketch(explanation))
 
 

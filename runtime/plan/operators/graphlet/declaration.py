@@ -9,9 +9,9 @@ from runtime.plan.operators.declaration import PlanContext, Types, unsigned_extr
 from runtime.plan.operators.graphlet import eligibility
 from runtime.plan.operators.graphlet.group_split import crowded, fitting
 from runtime.plan.operators.graphlet.row_width import block_size, open_windows
-from runtime.plan.operators.graphlet.shared_subpattern import parts_of
-from runtime.plan.physical_plan import OperatorNode
+from runtime.plan.operators.operator_node import OperatorNode
 from runtime.plan.share_groups import planned_groups
+from runtime.plan.sharing_plan import Plan, SharedPart
 
 
 class GraphletDeclaration:
@@ -45,16 +45,20 @@ class GraphletDeclaration:
     def _nodes(self, group: tuple[Query, ...], context: PlanContext) -> Iterator[OperatorNode]:
         fits = list(fitting(group, context.sharing))
         for queries in fits:
-            names = [query.name for query in queries]
+            names = {query.name for query in queries}
             never = context.sharing == "never"
             yield OperatorNode(
                 self.name,
                 queries,
                 context.since_of(queries),
-                () if never else parts_of(context.sharing_plan, queries),
-                context.sharing_plan.windows_of(names),
+                () if never else _shared_parts(context.sharing_plan, names),
+                context.sharing_plan.windows_of(query.name for query in queries),
                 reason=_why_cut(group) if len(fits) > 1 else "",
             )
+
+
+def _shared_parts(plan: Plan, names: set[str]) -> tuple[SharedPart, ...]:
+    return tuple(part for part in plan.shared if len(names.intersection(part.queries)) > 1)
 
 
 def _why_cut(group: tuple[Query, ...]) -> str:

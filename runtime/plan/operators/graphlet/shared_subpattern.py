@@ -88,14 +88,14 @@ def check_plan(plan: Plan, queries: Sequence[Query]) -> None:
                 f"the plan lets {_listed(group)} share, but their partitions or windows are of "
                 "different kinds"
             )
-    parts_of(plan, queries)
+    parts_of(plan.shared, queries)
 
 
-def parts_of(plan: Plan, queries: Iterable[Query]) -> tuple[Part, ...]:
-    """The parts of a plan that these queries share, at least two of them each."""
+def parts_of(shared_parts: Iterable[SharedPart], queries: Sequence[Query]) -> tuple[Part, ...]:
+    """The parts that these queries share, at least two of them each."""
     found: list[Part] = []
     taken: dict[tuple[str, str], Part] = {}
-    for shared in plan.shared:
+    for shared in shared_parts:
         mine = [query for query in queries if query.name in shared.queries]
         if len(mine) < 2:
             continue

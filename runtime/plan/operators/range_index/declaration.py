@@ -9,8 +9,8 @@ import pyarrow as pa
 from runtime.language.ambiguity import needs_subsets
 from runtime.language.query import Fold, Query, Semantics, Window
 from runtime.plan.operators.declaration import PlanContext, Types, unsigned_extremes
+from runtime.plan.operators.operator_node import OperatorNode
 from runtime.plan.operators.range_index.comparison_edges import comparisons, is_ordered
-from runtime.plan.physical_plan import OperatorNode
 
 
 class RangeIndexDeclaration:

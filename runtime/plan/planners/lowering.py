@@ -10,8 +10,8 @@ from typing import TypeAlias
 from runtime.errors import HamletError
 from runtime.plan.operators.graphlet.shared_subpattern import MOST_PARTS, Part
 from runtime.plan.planners.gloria import GloriaPlan, QuerySet
+from runtime.plan.planners.shareable_set import Family
 from runtime.plan.planners.sharon import SharingPlan
-from runtime.plan.shareable_set import Family
 from runtime.plan.sharing_plan import SharedPart, Transition
 
 Members: TypeAlias = frozenset[str]

@@ -1,0 +1,50 @@
+"""How queries are computed: numbers, ties, sharing, kernels and plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from runtime.errors import HamletError
+from runtime.language.query import Query
+from runtime.plan.operators.graphlet.shared_subpattern import check_plan
+from runtime.plan.sharing_plan import Plan
+
+NUMERIC = ("float", "exact")
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "numeric": NUMERIC,
+    "ties": ("strict", "arrival"),
+    "sharing": ("dynamic", "always", "never"),
+    "kernels": ("auto", "general", "exact"),
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How queries are computed. With a `planner`, the plan is made anew when the stream changes;
+    without one it stays."""
+
+    numeric: str = "float"
+    ties: str = "strict"
+    sharing: str = "dynamic"
+    kernels: str = "auto"
+    plan: Plan | None = None
+    planner: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, known in CHOICES.items():
+            check_choice(name, getattr(self, name), known)
+
+    def check_plan(self, plan: Plan, queries: tuple[Query, ...]) -> None:
+        """Rejects a plan that these queries cannot follow."""
+        if not isinstance(plan, Plan):
+            raise HamletError(f"the plan must be a Plan, but is {plan!r}", "Plan.read takes a dict")
+        if self.numeric != "float":
+            raise HamletError("the exact engine shares nothing, so it takes no plan")
+        check_plan(plan, queries)
+
+
+def check_choice(what: str, value: str | None, known: tuple[str | None, ...]) -> None:
+    if value not in known:
+        choices = ", ".join(one for one in known if one is not None)
+        raise HamletError(f"{what} is `{value}`, but must be one of {choices}")
