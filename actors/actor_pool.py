@@ -12,13 +12,13 @@ from typing import Any
 import ray
 from ray import exceptions
 
-from actors.aggregator import Aggregator, AggregatorSetup, NotBegun
+from actors.aggregator import Aggregator, AggregatorSetup, NotInitialized
 from actors.optimizer import OptimizerActor
 from actors.router import BlockLost, CollectedBlock, Router, SparkBlock
 from runtime.io.decode import Decoder, Origin
 from runtime.optimizer.optimizer import Guidance, WorkloadSnapshot
-from runtime.pipeline.aggregation import Order
-from runtime.pipeline.routing_table import Routing
+from runtime.pipeline.aggregation import EpochCommand
+from runtime.pipeline.routing_table import RoutingTable
 
 # Ray's reference to what a call will give.
 Ref = Any
@@ -55,7 +55,7 @@ class ActorPool:
 
     # ---- events ----------------------------------------------------------------------------
 
-    def follow(self, routing: Routing) -> None:
+    def set_routing(self, routing: RoutingTable) -> None:
         """Routes by this from the next block on."""
         self._routing = ray.put(routing)
 
@@ -73,7 +73,7 @@ class ActorPool:
         )
         return found
 
-    def take(self, order: Order, portions: Sequence[Sequence[Ref]]) -> list[Ref]:
+    def take(self, order: EpochCommand, portions: Sequence[Sequence[Ref]]) -> list[Ref]:
         """`portions` of each block, in the order in which they arrived, for each aggregator."""
         return [
             aggregator.take.remote(order, *(block[owner] for block in portions))
@@ -166,7 +166,7 @@ _CRASHES = (
     exceptions.NodeDiedError,
     exceptions.OutOfMemoryError,
     exceptions.RpcError,
-    NotBegun,
+    NotInitialized,
     ConnectionError,
 )
 # Rows that were on their way are gone.

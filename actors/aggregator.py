@@ -11,17 +11,17 @@ from typing import Any
 import ray
 
 from runtime.language.query import Workload
-from runtime.pipeline.aggregation import Aggregation, Answer, Order, Unit
-from runtime.pipeline.blob_store import Folder
+from runtime.pipeline.aggregation import Aggregation, EpochCommand, EpochResult, Unit
+from runtime.pipeline.blob_store import BlobStore
 from runtime.pipeline.router import Portion
-from runtime.pipeline.routing_table import Reading
+from runtime.pipeline.routing_table import InputFormat
 from runtime.pipeline.settings import Settings
 from runtime.pipeline.state_segments import SavedUnit
 
 REPORT_SECONDS = 0.25
 
 
-class NotBegun(Exception):
+class NotInitialized(Exception):
     """The process is new, after a crash perhaps, and knows nothing yet: `begin` comes first."""
 
 
@@ -31,11 +31,11 @@ class AggregatorSetup:
     committed epoch, `saved` what its shards held then."""
 
     settings: Settings
-    reading: Reading
+    reading: InputFormat
     workload: Workload
     since: Mapping[str, int]
     shards: range
-    folder: Folder | None
+    folder: BlobStore | None
     name: str
     taken: int
     saved: Mapping[Unit, SavedUnit]
@@ -70,11 +70,11 @@ class Aggregator:
     def begun(self) -> bool:
         return self._aggregation is not None
 
-    def take(self, order: Order, *blocks: list[Portion]) -> Answer:
+    def take(self, order: EpochCommand, *blocks: list[Portion]) -> EpochResult:
         """`blocks` are the portions of the epoch's blocks, in the order in which they arrived."""
         aggregation = self._aggregation
         if aggregation is None:
-            raise NotBegun
+            raise NotInitialized
         self._aggregation = None  # what has taken half of an epoch cannot go on
         answer = aggregation.take(order, [p for block in blocks for p in block])
         self._aggregation = aggregation
@@ -87,5 +87,5 @@ class Aggregator:
         now = time.monotonic()
         if now - self._reported >= REPORT_SECONDS:
             self._reported = now
-            seen = aggregation.take_seen()
+            seen = aggregation.take_observations()
             self._optimizer.report.remote(self._name, seen)

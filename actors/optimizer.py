@@ -14,7 +14,7 @@ from runtime.execution.operators.graphlet.calibrate import calibrated
 from runtime.optimizer.model_report import Replan
 from runtime.optimizer.optimizer import Guidance, Optimizer, WorkloadSnapshot
 from runtime.optimizer.replan_thread import ReplanThread
-from runtime.plan.observations import Seen
+from runtime.plan.observations import Observations
 
 
 @ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)
@@ -35,7 +35,7 @@ class OptimizerActor:
         if self._optimizer is not None:
             self._optimizer.set_workload(running)
 
-    def report(self, aggregator: str, seen: Seen) -> None:
+    def report(self, aggregator: str, seen: Observations) -> None:
         """What an aggregator saw since the last time."""
         if self._optimizer is not None and self._replan_thread is not None:
             self._optimizer.observe(aggregator, seen)

@@ -13,7 +13,7 @@ import ray
 
 from runtime.io.decode import Decoder, Origin
 from runtime.pipeline.router import BlockRouter
-from runtime.pipeline.routing_table import Routing
+from runtime.pipeline.routing_table import RoutingTable
 
 
 class BlockLost(Exception):
@@ -66,7 +66,7 @@ class Router:
         block: SparkBlock | CollectedBlock,
         decoder: Decoder,
         origin: Origin,
-        routing: Routing,
+        routing: RoutingTable,
         watermark: int | None,
     ) -> tuple[Any, ...]:
         """What is known of the rows, and the portions of each aggregator."""

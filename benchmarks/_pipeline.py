@@ -29,15 +29,15 @@ from hamlet.job.epoch_reader import EpochReader
 from hamlet.job.epoch_report import EpochReport
 from hamlet.job.job_context import JobContext, StartPoint
 from hamlet.job.manifest_check import fingerprints
-from hamlet.job.metrics_recorder import Record
-from runtime.io.reader import Needs
+from hamlet.job.metrics_recorder import JobMetrics
+from runtime.io.reader import ReadRequest
 from runtime.language.parser import parse
 from runtime.language.query import Workload
 from runtime.metrics.http_server import LOOPBACK
-from runtime.pipeline.blob_store import Folder
-from runtime.pipeline.bound_workload import Intake
-from runtime.pipeline.checkpoint import Checkpoints
-from runtime.pipeline.routing_table import Reading
+from runtime.pipeline.blob_store import BlobStore
+from runtime.pipeline.bound_workload import BoundWorkload
+from runtime.pipeline.checkpoint import CheckpointStore
+from runtime.pipeline.routing_table import InputFormat
 from runtime.pipeline.settings import Settings
 from spark_ingest import session
 from spark_ingest.arrow_export import ArrowExport
@@ -112,21 +112,21 @@ class Job:
     ) -> Quiet:
         """From files to result files, with checkpoints."""
         shutil.rmtree(scratch, ignore_errors=True)
-        needs = Needs("time", "type", workload.uses)
+        needs = ReadRequest("time", "type", workload.uses)
         source = FileSource(self.spark, folder, needs, bounded=bounded, unit=UNIT)
-        checkpoints = Checkpoints(Folder(str(scratch / "checkpoint")))
+        checkpoints = CheckpointStore(BlobStore(str(scratch / "checkpoint")))
         checkpoints.open(lambda what: None)
-        reading = Reading("time", "type", UNIT, source.schema)
+        reading = InputFormat("time", "type", UNIT, source.schema)
         sink = PartsSink(scratch / "results", "parquet", Staging(checkpoints.folder))
         watcher = watcher or Quiet()
-        intake = Intake(workload, reading, "float")
+        intake = BoundWorkload(workload, reading, "float")
         context = JobContext(
             source=source,
             sink=sink,
             pool=self.crew,
             reader=EpochReader(source, ArrowExport(self.spark), self.crew),
             checkpoints=checkpoints,
-            recorder=Record("bench", intake, [self.hub]),
+            recorder=JobMetrics("bench", intake, [self.hub]),
             watcher=watcher,
             settings=Settings(planner="auto"),
             shards=2 * AGGREGATORS,

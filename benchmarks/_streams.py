@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from runtime.plan.sharing_plan import Plan, SharedPart
+from runtime.plan.sharing_plan import SharedPart, SharingPlan
 
 EVENTS = 10_000_000
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -207,10 +207,10 @@ def rounds(queries: int = 50, events: int = EVENTS, windows: int = 2, seed: int 
     return Stream(workload, _table(type_, names, key, draw.random(len(key))))
 
 
-def rounds_plan(queries: int = 50) -> Plan:
+def rounds_plan(queries: int = 50) -> SharingPlan:
     """All of them share the rounds."""
     names = tuple(f"q{i}" for i in range(queries))
-    return Plan(shared=(SharedPart(names, (("P", "T"), ("T", "P"))),))
+    return SharingPlan(shared=(SharedPart(names, (("P", "T"), ("T", "P"))),))
 
 
 # ---- bursts and conditions that change -----------------------------------------------------

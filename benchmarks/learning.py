@@ -141,7 +141,7 @@ class _Runner:
     def __init__(self, stream: Stream, policy: Policy, *, learns: bool) -> None:
         self._engine = _run.engine(stream.workload)
         self._engine.bind(stream.table.schema)
-        self._engine.adopt(policy)
+        self._engine.set_policy(policy)
         self.learner = CostModelFitter(policy) if learns else None
         self.seconds: list[float] = []
 
@@ -152,7 +152,7 @@ class _Runner:
         if self.learner is not None:
             better = self.learner.learn(self._engine.take_samples())
             if better is not None:
-                self._engine.adopt(replace(better, version=better.version + 1))
+                self._engine.set_policy(replace(better, version=better.version + 1))
         self.seconds.append(time.process_time() - began)
 
 

@@ -27,7 +27,7 @@ from benchmarks._streams import Stream
 from hamlet.local_metrics import LocalMetrics
 from runtime.metrics.http_server import MetricsServer
 from runtime.optimizer.model_report import ModelMetrics
-from runtime.pipeline.manifest import Counts
+from runtime.pipeline.manifest import RunCounts
 
 EVENTS = whole("EVENTS", 10_000_000)
 REPEATS = whole("REPEATS", 5)
@@ -74,7 +74,7 @@ def recorded(stream: Stream, shares: list[float]) -> float:
     engine.bind(stream.table.schema)
     batches = [engine.prepare(b) for b in stream.table.to_batches(max_chunksize=_run.BATCH_ROWS)]
     with scraped() as hub:
-        record = LocalMetrics("bench", engine, Counts(), ModelMetrics, lambda: None, [hub])
+        record = LocalMetrics("bench", engine, RunCounts(), ModelMetrics, lambda: None, [hub])
         inside = 0.0
 
         def told(tell: Callable[..., None], *given: Any) -> None:

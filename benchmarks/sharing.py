@@ -26,7 +26,7 @@ from benchmarks._workloads import Workload
 from runtime.language.parser import parse
 from runtime.pipeline.engine import Results
 from runtime.plan.planner import plan
-from runtime.plan.sharing_plan import Plan
+from runtime.plan.sharing_plan import SharingPlan
 from runtime.plan.statistics import Statistics
 
 EVENTS = whole("EVENTS", 2_000_000)
@@ -81,14 +81,14 @@ def _row(measure: str, value: float) -> dict[str, Any]:
     return row | {"target": f"at least {least:,g}", "met": "yes" if value >= least else "no"}
 
 
-def plans(workload: Workload) -> dict[str, Plan]:
+def plans(workload: Workload) -> dict[str, SharingPlan]:
     queries = parse(workload.text)
     names = tuple(query.name for query in queries)
     rates = Statistics(workload.rates)
     return {
         NONE: plan(queries, NONE, rates).plan,
         **{name: plan(queries, name, rates).plan for name in PLANNERS},
-        "one_group": Plan(groups=(names,)),
+        "one_group": SharingPlan(groups=(names,)),
     }
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from runtime.plan.explain import explain
     from runtime.plan.planner import plan
     from runtime.plan.policy import Policy
-    from runtime.plan.sharing_plan import Plan, QuerySet, SharedPart
+    from runtime.plan.sharing_plan import QuerySet, SharedPart, SharingPlan
     from runtime.plan.statistics import Statistics
 else:
     # Loaded when first used: the engine takes a while to load, and Ctrl-C must work meanwhile.
@@ -31,7 +31,7 @@ else:
         **dict.fromkeys(("Query", "Workload"), "runtime.language.query"),
         "plan": "runtime.plan.planner",
         "Statistics": "runtime.plan.statistics",
-        **dict.fromkeys(("Plan", "QuerySet", "SharedPart"), "runtime.plan.sharing_plan"),
+        **dict.fromkeys(("SharingPlan", "QuerySet", "SharedPart"), "runtime.plan.sharing_plan"),
         "Policy": "runtime.plan.policy",
     }
 
@@ -51,12 +51,12 @@ __all__ = [
     "Engine",
     "HamletError",
     "InputError",
-    "Plan",
     "Policy",
     "Query",
     "QueryError",
     "QuerySet",
     "SharedPart",
+    "SharingPlan",
     "Statistics",
     "Workload",
     "WorkloadError",

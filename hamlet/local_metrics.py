@@ -15,8 +15,8 @@ from runtime.metrics.snapshot import MetricsListener
 from runtime.optimizer.model_report import ModelMetrics
 from runtime.pipeline.engine import Engine, Results
 from runtime.pipeline.latency import ANY, panes_in_order
-from runtime.pipeline.manifest import Counts
-from runtime.plan.sharing_plan import Plan
+from runtime.pipeline.manifest import RunCounts
+from runtime.plan.sharing_plan import SharingPlan
 from runtime.types.columns import times_of
 
 EPOCH_SECONDS = 0.5
@@ -37,9 +37,9 @@ class LocalMetrics(RunMetrics):
         self,
         job: str,
         engine: Engine,
-        counts: Counts,
+        counts: RunCounts,
         model: Callable[[], ModelMetrics],
-        plan: Callable[[], Plan | None],
+        plan: Callable[[], SharingPlan | None],
         shows: Sequence[MetricsListener],
     ) -> None:
         super().__init__(job, "local", engine.workload, shows)
@@ -115,7 +115,7 @@ class LocalMetrics(RunMetrics):
                 results=self._results,
                 windows=self._windows,
                 latencies=self._latencies,
-                decided={"0": self._engine.take_decided()},
+                decided={"0": self._engine.take_decisions()},
                 actors={"0": self.actor_facts("0", self._epoch_events, seconds, statistics)},
                 watermark=self._newest,
                 newest=self._newest,

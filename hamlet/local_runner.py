@@ -16,9 +16,9 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from runtime.pipeline.block import Block
+from runtime.pipeline.block import RowBlock
 from runtime.pipeline.engine import Engine, Results
-from runtime.pipeline.manifest import Counts
+from runtime.pipeline.manifest import RunCounts
 from runtime.types.columns import times_of
 
 PIECE_ROWS = 4_096
@@ -31,7 +31,7 @@ class BatchSource(AbstractContextManager["BatchSource"], Protocol):
     schema: pa.Schema
     skipped: list[str]
 
-    def __iter__(self) -> Iterator[Block]: ...
+    def __iter__(self) -> Iterator[RowBlock]: ...
 
 
 class ResultSink(Protocol):
@@ -65,7 +65,7 @@ class Observer(Protocol):
 class Summary:
     """What a run reports at its end, on either engine."""
 
-    counts: Counts = field(default_factory=Counts)
+    counts: RunCounts = field(default_factory=RunCounts)
     seconds: float = 0.0
     compiling: float = 0.0  #: of these, for kernels that were new to the machine
     earlier: int = 0  #: events of earlier runs, from whose checkpoint this one continued
@@ -88,11 +88,11 @@ def run(
     dead: Callable[[pa.Table], None],
     progress: ProgressListener,
     observers: Sequence[Observer] = (),
-    counts: Counts | None = None,
+    counts: RunCounts | None = None,
 ) -> Summary:
     """Runs the engine over all of a source; `counts` are kept up to date. Raises before any row is
     read if the columns do not fit the workload."""
-    counts = Counts() if counts is None else counts
+    counts = RunCounts() if counts is None else counts
     began = time.perf_counter()
     engine.bind(source.schema)
     for block in source:
@@ -112,7 +112,9 @@ def run(
     return Summary(counts, time.perf_counter() - began, skipped=source.skipped)
 
 
-def _read(engine: Engine, block: Block, dead: Callable[[pa.Table], None], counts: Counts) -> None:
+def _read(
+    engine: Engine, block: RowBlock, dead: Callable[[pa.Table], None], counts: RunCounts
+) -> None:
     engine.shard.spool(engine.extract(block))
     stats = engine.extractor.take_stats()
     counts.add_block(stats)
@@ -122,7 +124,7 @@ def _read(engine: Engine, block: Block, dead: Callable[[pa.Table], None], counts
 
 
 def _write(
-    results: ResultSink, found: Results, counts: Counts, observers: Sequence[Observer]
+    results: ResultSink, found: Results, counts: RunCounts, observers: Sequence[Observer]
 ) -> None:
     counts.add_results(found)
     results.write(found)

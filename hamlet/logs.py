@@ -58,7 +58,7 @@ def log(event: str, level: int = logging.INFO, **fields: Any) -> None:
     logging.getLogger(LOGGER).log(level, event, extra={FIELDS: fields})
 
 
-class Logged:
+class MetricsLogger:
     """Hears of the newest facts, and logs what is new in them."""
 
     def __init__(self) -> None:

@@ -10,11 +10,11 @@ from runtime.language.query import Query, Workload
 from runtime.metrics.collector import EpochStats, MetricsCollector
 from runtime.metrics.snapshot import ActorMetrics, MetricsListener, MetricsSnapshot
 from runtime.optimizer.model_report import ModelMetrics
-from runtime.pipeline.latency import Arrivals, Ints, pane_of, windows_of
+from runtime.pipeline.latency import ArrivalTimes, Ints, pane_of, windows_of
 from runtime.pipeline.shard import ShardStatistics
 from runtime.plan.decisions import Decisions
 from runtime.plan.explain.live import drawings
-from runtime.plan.sharing_plan import Plan
+from runtime.plan.sharing_plan import SharingPlan
 
 
 class RunMetrics:
@@ -25,7 +25,7 @@ class RunMetrics:
     ) -> None:
         self._shows = shows
         self._collector = MetricsCollector(job, engine, ())
-        self._arrivals = Arrivals(0)
+        self._arrivals = ArrivalTimes(0)
         self._computed: dict[str, tuple[int, float]] = {}
         self._queries: dict[str, Query] = {}
         self.set_workload(workload)
@@ -44,9 +44,9 @@ class RunMetrics:
         self._collector.set_queries(self._queries)
         pane = pane_of(workload)
         if pane != self._arrivals.pane:
-            self._arrivals = Arrivals(pane)
+            self._arrivals = ArrivalTimes(pane)
 
-    def set_plan(self, workload: Workload, plan: Plan | None) -> None:
+    def set_plan(self, workload: Workload, plan: SharingPlan | None) -> None:
         """The plan, at the start and whenever it changes."""
         if self._shows:
             self._collector.set_drawings(drawings(workload, plan))

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Self
 
 
-class Closing(ABC):
+class Closable(ABC):
     """Closed at the end of a `with`, or aborted if that ends with an error."""
 
     @abstractmethod

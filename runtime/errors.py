@@ -35,7 +35,7 @@ class InputError(HamletError):
 
 
 @dataclass(frozen=True)
-class Place:
+class ErrorLocation:
     """A stretch of a query file. Lines and columns count from 1, as editors do."""
 
     file: str
@@ -58,7 +58,7 @@ class Place:
 class QueryError(HamletError):
     """One mistake in a query, with its place."""
 
-    def __init__(self, message: str, place: Place, hint: str | None = None) -> None:
+    def __init__(self, message: str, place: ErrorLocation, hint: str | None = None) -> None:
         super().__init__(message, hint)
         self.place = place
 

@@ -17,11 +17,11 @@ from benchmarks.baselines.ours import counts
 from benchmarks.baselines.system import Answers, Prepared, System
 from runtime.language.query import Workload
 from runtime.plan.planners import gloria, sharon
-from runtime.plan.planners.shareable_set import Family, families
+from runtime.plan.planners.shareable_set import ShareableSet, shareable_sets
 from runtime.plan.planners.sharon.benefit import benefit_weight
 from runtime.plan.planners.sharon.candidates import Candidate, candidates, sharable
-from runtime.plan.planners.sharon.conflicts import Graph, conflict_graph
-from runtime.plan.planners.sharon.finder import Valid, children
+from runtime.plan.planners.sharon.conflicts import ConflictGraph, conflict_graph
+from runtime.plan.planners.sharon.finder import ValidPlan, children
 from runtime.plan.planners.sharon.greedy import gwmin
 from runtime.plan.planners.sharon.options import subsets
 
@@ -64,12 +64,12 @@ class Optimizer(System):
     cannot = "execution: it only plans"
 
     def prepare(self, workload: Workload, table: pa.Table) -> Planning:
-        found = families(workload.queries)
+        found = shareable_sets(workload.queries)
         rates = {name: float(count) for name, count in counts(table).items()}
         return Planning(lambda: _sum(self.plan(each, each.rates(rates)) for each in found))
 
     @abstractmethod
-    def plan(self, family: Family, rates: Rates) -> Figures: ...
+    def plan(self, family: ShareableSet, rates: Rates) -> Figures: ...
 
 
 def _sum(several: Iterable[Figures]) -> Figures:
@@ -86,10 +86,10 @@ def _sum(several: Iterable[Figures]) -> Figures:
 class Gloria(Optimizer):
     name = "plan-gloria"
     about = "GLORIA's optimizer"
-    options = gloria.Options()
+    options = gloria.CandidateOptions()
     greedily = False
 
-    def plan(self, family: Family, rates: Rates) -> Figures:
+    def plan(self, family: ShareableSet, rates: Rates) -> Figures:
         found = gloria.plan(family.patterns, rates, options=self.options, greedily=self.greedily)
         return {"plan_cost": found.cost, "nodes": float(found.kept.nodes)}
 
@@ -97,7 +97,7 @@ class Gloria(Optimizer):
 class NoPrune(Gloria):
     name = "plan-gloria-noprune"
     about = "GLORIA's optimizer without pruning: keeps every node that it generates"
-    options = gloria.Options(limit=1 << 40, prune=False)
+    options = gloria.CandidateOptions(limit=1 << 40, prune=False)
 
 
 class Greedy(Gloria):
@@ -113,7 +113,7 @@ class Sharon(Optimizer):
     name = "plan-sharon"
     about = "SHARON's optimizer, for at most a quarter of a second"
 
-    def plan(self, family: Family, rates: Rates) -> Figures:
+    def plan(self, family: ShareableSet, rates: Rates) -> Figures:
         found = sharon.plan(family.sequences, rates)
         return {"plan_score": found.score}
 
@@ -122,7 +122,7 @@ class Gwmin(Optimizer):
     name = "plan-gwmin"
     about = "the greedy optimizer that SHARON's paper compares with: its graph, then GWMIN"
 
-    def plan(self, family: Family, rates: Rates) -> Figures:
+    def plan(self, family: ShareableSet, rates: Rates) -> Figures:
         graph = _graph(family.sequences, rates, lambda each: [each])
         return {"plan_score": graph.score(gwmin(graph, graph.everything))}
 
@@ -131,10 +131,10 @@ class Exhaustive(Optimizer):
     name = "plan-exhaustive"
     about = "the exhaustive optimizer of SHARON's paper: all options, all valid plans"
 
-    def plan(self, family: Family, rates: Rates) -> Figures:
+    def plan(self, family: ShareableSet, rates: Rates) -> Figures:
         """Level by level, as the paper's; that invalid plans are not made at all is generous."""
         graph = _graph(family.sequences, rates, lambda each: list(subsets(each)))
-        best, level = 0.0, [Valid(0, 0.0, graph.everything)]
+        best, level = 0.0, [ValidPlan(0, 0.0, graph.everything)]
         while level:
             best = max([best, *(each.score for each in level)])
             level = [child for each in level for child in children(graph, each)]
@@ -145,7 +145,7 @@ def _graph(
     sequences: Mapping[str, Sequence[str]],
     rates: Rates,
     options: Callable[[Candidate], list[Candidate]],
-) -> Graph:
+) -> ConflictGraph:
     weight = benefit_weight(sequences, rates)
     covers = sharable(sequences)
     found = [option for each in candidates(covers) for option in options(each)]

@@ -10,7 +10,7 @@ from benchmarks._papers import claims
 from benchmarks._papers.experiment import Experiment, Figure, Sweep, in_order
 from benchmarks._papers.store import Measured, Row
 from benchmarks.baselines import registry
-from hamlet.cli.stderr import many
+from hamlet.cli.stderr import pluralize
 from runtime.errors import HamletError
 
 
@@ -75,7 +75,7 @@ def _machine(found: Measured) -> str:
     about, machine = found.about, found.about["machine"]
     versions = ", ".join(f"{name} {number}" for name, number in about["versions"].items())
     return (
-        f"Machine: {machine['cpu']}, {many(machine['cores'], 'core')}, "
+        f"Machine: {machine['cpu']}, {pluralize(machine['cores'], 'core')}, "
         f"{machine['memory_gb']:g} GB, {machine['system']}. Versions: {versions}. Measured on "
         f"{about['date']}, mode `{about['mode']}`."
     )

@@ -25,7 +25,7 @@ from benchmarks._scaling.measure import Times
 from benchmarks._scaling.store import Row, sized, timed
 from hamlet.job import epoch_pacing
 from runtime.language.parser import parse
-from runtime.pipeline.manifest import Counts
+from runtime.pipeline.manifest import RunCounts
 
 import psutil  # isort: skip  (Ray brings it along)
 
@@ -142,7 +142,7 @@ def _epochs(job: pipeline.Job, asked: Asked, scratch: Path) -> list[Row]:
     ]
 
 
-def _counts(watcher: pipeline.Quiet) -> Counts:
+def _counts(watcher: pipeline.Quiet) -> RunCounts:
     """Of the whole job."""
     assert watcher.last is not None
     return watcher.last.counts

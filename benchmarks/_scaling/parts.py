@@ -27,12 +27,12 @@ from benchmarks._streams import Stream
 from runtime.io.decode import Origin
 from runtime.io.spark_decoders import Typed
 from runtime.language.parser import parse
-from runtime.pipeline.aggregation import Aggregation, Answer, Order
-from runtime.pipeline.blob_store import Folder
-from runtime.pipeline.bound_workload import Intake
+from runtime.pipeline.aggregation import Aggregation, EpochCommand, EpochResult
+from runtime.pipeline.blob_store import BlobStore
+from runtime.pipeline.bound_workload import BoundWorkload
 from runtime.pipeline.event_extractor import BlockStats
 from runtime.pipeline.router import BlockRouter, Portion
-from runtime.pipeline.routing_table import Reading
+from runtime.pipeline.routing_table import InputFormat
 from runtime.pipeline.settings import Settings
 
 EPOCHS = 5
@@ -54,8 +54,8 @@ class Pieces:
         self.workload = parse(stream.workload)
         table = streams.with_strings(stream.table)
         self.rows = table.num_rows
-        self._reading = Reading("time", "type", "us", table.schema)
-        self.intake = Intake(self.workload, self._reading, "float")
+        self._reading = InputFormat("time", "type", "us", table.schema)
+        self.intake = BoundWorkload(self.workload, self._reading, "float")
         columns = self.intake.columns
         self._decoder = Typed(pa.schema([table.schema.field(name) for name in columns]))
         self._routing = self.intake.routing(SHARDS, 1)
@@ -78,7 +78,7 @@ class Pieces:
     def portions(self) -> list[tuple[BlockStats, list[Portion]]]:
         return self.routed()
 
-    def aggregator(self, sharing: str, folder: Folder | None = None) -> Aggregating:
+    def aggregator(self, sharing: str, folder: BlobStore | None = None) -> Aggregating:
         """After its first epoch, which makes the engines of its shards."""
         settings = Settings(sharing=sharing, kernels="general")
         made = Aggregation(settings, self._reading, self.workload, range(SHARDS), folder)
@@ -93,12 +93,12 @@ class Aggregating:
 
     def __init__(self, made: Aggregation, epochs: list[tuple[BlockStats, list[Portion]]]) -> None:
         self._made, self._epochs = made, epochs
-        self.answers: list[Answer] = []
+        self.answers: list[EpochResult] = []
         self.rows = sum(stats.events for stats, _ in epochs[1:])
 
-    def take(self, epoch: int) -> Answer:
+    def take(self, epoch: int) -> EpochResult:
         stats, portions = self._epochs[epoch]
-        return self._made.take(Order(epoch, stats.newest, committed=epoch - 1), portions)
+        return self._made.take(EpochCommand(epoch, stats.newest, committed=epoch - 1), portions)
 
     def __call__(self) -> None:
         self.answers = [self.take(epoch) for epoch in range(1, len(self._epochs))]
@@ -258,7 +258,7 @@ class _Taking:
     def ready(self) -> Aggregating:
         folder = None
         if self._folder is not None:
-            folder = Folder(tempfile.mkdtemp(dir=self._folder))
+            folder = BlobStore(tempfile.mkdtemp(dir=self._folder))
         self.last = self._pieces.aggregator("dynamic", folder)
         return self.last
 

@@ -17,7 +17,7 @@ from benchmarks._scaling.speedup import Speedup, jobs, speedup
 from benchmarks._scaling.speedup import words as grows
 from benchmarks._scaling.store import FILE, Measured, Row
 from benchmarks._scaling.sweeps import SWEEPS, Sweep
-from hamlet.cli.stderr import many
+from hamlet.cli.stderr import pluralize
 
 JOBS = "scaling-jobs.svg"
 _LOOKS = (Look("#0072b2", "o"), Look("#d55e00", "s"), Look("#009e73", "D"), Look("#cc79a7", "^"))
@@ -82,7 +82,7 @@ def _jobs(found: Measured) -> bytes:
 def _cores(cores: int, rows: Sequence[Row], fit: Speedup | None, look: Look) -> Series:
     points = [_point(row.at, [row.events / each for each in row.wall]) for row in rows]
     curve = None if fit is None else partial(fit.at, cores)
-    return Series(many(cores, "core"), look, points, curve=curve)
+    return Series(pluralize(cores, "core"), look, points, curve=curve)
 
 
 def _fitted(fit: Speedup | None) -> list[str]:

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from benchmarks.baselines.system import Unsupported
 from runtime.execution.batch import Batch
-from runtime.execution.partition_index import Keys
+from runtime.execution.partition_index import PartitionIndex
 from runtime.execution.text_dictionary import TextDictionary
 from runtime.execution.type_dictionary import TypeDictionary
 from runtime.language import ast as s
@@ -93,7 +93,7 @@ def decoded(workload: Workload, table: pa.Table) -> list[Decoded]:
     joined = pa.Table.from_batches(prepared).combine_chunks()
     events = (joined.to_batches() or [_empty(joined.schema)])[0]
     types = {name: events.schema.field(name).type for name in workload.uses}
-    batches: dict[tuple[str, ...], tuple[Batch, Keys]] = {}
+    batches: dict[tuple[str, ...], tuple[Batch, PartitionIndex]] = {}
     found = []
     codes = TypeDictionary()
     texts = TextDictionary()
@@ -102,7 +102,7 @@ def decoded(workload: Workload, table: pa.Table) -> list[Decoded]:
         _check(query)
         by = query.partition_by
         if by not in batches:
-            keys = Keys({name: types[name] for name in by})
+            keys = PartitionIndex({name: types[name] for name in by})
             batches[by] = Batch.of(events, keys, codes, texts, types), keys
         found.append(_decoded(query, *batches[by], names))
     return found
@@ -129,7 +129,9 @@ def _check(query: Query) -> None:
             raise Unsupported(f"query `{query.name}`: {why} is not expressed by any baseline")
 
 
-def _decoded(query: Query, batch: Batch, keys: Keys, names: npt.NDArray[np.object_]) -> Decoded:
+def _decoded(
+    query: Query, batch: Batch, keys: PartitionIndex, names: npt.NDArray[np.object_]
+) -> Decoded:
     slot = batch.slots.astype(np.int64)
     state = _states(query, batch, names)
     return Decoded(
@@ -202,7 +204,7 @@ def _adjacent(query: Query, batch: Batch) -> list[Adjacent]:
     return found
 
 
-def _groups(query: Query, keys: Keys) -> Groups:
+def _groups(query: Query, keys: PartitionIndex) -> Groups:
     slots = np.arange(keys.top)
     columns = dict(zip(query.partition_by, keys.columns(slots), strict=True))
     of = np.zeros(keys.top, np.int64)

@@ -13,7 +13,7 @@ from benchmarks.baselines.system import Answers, Prepared, System
 from runtime.language.query import Workload
 from runtime.pipeline.engine import Engine, Results
 from runtime.plan.planner import plan
-from runtime.plan.sharing_plan import Plan
+from runtime.plan.sharing_plan import SharingPlan
 from runtime.plan.statistics import Statistics
 
 BATCH_ROWS = 1_048_576
@@ -22,7 +22,7 @@ BATCH_ROWS = 1_048_576
 class Running(Prepared):
     """An engine cannot begin anew, so each run has one of its own, made before it is timed."""
 
-    def __init__(self, workload: Workload, table: pa.Table, sharing: str, plan: Plan | None):
+    def __init__(self, workload: Workload, table: pa.Table, sharing: str, plan: SharingPlan | None):
         self._workload = workload
         self._planned = planned_snapshots(plan, counts(table)) if plan is not None else None
         self._options = {"sharing": sharing, "plan": plan, "kernels": "general"}
@@ -84,7 +84,7 @@ def joined(found: list[Results]) -> Answers:
     }
 
 
-def planned_snapshots(plan: Plan, events: Mapping[str, int]) -> float:
+def planned_snapshots(plan: SharingPlan, events: Mapping[str, int]) -> float:
     """How many snapshots a plan makes, as GLORIA counts them: one for each event of the type at
     which a set of queries begins to share. A set that is within another with snapshots of the same
     type goes on with those."""

@@ -19,13 +19,13 @@ import pyarrow as pa
 import hamlet
 from runtime.cache_dir import cache_of
 from runtime.generate import generate
-from runtime.pipeline.aggregation import Aggregation, Answer, Order
-from runtime.pipeline.blob_store import Folder
-from runtime.pipeline.block import Block
-from runtime.pipeline.bound_workload import Intake
+from runtime.pipeline.aggregation import Aggregation, EpochCommand, EpochResult
+from runtime.pipeline.blob_store import BlobStore
+from runtime.pipeline.block import RowBlock
+from runtime.pipeline.bound_workload import BoundWorkload
 from runtime.pipeline.dead_letter import no_dead
 from runtime.pipeline.router import BlockRouter
-from runtime.pipeline.routing_table import Reading
+from runtime.pipeline.routing_table import InputFormat
 from runtime.pipeline.settings import Settings
 from spark_ingest.jars import kafka_jars
 
@@ -107,7 +107,7 @@ def _named(rides: pa.Table) -> pa.Table:
 
 def _job(workload: Any, rows: pa.Table, settings: Settings, bounded: bool) -> None:
     """What a driver, routers and aggregators do, halfway through anew from what was saved."""
-    intake = Intake(workload, Reading(columns=rows.schema), settings.numeric)
+    intake = BoundWorkload(workload, InputFormat(columns=rows.schema), settings.numeric)
     routing = intake.routing(SHARDS, OWNERS)
     size = -(-rows.num_rows // EPOCHS)
     watermark, saved, found = None, {}, 0
@@ -120,7 +120,7 @@ def _job(workload: Any, rows: pa.Table, settings: Settings, bounded: bool) -> No
                         intake.reading,
                         workload,
                         routing.owned(n),
-                        Folder(folder),
+                        BlobStore(folder),
                         name=f"{epoch}-{n}",
                         taken=epoch - 1,
                     )
@@ -130,12 +130,12 @@ def _job(workload: Any, rows: pa.Table, settings: Settings, bounded: bool) -> No
                     owner.restore(saved, watermark)
             batch = _parked(rows.slice(epoch * size, size))
             router = BlockRouter(routing, watermark)
-            block = Block(batch, "prepared", np.arange(batch.num_rows), no_dead())
+            block = RowBlock(batch, "prepared", np.arange(batch.num_rows), no_dead())
             portions = _sent(router.route([block]))
             if not bounded:
                 watermark = router.stats.newest
-            order = Order(epoch, watermark, epoch == EPOCHS - 1, committed=epoch - 1)
-            answers: list[Answer] = [
+            order = EpochCommand(epoch, watermark, epoch == EPOCHS - 1, committed=epoch - 1)
+            answers: list[EpochResult] = [
                 _sent(owner.take(order, portions[n])) for n, owner in enumerate(owners)
             ]
             saved = {unit: each for answer in answers for unit, each in answer.saved.items()}

@@ -13,7 +13,7 @@ from hamlet.cli import options
 from hamlet.cli.enums import DataFormat
 from hamlet.cli.flag_groups import ungrouped
 from hamlet.cli.help import examples, prose
-from hamlet.cli.stderr import Notices, many
+from hamlet.cli.stderr import Notices, pluralize
 from hamlet.cli.text_table import TextTable, print_table
 from runtime.errors import InputError
 
@@ -107,17 +107,17 @@ def _write(
     stream: StreamFlags, name: str | None, output: str, format: DataFormat, notices: Notices
 ) -> None:
     from hamlet.cli.event_writer import write_events
-    from hamlet.cli.progress import bars
+    from hamlet.cli.progress import progress_bars
     from runtime.generate import schema, streams
 
     if name is None:
         raise InputError("which stream?", f"one of {', '.join(streams())}; see --list")
     batches = stream.generate(name)
     path = None if output == STDOUT else Path(output)
-    with bars(notices, stream.events) as watcher:
+    with progress_bars(notices, stream.events) as watcher:
         write_events(_watched(batches, watcher), schema(name), path, format.value)
     if path is not None:
-        notices.say(f"{many(stream.events, 'event')} written to {path}")
+        notices.say(f"{pluralize(stream.events, 'event')} written to {path}")
 
 
 def _watched(batches: Iterable[pa.RecordBatch], watcher: ProgressBars) -> Iterable[pa.RecordBatch]:

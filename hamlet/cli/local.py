@@ -11,10 +11,10 @@ from hamlet.cli.compile_progress import watch_compiler
 from hamlet.cli.enums import OutputFormat
 from hamlet.cli.local_sinks import open_dead, open_sink
 from hamlet.cli.local_source import GeneratedSource, open_source
-from hamlet.cli.progress import bars
+from hamlet.cli.progress import progress_bars
 from hamlet.cli.sharing_summary import show_decisions
 from hamlet.cli.stderr import Notices
-from hamlet.cli.summary import tell
+from hamlet.cli.summary import print_summary
 from hamlet.local_metrics import LocalMetrics
 from hamlet.local_runner import run
 from runtime.language.query import Workload
@@ -23,17 +23,17 @@ from runtime.metrics.snapshot import MetricsListener
 from runtime.optimizer.local_optimizer import LocalOptimizer
 from runtime.optimizer.model_report import ModelMetrics
 from runtime.pipeline.engine import Engine
-from runtime.pipeline.manifest import Counts
-from runtime.pipeline.routing_table import Reading
+from runtime.pipeline.manifest import RunCounts
+from runtime.pipeline.routing_table import InputFormat
 from runtime.pipeline.settings import Settings
 from runtime.plan.planner import plan as planned
-from runtime.plan.sharing_plan import Plan
+from runtime.plan.sharing_plan import SharingPlan
 from runtime.report.run_log import RunLog
 from runtime.types.schema import Schema
 
 
 @dataclass(frozen=True)
-class Metrics:
+class MetricsAddress:
     """The address at which metrics are served."""
 
     port: int
@@ -53,7 +53,7 @@ def run_in_process(
     notices: Notices,
     explain_sharing: bool,
     job: str = "hamlet",
-    address: Metrics | None = None,
+    address: MetricsAddress | None = None,
     shows: Sequence[MetricsListener] = (),
 ) -> None:
     """`columns` are the columns of time and type, and the unit of times."""
@@ -61,9 +61,9 @@ def run_in_process(
     plan = settings.plan
     if settings.planner is not None:
         plan = planned(workload, settings.planner).plan
-    reading = Reading(time_column, type_column, time_unit)
+    reading = InputFormat(time_column, type_column, time_unit)
     engine = Engine.of(workload, replace(settings, plan=plan), reading)
-    counts = Counts()
+    counts = RunCounts()
     with ExitStack() as stack:
         source = stack.enter_context(
             open_source(
@@ -78,44 +78,49 @@ def run_in_process(
         results = open_sink(stack, workload, output, chosen, limit)
         dead = open_dead(stack, output, chosen)
         total = source.events if isinstance(source, GeneratedSource) else None
-        advisor = _advisor(stack, engine, plan, settings)
+        optimizer = _local_optimizer(stack, engine, plan, settings)
         listeners = [*shows, *_listeners(stack, address, output, notices)]
         metrics = LocalMetrics(
-            job, engine, counts, _model(advisor), _plan(advisor, plan), listeners
+            job, engine, counts, _model(optimizer), _plan(optimizer, plan), listeners
         )
         # If nobody listens, only the decisions are recorded, at the end.
         observed = metrics if listeners else None
-        observers = [each for each in (advisor, observed) if each is not None]
-        with bars(notices, total) as progress, watch_compiler(progress.compiling) as compiler:
+        observers = [each for each in (optimizer, observed) if each is not None]
+        with (
+            progress_bars(notices, total) as progress,
+            watch_compiler(progress.compiling) as compiler,
+        ):
             summary = run(engine, source, results, dead, progress, observers, counts)
         metrics.finish()
         summary.compiling = compiler.seconds
-    tell(notices, workload, summary, output)
+    print_summary(notices, workload, summary, output)
     if explain_sharing:
-        show_decisions(notices, metrics.decisions, _model(advisor)())
+        show_decisions(notices, metrics.decisions, _model(optimizer)())
 
 
-def _advisor(
-    stack: ExitStack, engine: Engine, plan: Plan | None, settings: Settings
+def _local_optimizer(
+    stack: ExitStack, engine: Engine, plan: SharingPlan | None, settings: Settings
 ) -> LocalOptimizer | None:
     """The exact engine shares nothing, so it needs no advice."""
     if settings.numeric != "float":
         return None
-    advisor = LocalOptimizer(engine, plan or Plan(), settings.planner)
-    stack.callback(advisor.close)
-    return advisor
+    optimizer = LocalOptimizer(engine, plan or SharingPlan(), settings.planner)
+    stack.callback(optimizer.close)
+    return optimizer
 
 
-def _model(advisor: LocalOptimizer | None) -> Callable[[], ModelMetrics]:
-    return ModelMetrics if advisor is None else lambda: advisor.optimizer.metrics
+def _model(optimizer: LocalOptimizer | None) -> Callable[[], ModelMetrics]:
+    return ModelMetrics if optimizer is None else lambda: optimizer.optimizer.metrics
 
 
-def _plan(advisor: LocalOptimizer | None, plan: Plan | None) -> Callable[[], Plan | None]:
-    return (lambda: plan) if advisor is None else lambda: advisor.optimizer.plan
+def _plan(
+    optimizer: LocalOptimizer | None, plan: SharingPlan | None
+) -> Callable[[], SharingPlan | None]:
+    return (lambda: plan) if optimizer is None else lambda: optimizer.optimizer.plan
 
 
 def _listeners(
-    stack: ExitStack, address: Metrics | None, output: Path | None, notices: Notices
+    stack: ExitStack, address: MetricsAddress | None, output: Path | None, notices: Notices
 ) -> list[MetricsListener]:
     found: list[MetricsListener] = []
     if output is not None:

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from hamlet.local_runner import BatchSource
-from runtime.closable import Closing
+from runtime.closable import Closable
 from runtime.errors import InputError
 from runtime.generate import generate, parse_spec, schema
 from runtime.io.read import open_input
-from runtime.pipeline.block import Block
+from runtime.pipeline.block import RowBlock
 from runtime.pipeline.dead_letter import no_dead
-from runtime.types.attribute_kinds import Kind
+from runtime.types.attribute_kinds import AttributeKind
 from runtime.types.schema import Schema
 
 GENERATE = "generate:"
@@ -24,7 +24,7 @@ def open_source(
     text: str,
     *,
     format: str | None,
-    uses: Mapping[str, Kind],
+    uses: Mapping[str, AttributeKind],
     time_column: str,
     type_column: str,
     declared: Schema | None,
@@ -47,7 +47,7 @@ def open_source(
     )
 
 
-class GeneratedSource(Closing):
+class GeneratedSource(Closable):
     """A generated stream, read as if it came from a file."""
 
     def __init__(self, spec: str) -> None:
@@ -58,12 +58,12 @@ class GeneratedSource(Closing):
         self.schema = schema(name)
         self.skipped: list[str] = []
 
-    def __iter__(self) -> Iterator[Block]:
+    def __iter__(self) -> Iterator[RowBlock]:
         first = 0
         for batch in self._batches:
             rows = np.arange(first, first + batch.num_rows, dtype=np.int64)
             first += batch.num_rows
-            yield Block(batch, self._spec, rows, no_dead())
+            yield RowBlock(batch, self._spec, rows, no_dead())
 
     def close(self) -> None:
         """Nothing is open."""

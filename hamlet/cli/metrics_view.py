@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from hamlet.cli.stderr import many
+from hamlet.cli.stderr import pluralize
 from hamlet.cli.text_table import TextTable
 from runtime.plan.decisions import KINDS
 from runtime.report.number_format import count, nanoseconds, number, percent, seconds, size
@@ -45,7 +45,7 @@ def _now(snapshot: SnapshotJson, before: SnapshotJson | None) -> TextTable:
     }
     table = TextTable.of(shown, [list(shown.values())], set(shown))
     state = "finished" if snapshot["finished"] else "running"
-    asked = many(snapshot["workload"], "query", "queries")
+    asked = pluralize(snapshot["workload"], "query", "queries")
     what = f"{state}, engine {snapshot['engine']}, {asked}, since {_clock(snapshot['began'])}"
     table.title = snapshot["job"], what
     return table

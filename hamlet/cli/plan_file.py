@@ -7,12 +7,12 @@ from pathlib import Path
 import yaml
 
 from runtime.errors import HamletError, InputError
-from runtime.plan.sharing_plan import Plan
+from runtime.plan.sharing_plan import SharingPlan
 
 
-def read_plan(path: Path) -> Plan:
+def read_plan(path: Path) -> SharingPlan:
     try:
-        return Plan.read(yaml.safe_load(path.read_text("utf-8")))
+        return SharingPlan.read(yaml.safe_load(path.read_text("utf-8")))
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:

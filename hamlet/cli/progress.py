@@ -67,7 +67,7 @@ class ProgressBars:
 
 
 @contextmanager
-def bars(notices: Notices, total: int | None = None) -> Iterator[ProgressBars]:
+def progress_bars(notices: Notices, total: int | None = None) -> Iterator[ProgressBars]:
     """The bars disappear at the end."""
     if not notices.live:
         yield ProgressBars(None)

@@ -19,15 +19,15 @@ from hamlet.cli.local_sinks import open_dead, open_late, open_sink
 from hamlet.cli.sharing_summary import show_decisions
 from hamlet.cli.signals import StopSignal
 from hamlet.cli.stderr import Notices
-from hamlet.cli.summary import tell
+from hamlet.cli.summary import print_summary
 from hamlet.job.input_resolver import InputOptions, resolve_input
 from hamlet.job.job_options import JobOptions
-from hamlet.job.job_setup import Outcome, run
+from hamlet.job.job_setup import JobOutcome, run
 from hamlet.local_runner import Summary
 from runtime.errors import InputError
 from runtime.language.query import Workload
-from runtime.pipeline.bound_workload import Intake
-from runtime.pipeline.checkpoint import Checkpoints
+from runtime.pipeline.bound_workload import BoundWorkload
+from runtime.pipeline.checkpoint import CheckpointStore
 from spark_ingest.sinks.file_sink import PartsSink, WholeSink
 from spark_ingest.sinks.sink import DEAD_LETTER, LATE, EpochSink
 from spark_ingest.sinks.staging import Staging
@@ -97,7 +97,7 @@ class _Sinks:
         self._console: ConsoleSink | None = None
         self.ended = 0.0
 
-    def make(self, checkpoints: Checkpoints, intake: Intake) -> EpochSink:
+    def make(self, checkpoints: CheckpointStore, intake: BoundWorkload) -> EpochSink:
         output = self._output
         names = [query.name for query in intake.workload]
         staging = Staging(checkpoints.folder)
@@ -131,12 +131,12 @@ class _Sinks:
         if self._console is not None:
             self._console.print_last()
 
-    def done(self, outcome: Outcome) -> None:
+    def done(self, outcome: JobOutcome) -> None:
         if outcome.finished and self._kept is not None:
             self._write(outcome, self._kept)
         self.ended = time.perf_counter()
 
-    def _write(self, outcome: Outcome, kept: Staging) -> None:
+    def _write(self, outcome: JobOutcome, kept: Staging) -> None:
         output, workload = self._output, outcome.intake.workload
         with ExitStack() as stack:
             results = open_sink(stack, workload, output.folder, output.format, output.limit)
@@ -153,9 +153,11 @@ class _Sinks:
                         results.write({name: table})
 
 
-def _summarize(notices: Notices, outcome: Outcome, output: OutputOptions, seconds: float) -> None:
+def _summarize(
+    notices: Notices, outcome: JobOutcome, output: OutputOptions, seconds: float
+) -> None:
     summary = Summary(outcome.counts, seconds, earlier=outcome.earlier, skipped=outcome.skipped)
-    tell(notices, outcome.intake.workload, summary, output.folder)
+    print_summary(notices, outcome.intake.workload, summary, output.folder)
 
 
 def _say_stopped(notices: Notices, options: JobOptions) -> None:

@@ -15,7 +15,7 @@ from hamlet.cli.help import examples, prose
 from hamlet.cli.run_checks import check_flags, chosen_format, chosen_planner
 from hamlet.cli.run_flags import InputFlags, OutputFlags, RuntimeFlags, SharingFlags
 from hamlet.cli.stderr import LoggedNotices, Notices
-from hamlet.logs import Logged, configure
+from hamlet.logs import MetricsLogger, configure
 
 if TYPE_CHECKING:
     from hamlet.job.input_resolver import InputOptions
@@ -91,7 +91,7 @@ class RunRequest:
     sharing: SharingFlags
     runtime: RuntimeFlags
     notices: Notices
-    listeners: tuple[Logged, ...]
+    listeners: tuple[MetricsLogger, ...]
     declared: Schema | None
 
     @property
@@ -103,11 +103,11 @@ class RunRequest:
 # `hamlet --help` does without it.
 
 
-def _open_notices(quiet: bool, runtime: RuntimeFlags) -> tuple[Notices, tuple[Logged, ...]]:
+def _open_notices(quiet: bool, runtime: RuntimeFlags) -> tuple[Notices, tuple[MetricsLogger, ...]]:
     if runtime.log is None:
         return Notices(quiet), ()
     configure(runtime.log.value)
-    return LoggedNotices(quiet), (Logged(),)
+    return LoggedNotices(quiet), (MetricsLogger(),)
 
 
 def _read_schema(path: Path | None) -> Schema | None:
@@ -141,7 +141,7 @@ def _settings(request: RunRequest) -> Settings:
 
 
 def _run_locally(request: RunRequest, queries: Workload, settings: Settings) -> None:
-    from hamlet.cli.local import Metrics, run_in_process
+    from hamlet.cli.local import MetricsAddress, run_in_process
 
     input, output, runtime = request.input, request.output, request.runtime
     port = runtime.metrics_port
@@ -158,7 +158,7 @@ def _run_locally(request: RunRequest, queries: Workload, settings: Settings) -> 
         request.notices,
         request.sharing.explain_sharing,
         request.name,
-        None if port is None else Metrics(port, runtime.metrics_host),
+        None if port is None else MetricsAddress(port, runtime.metrics_host),
         request.listeners,
     )
 
@@ -213,14 +213,14 @@ def _job_options(request: RunRequest, settings: Settings) -> JobOptions:
 
 def _input_options(request: RunRequest, queries: Workload) -> InputOptions:
     from hamlet.job.input_resolver import InputOptions
-    from runtime.io.reader import Needs
+    from runtime.io.reader import ReadRequest
     from runtime.types.schema import Schema
 
     input = request.input
     declared = request.declared or Schema({})
     return InputOptions(
         input.input,
-        Needs(input.time_column, input.type_column, queries.uses, declared),
+        ReadRequest(input.time_column, input.type_column, queries.uses, declared),
         follow=input.follow,
         format=_value(input.input_format),
         unit=input.time_unit.value,

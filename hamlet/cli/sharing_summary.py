@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from hamlet.cli.stderr import Notices
 from hamlet.cli.text_table import TextTable
 from runtime.optimizer.model_report import ModelMetrics
-from runtime.plan.decisions import KINDS, Decisions, Timed
+from runtime.plan.decisions import KINDS, BurstTiming, Decisions
 
 EXAMPLES = 3
 NAMES = ("type", *KINDS, "events", "snapshots", "benefit", "a shared burst", "a split burst")
@@ -60,7 +60,7 @@ def _rows(group: Decisions) -> list[tuple[str, ...]]:
     ]
 
 
-def _mean(timed: Timed) -> str:
+def _mean(timed: BurstTiming) -> str:
     """The mean time of the bursts that were measured."""
     return "" if timed.mean is None else _time(timed.mean)
 

@@ -50,7 +50,7 @@ class LoggedNotices(Notices):
         return False
 
 
-def many(count: int, one: str, more: str | None = None) -> str:
+def pluralize(count: int, one: str, more: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else more or one + 's'}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hamlet.cli.stderr import Notices, many
+from hamlet.cli.stderr import Notices, pluralize
 from hamlet.local_runner import Summary
 from runtime.errors import did_you_mean
 from runtime.io.side_output import DEAD_LETTER, LATE
@@ -13,32 +13,34 @@ from runtime.language.query import Workload
 REASONS = 5
 
 
-def tell(notices: Notices, workload: Workload, summary: Summary, output: Path | None) -> None:
+def print_summary(
+    notices: Notices, workload: Workload, summary: Summary, output: Path | None
+) -> None:
     counts = summary.counts
     if output is not None:
         width = max(len(query.name) for query in workload)
         for query in workload:
-            notices.say(f"{query.name:{width}}  {many(counts.results[query.name], 'row')}")
+            notices.say(f"{query.name:{width}}  {pluralize(counts.results[query.name], 'row')}")
         notices.say(f"written to {output}")
     _speed(notices, summary)
     _dead(notices, summary, output)
     if counts.late:
         where = f", in {output / LATE}" if output else "; --output keeps them"
         notices.warn(
-            f"{many(counts.late, 'event')} came too late for the watermark{where}; "
+            f"{pluralize(counts.late, 'event')} came too late for the watermark{where}; "
             "--lateness waits longer"
         )
     for name, count in sorted(counts.null_keys.items()):
         notices.warn(
-            f"{many(count, 'event')} {_have(count)} no `{name}`, by which queries partition the "
-            "stream; usually a mistake"
+            f"{pluralize(count, 'event')} {_have(count)} no `{name}`, by which queries partition "
+            "the stream; usually a mistake"
         )
     if counts.truncated:
-        times = many(counts.truncated, "time")
+        times = pluralize(counts.truncated, "time")
         notices.warn(f"{times} {_was(counts.truncated)} cut to whole microseconds")
     if summary.skipped:
         shown = ", ".join(summary.skipped[:3]) + (", ..." if len(summary.skipped) > 3 else "")
-        notices.warn(f"{many(len(summary.skipped), 'file')} skipped, no data by name: {shown}")
+        notices.warn(f"{pluralize(len(summary.skipped), 'file')} skipped, no data by name: {shown}")
     _missing_types(notices, workload, summary)
 
 
@@ -49,16 +51,16 @@ def _speed(notices: Notices, summary: Summary) -> None:
     rate = f", {here / seconds:,.0f} events/s" if here else ""
     if summary.compiling >= 0.1:
         rate += f"; {summary.compiling:,.1f} s more to compile kernels, once on this machine"
-    of = f" of {many(summary.counts.rows, 'row')}" if summary.dead_rows else ""
-    before = f", {many(here, 'event')} of them now" if summary.earlier else ""
-    notices.say(f"{many(summary.events, 'event')}{of}{before} in {took}{rate}")
+    of = f" of {pluralize(summary.counts.rows, 'row')}" if summary.dead_rows else ""
+    before = f", {pluralize(here, 'event')} of them now" if summary.earlier else ""
+    notices.say(f"{pluralize(summary.events, 'event')}{of}{before} in {took}{rate}")
 
 
 def _dead(notices: Notices, summary: Summary, output: Path | None) -> None:
     if not summary.counts.dead:
         return
     where = f", in {output / DEAD_LETTER}" if output else "; --output keeps them"
-    rows, files = many(summary.dead_rows, "row"), many(summary.counts.lost, "file")
+    rows, files = pluralize(summary.dead_rows, "row"), pluralize(summary.counts.lost, "file")
     what = [f"{rows} could not be used"] if summary.dead_rows else []
     what += [f"{files} could not be read to the end"] if summary.counts.lost else []
     notices.warn(" and ".join(what) + where)
@@ -68,7 +70,9 @@ def _dead(notices: Notices, summary: Summary, output: Path | None) -> None:
     for reason, count in reasons[:shown]:
         notices.say(f"  {count:>{width},}  {reason}")
     if rest := reasons[shown:]:
-        notices.say(f"  {sum(n for _, n in rest):>{width},}  for {many(len(rest), 'other reason')}")
+        notices.say(
+            f"  {sum(n for _, n in rest):>{width},}  for {pluralize(len(rest), 'other reason')}"
+        )
 
 
 def _missing_types(notices: Notices, workload: Workload, summary: Summary) -> None:

@@ -6,7 +6,7 @@ from functools import reduce
 
 import pyarrow as pa
 
-from hamlet.cli.stderr import many
+from hamlet.cli.stderr import pluralize
 from hamlet.cli.text_table import TextTable
 from hamlet.cli.value_format import format_column, is_number
 from runtime.io.growing_table import conformed, merged
@@ -49,9 +49,11 @@ class TableSink:
     def _print(self, query: Query, table: pa.Table) -> None:
         rows = self._rows[query.name]
         shown = _text_table(query, table)
-        shown.title = (query.name, many(rows, "row"))
+        shown.title = (query.name, pluralize(rows, "row"))
         if rows > table.num_rows:
-            shown.footer = f"... {many(rows - table.num_rows, 'more row')}; --limit 0 shows all"
+            shown.footer = (
+                f"... {pluralize(rows - table.num_rows, 'more row')}; --limit 0 shows all"
+            )
         for text in shown.texts(self._stdout.isatty()):
             self._stdout.write(text.encode())
 

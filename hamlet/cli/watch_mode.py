@@ -18,8 +18,8 @@ from hamlet.cli.signals import StopSignal
 from hamlet.cli.stderr import Notices
 from runtime.errors import HamletError, WorkloadError
 from runtime.language.query import Workload
-from runtime.pipeline.blob_store import Folder
-from runtime.pipeline.checkpoint import Checkpoints
+from runtime.pipeline.blob_store import BlobStore
+from runtime.pipeline.checkpoint import CheckpointStore
 
 POLL_SECONDS = 0.5
 
@@ -50,7 +50,7 @@ def _read_valid(
         try:
             return read()
         except HamletError as error:
-            kept = None if checkpoint is None else Checkpoints(Folder(checkpoint)).last()
+            kept = None if checkpoint is None else CheckpointStore(BlobStore(checkpoint)).last()
             if kept is not None:
                 _report(error, notices, "using the queries of the checkpoint until it is corrected")
                 return kept.workload

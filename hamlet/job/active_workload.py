@@ -7,21 +7,21 @@ from dataclasses import dataclass, replace
 from hamlet.job.job_context import JobContext, StartPoint
 from hamlet.job.workload_changes import WorkloadChanges
 from runtime.optimizer.optimizer import WorkloadSnapshot
-from runtime.pipeline.aggregation import Change
+from runtime.pipeline.aggregation import WorkloadChange
 from runtime.pipeline.settings import Settings
 from runtime.plan.planner import extended
 from runtime.plan.planner import plan as planned
 from runtime.plan.policy import Policy
-from runtime.plan.sharing_plan import Plan
+from runtime.plan.sharing_plan import SharingPlan
 
 
 @dataclass(frozen=True)
 class WorkloadUpdate:
     """What aggregators must hear of with the next epoch; None for what stays as it is."""
 
-    change: Change | None = None
+    change: WorkloadChange | None = None
     policy: Policy | None = None
-    plan: Plan | None = None
+    plan: SharingPlan | None = None
 
 
 class ActiveWorkload:
@@ -38,8 +38,8 @@ class ActiveWorkload:
         self._policy: Policy | None = None
         self._changes = changes
         self._start_change = start.change
-        self._unsent_change: Change | None = None
-        self._unsent_plan: Plan | None = None
+        self._unsent_change: WorkloadChange | None = None
+        self._unsent_plan: SharingPlan | None = None
         context.recorder.planned(self.intake, self.plan)
 
     @property
@@ -49,7 +49,7 @@ class ActiveWorkload:
 
     def snapshot(self) -> WorkloadSnapshot:
         return WorkloadSnapshot(
-            self.intake.workload.queries, self.plan or Plan(), self.intake.version
+            self.intake.workload.queries, self.plan or SharingPlan(), self.intake.version
         )
 
     # ---- queries come and go ---------------------------------------------------------------
@@ -66,7 +66,7 @@ class ActiveWorkload:
         if wanted is not None:
             self._changes.adopted(self._apply(wanted, newest), epoch)
 
-    def _apply(self, change: Change, newest: int | None) -> Change:
+    def _apply(self, change: WorkloadChange, newest: int | None) -> WorkloadChange:
         """Rows are read and routed for the changed workload from the next epoch on, and
         aggregators hear of the change with that epoch. Queries that join count from after every
         event seen so far."""
@@ -84,10 +84,10 @@ class ActiveWorkload:
             self.since.pop(name, None)
         if since is not None:
             self.since |= {query.name: since for query in change.added}
-        pool.follow(self._context.routing(self.intake))
+        pool.set_routing(self._context.routing(self.intake))
         return self._unsent_change
 
-    def _plan_after(self, change: Change) -> Plan | None:
+    def _plan_after(self, change: WorkloadChange) -> SharingPlan | None:
         """The plan without the removed queries, and with the added ones planned by themselves."""
         found, planner = self.plan, self._context.settings.planner
         if found is None or planner is None:
@@ -119,7 +119,7 @@ class ActiveWorkload:
         if guidance is None:
             return self._policy
         context.recorder.learned(guidance.model)
-        plan, current = guidance.plan, self.plan or Plan()
+        plan, current = guidance.plan, self.plan or SharingPlan()
         fits = guidance.workload == self.intake.version
         if plan is not None and fits and plan.version > current.version:
             self.plan = self._unsent_plan = plan
@@ -128,7 +128,7 @@ class ActiveWorkload:
         return guidance.policy
 
 
-def _first_plan(start: StartPoint, settings: Settings) -> Plan | None:
+def _first_plan(start: StartPoint, settings: Settings) -> SharingPlan | None:
     if settings.planner is None or settings.numeric != "float":
         return settings.plan
     return planned(start.intake.workload, settings.planner).plan

@@ -14,8 +14,8 @@ from actors.control import PREFIX, Control
 from runtime.errors import HamletError
 from runtime.language.ast import describe
 from runtime.language.parser import parse
-from runtime.pipeline.aggregation import Change
-from runtime.pipeline.bound_workload import Intake
+from runtime.pipeline.aggregation import WorkloadChange
+from runtime.pipeline.bound_workload import BoundWorkload
 
 POLL_SECONDS = 0.1
 
@@ -33,7 +33,7 @@ class ControlServer:
         self._questions: deque[tuple[str, dict[str, Any]]] = deque()
         self._adopting: str | None = None
 
-    def next(self, intake: Intake) -> Change | None:
+    def next(self, intake: BoundWorkload) -> WorkloadChange | None:
         self._poll(intake)
         while self._questions:
             number, question = self._questions.popleft()
@@ -53,7 +53,7 @@ class ControlServer:
                 return change
         return None
 
-    def adopted(self, change: Change, epoch: int) -> None:
+    def adopted(self, change: WorkloadChange, epoch: int) -> None:
         if self._adopting is not None:
             names = [query.name for query in change.added]
             answer = {"added": names, "removed": list(change.removed), "since": change.since}
@@ -63,7 +63,7 @@ class ControlServer:
     def close(self) -> None:
         ray.kill(self._control)
 
-    def _poll(self, intake: Intake) -> None:
+    def _poll(self, intake: BoundWorkload) -> None:
         """Does not wait for the actor: its reply is taken once it is there."""
         now = time.monotonic()
         if self._request is None:
@@ -82,13 +82,13 @@ class ControlServer:
         self._control.put.remote(number, answer)
 
 
-def _parse_change(question: dict[str, Any]) -> Change:
+def _parse_change(question: dict[str, Any]) -> WorkloadChange:
     if "add" in question:
-        return Change(added=tuple(parse(question["add"], question.get("file", "<query>"))))
-    return Change(removed=tuple(question["remove"]))
+        return WorkloadChange(added=tuple(parse(question["add"], question.get("file", "<query>"))))
+    return WorkloadChange(removed=tuple(question["remove"]))
 
 
-def _status(intake: Intake) -> dict[str, Any]:
+def _status(intake: BoundWorkload) -> dict[str, Any]:
     return {
         "queries": [
             {"name": query.name, "pattern": describe(query.pattern)} for query in intake.workload

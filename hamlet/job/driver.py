@@ -18,18 +18,18 @@ import ray
 
 from actors.actor_pool import is_crash, is_loss
 from hamlet.job.active_workload import ActiveWorkload
-from hamlet.job.epoch import Epoch, Finished
+from hamlet.job.epoch import Epoch, EpochCommit
 from hamlet.job.epoch_commit import EpochCommitter
 from hamlet.job.epoch_pacing import EpochPacer
-from hamlet.job.epoch_reader import Read, empty_read
-from hamlet.job.epoch_report import told_of
+from hamlet.job.epoch_reader import EpochRows, empty_read
+from hamlet.job.epoch_report import report_of
 from hamlet.job.job_context import JobContext, StartPoint
-from hamlet.job.metrics_recorder import Record
+from hamlet.job.metrics_recorder import JobMetrics
 from hamlet.job.recovery import Recovery, can_be_reread
 from hamlet.job.workload_changes import WorkloadChanges
-from runtime.pipeline.aggregation import Order
-from runtime.pipeline.bound_workload import Intake
-from runtime.pipeline.manifest import Counts
+from runtime.pipeline.aggregation import EpochCommand
+from runtime.pipeline.bound_workload import BoundWorkload
+from runtime.pipeline.manifest import RunCounts
 from runtime.pipeline.watermark import Watermark
 from spark_ingest.sinks.sink import ReplayPoint
 from spark_ingest.sources.source import SourceRange
@@ -62,7 +62,7 @@ class Driver:
         self._committed = manifest
         self._next_epoch = manifest.epoch + 1 if manifest else 0
         self._position = manifest.position if manifest else context.source.first()
-        self.counts = manifest.counts.copy() if manifest else Counts()
+        self.counts = manifest.counts.copy() if manifest else RunCounts()
         if manifest is not None:
             context.recorder.resumed(manifest)
         self._watermark = Watermark(
@@ -75,7 +75,7 @@ class Driver:
         self._committer = EpochCommitter(context)
         self._pacer = EpochPacer()
         self._range: SourceRange | None = None
-        self._reading: Future[Read] | None = None
+        self._reading: Future[EpochRows] | None = None
         self._pending: deque[Epoch] = deque()
         self._ended = False
         self._reported = time.monotonic()
@@ -87,11 +87,11 @@ class Driver:
         return self._committed is not None and self._committed.finished
 
     @property
-    def intake(self) -> Intake:
+    def intake(self) -> BoundWorkload:
         return self._workload.intake
 
     @property
-    def recorder(self) -> Record:
+    def recorder(self) -> JobMetrics:
         return self._context.recorder
 
     # ---- the loop --------------------------------------------------------------------------
@@ -100,7 +100,7 @@ class Driver:
         """Returns when the input has ended, or after the pending epochs if told to stop."""
         if self.finished:
             return
-        self._pool.follow(self._context.routing(self.intake))
+        self._pool.set_routing(self._context.routing(self.intake))
         self._recovery.start_aggregators(self._committed)
         self._pool.optimize(self._workload.snapshot(), self._context.settings.planner)
         self._report_idle()
@@ -189,7 +189,7 @@ class Driver:
         columns = self.intake.columns
         self._reading = self._threads.submit(self._context.reader.read, wanted, columns, bound)
 
-    def _take_read(self, reading: Future[Read]) -> None:
+    def _take_read(self, reading: Future[EpochRows]) -> None:
         self._reading = None
         try:
             read = reading.result()
@@ -207,10 +207,10 @@ class Driver:
         before = self._watermark.value
         return self._watermark.see({}) != before
 
-    def _compute(self, read: Read, last: bool = False) -> None:
+    def _compute(self, read: EpochRows, last: bool = False) -> None:
         watermark = self._watermark_after(read)
         update = self._workload.take_update()
-        order = Order(
+        order = EpochCommand(
             epoch=self._next_epoch,
             watermark=watermark,
             last=last,
@@ -232,7 +232,7 @@ class Driver:
         self._send(epoch)
         self._pending.append(epoch)
 
-    def _watermark_after(self, read: Read) -> int | None:
+    def _watermark_after(self, read: EpochRows) -> int | None:
         """A bounded input is sorted as a whole: its watermark moves only as far as no later range
         can have earlier events."""
         mark = self._watermark
@@ -282,7 +282,7 @@ class Driver:
         for epoch in self._pending:
             self._send(epoch)
 
-    def _take_committed(self, epoch: Epoch, finished: Finished) -> None:
+    def _take_committed(self, epoch: Epoch, finished: EpochCommit) -> None:
         self._committed = finished.manifest
         self.counts = finished.manifest.counts
         self._recovery.reset()
@@ -292,16 +292,16 @@ class Driver:
 
     # ---- reports ---------------------------------------------------------------------------
 
-    def _report(self, epoch: Epoch, finished: Finished) -> None:
+    def _report(self, epoch: Epoch, finished: EpochCommit) -> None:
         source, recorder = self._source, self.recorder
         backlog = source.backlog(self._position)
         recorder.published(epoch, finished, source, self._in_flight() - 1, backlog)
         self._reported = time.monotonic()
-        report = told_of(epoch, finished, source, backlog, recorder.decisions)
+        report = report_of(epoch, finished, source, backlog, recorder.decisions)
         self._context.watcher.committed(report)
 
     def _report_idle(self) -> None:
-        self.recorder.stands(self._in_flight(), self._source.backlog(self._position))
+        self.recorder.report_idle(self._in_flight(), self._source.backlog(self._position))
         self._reported = time.monotonic()
 
     def _in_flight(self) -> int:

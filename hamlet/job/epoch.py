@@ -8,10 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from hamlet.job.epoch_reader import Read
+from hamlet.job.epoch_reader import EpochRows
 from hamlet.job.span import Span
-from runtime.pipeline.aggregation import Answer, Order
-from runtime.pipeline.bound_workload import Intake
+from runtime.pipeline.aggregation import EpochCommand, EpochResult
+from runtime.pipeline.bound_workload import BoundWorkload
 from runtime.pipeline.manifest import Manifest
 
 
@@ -19,12 +19,12 @@ from runtime.pipeline.manifest import Manifest
 class Epoch:
     """An epoch that aggregators compute, or that is being committed."""
 
-    order: Order
-    read: Read
-    intake: Intake
+    order: EpochCommand
+    read: EpochRows
+    intake: BoundWorkload
     since: dict[str, int]
-    answers: Future[list[Answer]] = field(default_factory=Future)
-    finished: Future[Finished] | None = None
+    answers: Future[list[EpochResult]] = field(default_factory=Future)
+    finished: Future[EpochCommit] | None = None
     clocks: dict[str, int] = field(default_factory=dict)
     newest: int | None = None
     began: float = 0.0
@@ -36,11 +36,11 @@ class Epoch:
 
 
 @dataclass(frozen=True)
-class Finished:
+class EpochCommit:
     """An epoch that is committed and published."""
 
     manifest: Manifest
-    answers: list[Answer]
+    answers: list[EpochResult]
     tables: dict[str, pa.Table]
     stages: dict[str, float]
     published: float  #: when, as Unix time

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import time
 
-from hamlet.job.epoch import Epoch, Finished
+from hamlet.job.epoch import Epoch, EpochCommit
 from hamlet.job.epoch_report import counted, spans_of
 from hamlet.job.job_context import JobContext
-from runtime.pipeline.aggregation import Answer
-from runtime.pipeline.manifest import Counts, Manifest
+from runtime.pipeline.aggregation import EpochResult
+from runtime.pipeline.manifest import Manifest, RunCounts
 from runtime.pipeline.router import joined_rows
 from spark_ingest.sinks.sink import DEAD_LETTER, LATE, ReplayPoint
 
@@ -21,7 +21,7 @@ class EpochCommitter:
     def __init__(self, context: JobContext) -> None:
         self._context = context
 
-    def commit(self, epoch: Epoch, answers: list[Answer], before: Counts) -> Finished:
+    def commit(self, epoch: Epoch, answers: list[EpochResult], before: RunCounts) -> EpochCommit:
         """`before` are the counts of all earlier epochs. Runs in a thread of its own, one epoch at
         a time."""
         context = self._context
@@ -46,9 +46,9 @@ class EpochCommitter:
         }
         times = (began, merged, staged, committed, published)
         spans = spans_of(epoch, answers, [_unix_time(each) for each in times])
-        return Finished(manifest, answers, tables, stages, time.time(), spans)
+        return EpochCommit(manifest, answers, tables, stages, time.time(), spans)
 
-    def _manifest(self, epoch: Epoch, answers: list[Answer], counts: Counts) -> Manifest:
+    def _manifest(self, epoch: Epoch, answers: list[EpochResult], counts: RunCounts) -> Manifest:
         context, order = self._context, epoch.order
         units = {unit: saved for answer in answers for unit, saved in answer.saved.items()}
         return Manifest(

@@ -21,7 +21,7 @@ from spark_ingest.sources.source import SourceRange, StreamSource
 
 
 @dataclass
-class Read:
+class EpochRows:
     """The rows of an epoch. `told` (what routers report), `arrived` (Unix time of the last row) and
     `portions` (of each aggregator) have an entry for each block, in the order of arrival."""
 
@@ -49,7 +49,7 @@ class EpochReader:
         self._handover = handover
         self._pool = pool
 
-    def read(self, wanted: SourceRange, columns: Sequence[str], watermark: int | None) -> Read:
+    def read(self, wanted: SourceRange, columns: Sequence[str], watermark: int | None) -> EpochRows:
         try:
             return self._read(wanted, columns, watermark)
         except BaseException as error:
@@ -60,10 +60,12 @@ class EpochReader:
                 return self.read(wanted, columns, watermark)
             raise
 
-    def _read(self, wanted: SourceRange, columns: Sequence[str], watermark: int | None) -> Read:
+    def _read(
+        self, wanted: SourceRange, columns: Sequence[str], watermark: int | None
+    ) -> EpochRows:
         wall_clock, began = time.time(), time.perf_counter()
         reading = self._source.read(wanted, columns)
-        found = Read(wanted, watermark, dead=list(reading.lost), floor=reading.floor)
+        found = EpochRows(wanted, watermark, dead=list(reading.lost), floor=reading.floor)
         found.began = wall_clock
         if reading.frame is None:
             return found
@@ -89,7 +91,7 @@ class EpochReader:
         return found
 
 
-def _gather(found: Read, origins: Sequence[Origin], numbered: bool) -> None:
+def _gather(found: EpochRows, origins: Sequence[Origin], numbered: bool) -> None:
     """Numbers the rows of a block from the end of the block before it, of the same source."""
     rows: dict[str, int] = {}
     for told, origin in zip(found.told, origins, strict=True):
@@ -112,6 +114,6 @@ def _with_raw_rows(letters: pa.Table, raw: Callable[[str, Sequence[int]], list[s
     return letters.set_column(place, letters.schema.field(place), events)
 
 
-def empty_read(position: dict[str, Any]) -> Read:
+def empty_read(position: dict[str, Any]) -> EpochRows:
     """An epoch without rows, in which only the watermark moves or the input ends."""
-    return Read(SourceRange(position, position))
+    return EpochRows(SourceRange(position, position))

@@ -8,11 +8,11 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from hamlet.job.epoch import Epoch, Finished
-from hamlet.job.epoch_reader import Read
+from hamlet.job.epoch import Epoch, EpochCommit
+from hamlet.job.epoch_reader import EpochRows
 from hamlet.job.span import Span
-from runtime.pipeline.aggregation import Answer
-from runtime.pipeline.manifest import Counts
+from runtime.pipeline.aggregation import EpochResult
+from runtime.pipeline.manifest import RunCounts
 from runtime.pipeline.shard import ShardStatistics
 from runtime.plan.decisions import Decisions
 from spark_ingest.sources.source import StreamSource
@@ -23,7 +23,7 @@ class EpochReport:
     """A committed epoch, as its watcher sees it."""
 
     epoch: int
-    counts: Counts
+    counts: RunCounts
     rows: int
     seconds: float
     watermark: int | None
@@ -41,7 +41,7 @@ class EpochReport:
     results: dict[str, pa.Table]
 
 
-class Watcher(Protocol):
+class EpochListener(Protocol):
     def committed(self, told: EpochReport) -> None:
         """An epoch was committed and published."""
 
@@ -49,7 +49,7 @@ class Watcher(Protocol):
         """Something failed, and its work is repeated."""
 
 
-def counted(before: Counts, read: Read, tables: dict[str, pa.Table]) -> Counts:
+def counted(before: RunCounts, read: EpochRows, tables: dict[str, pa.Table]) -> RunCounts:
     """The counts of the job after an epoch that gave these results."""
     counts = before.copy()
     for stats in read.told:
@@ -61,7 +61,7 @@ def counted(before: Counts, read: Read, tables: dict[str, pa.Table]) -> Counts:
     return counts
 
 
-def spans_of(epoch: Epoch, answers: list[Answer], times: list[float]) -> tuple[Span, ...]:
+def spans_of(epoch: Epoch, answers: list[EpochResult], times: list[float]) -> tuple[Span, ...]:
     """The stages of an epoch, for a trace. `times` are when the merge of its results began and
     ended, and when they were staged, committed and published."""
     read, (began, merged, staged, committed, published) = epoch.read, times
@@ -85,8 +85,12 @@ def spans_of(epoch: Epoch, answers: list[Answer], times: list[float]) -> tuple[S
     )
 
 
-def told_of(
-    epoch: Epoch, finished: Finished, source: StreamSource, backlog: int, decisions: list[Decisions]
+def report_of(
+    epoch: Epoch,
+    finished: EpochCommit,
+    source: StreamSource,
+    backlog: int,
+    decisions: list[Decisions],
 ) -> EpochReport:
     """The report of a committed epoch. `decisions` are those of the job so far."""
     answers = finished.answers

@@ -24,7 +24,7 @@ from runtime.generate.spec import split_pace
 from runtime.io.bytestream import unpacked
 from runtime.io.formats import Format, by_content, by_name, named
 from runtime.io.read import listed, open_input, open_needed
-from runtime.io.reader import Needs
+from runtime.io.reader import ReadRequest
 from spark_ingest.sources.files import FileSource
 from spark_ingest.sources.segments import Feed, SegmentSource
 from spark_ingest.sources.source import Position, StreamSource
@@ -38,7 +38,7 @@ class InputOptions:
     """How the user describes the input."""
 
     text: str  #: as given with `--input`
-    needs: Needs
+    needs: ReadRequest
     follow: bool = False
     format: str | None = None
     unit: str | None = None  #: of times that are integers

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from actors.actor_pool import ActorPool
 from hamlet.job.epoch_reader import EpochReader
-from hamlet.job.epoch_report import Watcher
-from hamlet.job.metrics_recorder import Record
-from runtime.pipeline.aggregation import Change
-from runtime.pipeline.bound_workload import Intake
-from runtime.pipeline.checkpoint import Checkpoints
+from hamlet.job.epoch_report import EpochListener
+from hamlet.job.metrics_recorder import JobMetrics
+from runtime.pipeline.aggregation import WorkloadChange
+from runtime.pipeline.bound_workload import BoundWorkload
+from runtime.pipeline.checkpoint import CheckpointStore
 from runtime.pipeline.manifest import Manifest
-from runtime.pipeline.routing_table import Routing
+from runtime.pipeline.routing_table import RoutingTable
 from runtime.pipeline.settings import Settings
 from spark_ingest.sinks.sink import EpochSink, ReplayPoint
 from spark_ingest.sources.source import StreamSource
@@ -27,15 +27,15 @@ class JobContext:
     sink: EpochSink
     pool: ActorPool
     reader: EpochReader
-    checkpoints: Checkpoints
-    recorder: Record
-    watcher: Watcher
+    checkpoints: CheckpointStore
+    recorder: JobMetrics
+    watcher: EpochListener
     settings: Settings
     shards: int
     lateness: int  #: in microseconds
     given: Mapping[str, str]  #: fingerprints of the queries that the user gave, by name
 
-    def routing(self, intake: Intake) -> Routing:
+    def routing(self, intake: BoundWorkload) -> RoutingTable:
         return intake.routing(self.shards, self.pool.size)
 
 
@@ -43,8 +43,8 @@ class JobContext:
 class StartPoint:
     """Where a job starts: at the beginning of its input, or at the epoch of a manifest."""
 
-    intake: Intake  #: has the workload of the manifest, if there is one
+    intake: BoundWorkload  #: has the workload of the manifest, if there is one
     manifest: Manifest | None = None
-    change: Change | None = None  #: queries that came or went since the manifest
+    change: WorkloadChange | None = None  #: queries that came or went since the manifest
     #: The next epoch is published already but not committed: it must be repeated exactly.
     replay: ReplayPoint | None = None

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from actors.hub import MetricsHub
 from hamlet.job import tracing
 from hamlet.job.job_options import JobOptions
-from hamlet.job.metrics_recorder import Record
+from hamlet.job.metrics_recorder import JobMetrics
 from hamlet.job.tracing import Tracing
 from runtime.metrics.snapshot import MetricsListener
-from runtime.pipeline.bound_workload import Intake
+from runtime.pipeline.bound_workload import BoundWorkload
 from runtime.report.run_log import RunLog
 
 
 @dataclass(frozen=True)
 class JobMonitoring:
-    recorder: Record
+    recorder: JobMetrics
     hub: MetricsHub | None  #: serves the live page
 
     @property
@@ -29,7 +29,7 @@ class JobMonitoring:
 def open_monitoring(
     stack: ExitStack,
     options: JobOptions,
-    intake: Intake,
+    intake: BoundWorkload,
     *,
     follow: bool,
     resumed: bool,
@@ -44,7 +44,7 @@ def open_monitoring(
     if log is not None:
         stack.callback(log.close)
         listeners.append(log)
-    recorder = Record(options.name, intake, listeners, _open_tracing(stack, options.name))
+    recorder = JobMetrics(options.name, intake, listeners, _open_tracing(stack, options.name))
     return JobMonitoring(recorder, hub)
 
 

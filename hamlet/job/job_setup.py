@@ -20,7 +20,7 @@ from hamlet.job.cluster_setup import start_cluster
 from hamlet.job.control_server import ControlServer
 from hamlet.job.driver import Driver
 from hamlet.job.epoch_reader import EpochReader
-from hamlet.job.epoch_report import Watcher
+from hamlet.job.epoch_report import EpochListener
 from hamlet.job.input_resolver import ResolvedInput
 from hamlet.job.job_context import JobContext, StartPoint
 from hamlet.job.job_monitoring import JobMonitoring, open_monitoring
@@ -40,12 +40,12 @@ from runtime.errors import HamletError
 from runtime.language.query import Workload
 from runtime.metrics.http_server import check_port
 from runtime.optimizer.model_report import ModelMetrics
-from runtime.pipeline.aggregation import Change
-from runtime.pipeline.blob_store import Folder
-from runtime.pipeline.bound_workload import Intake
-from runtime.pipeline.checkpoint import Checkpoints
-from runtime.pipeline.manifest import Counts, Manifest
-from runtime.pipeline.routing_table import Reading
+from runtime.pipeline.aggregation import WorkloadChange
+from runtime.pipeline.blob_store import BlobStore
+from runtime.pipeline.bound_workload import BoundWorkload
+from runtime.pipeline.checkpoint import CheckpointStore
+from runtime.pipeline.manifest import Manifest, RunCounts
+from runtime.pipeline.routing_table import InputFormat
 from runtime.plan.decisions import Decisions
 from spark_ingest import session
 from spark_ingest.arrow_export import ArrowExport
@@ -58,7 +58,7 @@ SHARDS_EACH = 4
 ROUTERS = 2
 
 
-class Screen(Watcher, Protocol):
+class Screen(EpochListener, Protocol):
     """Shows the user what happens, from the start of the job to its end."""
 
     def stage(self, what: str) -> None:
@@ -72,14 +72,14 @@ class Screen(Watcher, Protocol):
         """The address of the live page."""
 
 
-MakeSink = Callable[[Checkpoints, Intake], EpochSink]
+MakeSink = Callable[[CheckpointStore, BoundWorkload], EpochSink]
 
 
 @dataclass
-class Outcome:
-    counts: Counts
+class JobOutcome:
+    counts: RunCounts
     decisions: list[Decisions]
-    intake: Intake
+    intake: BoundWorkload
     finished: bool  #: the input has ended; if not, the job was told to stop
     skipped: list[str] = field(default_factory=list)
     earlier: int = 0  #: events that were counted before this run
@@ -91,7 +91,7 @@ class SavedState:
     """The checkpoint of a job, and a folder for temporary files of this run."""
 
     temporary: Path
-    checkpoints: Checkpoints
+    checkpoints: CheckpointStore
     manifest: Manifest | None
 
 
@@ -111,9 +111,9 @@ def run(
     make_sink: MakeSink,
     screen: Screen,
     stopping: Callable[[], bool],
-    done: Callable[[Outcome], None],
+    done: Callable[[JobOutcome], None],
     started: Callable[[], None] = lambda: None,
-) -> Outcome:
+) -> JobOutcome:
     """Calls `started` before the first epoch and `done` after the last one, while all parts of the
     job are still open."""
     with ExitStack() as stack:
@@ -152,8 +152,8 @@ def _drive(driver: Driver, cluster: Cluster, screen: Screen) -> None:
         raise
 
 
-def _outcome(driver: Driver, source: StreamSource, saved: SavedState) -> Outcome:
-    return Outcome(
+def _outcome(driver: Driver, source: StreamSource, saved: SavedState) -> JobOutcome:
+    return JobOutcome(
         driver.counts,
         driver.recorder.decisions,
         driver.intake,
@@ -189,7 +189,9 @@ class JobSetup:
         made = tempfile.TemporaryDirectory(prefix="hamlet-job-")
         temporary = Path(self._stack.enter_context(made))
         kept = self._options.checkpoint
-        checkpoints = Checkpoints(Folder(kept or str(temporary / "checkpoint"), kept is not None))
+        checkpoints = CheckpointStore(
+            BlobStore(kept or str(temporary / "checkpoint"), kept is not None)
+        )
         return SavedState(temporary, checkpoints, checkpoints.open(self._screen.warn))
 
     def check(self, saved: SavedState) -> pa.Schema | None:
@@ -200,7 +202,7 @@ class JobSetup:
             # A job whose query file is watched starts with the queries of its checkpoint.
             watched = manifest is not None and options.watch is not None
             workload = manifest.workload if manifest and watched else self._workload
-            Intake(workload, self._reading(schema, None), options.settings.numeric)
+            BoundWorkload(workload, self._reading(schema, None), options.settings.numeric)
         if manifest is not None:
             check_options(manifest, options, self._input.options)
             workload_change(manifest, self._workload, options)
@@ -229,26 +231,30 @@ class JobSetup:
 
     def bind_workload(
         self, source: StreamSource, saved: SavedState
-    ) -> tuple[Intake, Change | None]:
+    ) -> tuple[BoundWorkload, WorkloadChange | None]:
         """The queries that aggregators start with, and what changed since the checkpoint."""
         numeric, manifest = self._options.settings.numeric, saved.manifest
         if manifest is None:
             reading = self._reading(source.schema, source.clock())
-            return Intake(self._workload, reading, numeric), None
+            return BoundWorkload(self._workload, reading, numeric), None
         check_equal("--input", manifest.source, source.name)
         reading = self._reading(source.schema, manifest.reading.clock)
         change = workload_change(manifest, self._workload, self._options)
-        return Intake(manifest.workload, reading, numeric), change
+        return BoundWorkload(manifest.workload, reading, numeric), change
 
     def open_sink(
-        self, make_sink: MakeSink, saved: SavedState, intake: Intake, change: Change | None
+        self,
+        make_sink: MakeSink,
+        saved: SavedState,
+        intake: BoundWorkload,
+        change: WorkloadChange | None,
     ) -> EpochSink:
         after = intake if change is None else intake.changed(change.added, change.removed)
         sink = make_sink(saved.checkpoints, after)
         self._stack.callback(sink.close)
         return sink
 
-    def open_monitoring(self, intake: Intake, saved: SavedState) -> JobMonitoring:
+    def open_monitoring(self, intake: BoundWorkload, saved: SavedState) -> JobMonitoring:
         monitoring = open_monitoring(
             self._stack,
             self._options,
@@ -306,6 +312,6 @@ class JobSetup:
         kept = self._options.checkpoint
         return saved.temporary if kept is None or "://" in kept else Path(kept)
 
-    def _reading(self, columns: pa.Schema, clock: pa.DataType | None) -> Reading:
+    def _reading(self, columns: pa.Schema, clock: pa.DataType | None) -> InputFormat:
         needs, unit = self._input.options.needs, self._input.options.unit
-        return Reading(needs.time_column, needs.type_column, unit, columns, clock)
+        return InputFormat(needs.time_column, needs.type_column, unit, columns, clock)

@@ -9,7 +9,7 @@ from hamlet.job.job_options import JobOptions
 from runtime.errors import HamletError
 from runtime.execution import state_file
 from runtime.language.query import Workload
-from runtime.pipeline.aggregation import Change
+from runtime.pipeline.aggregation import WorkloadChange
 from runtime.pipeline.manifest import Manifest
 
 
@@ -40,7 +40,9 @@ def check_equal(option: str, before: object, now: object) -> None:
         )
 
 
-def workload_change(manifest: Manifest, workload: Workload, options: JobOptions) -> Change | None:
+def workload_change(
+    manifest: Manifest, workload: Workload, options: JobOptions
+) -> WorkloadChange | None:
     """How the queries given now differ from those given then. Queries that came or went while the
     job ran do not count. None if the query file is watched: the watcher finds the difference."""
     if options.watch is not None:
@@ -58,7 +60,7 @@ def workload_change(manifest: Manifest, workload: Workload, options: JobOptions)
             raise HamletError(f"another query called `{name}` was added while the job ran")
     added = tuple(q for q in workload if q.name not in before and q.name not in running)
     removed = tuple(name for name in before if name not in wanted and name in running)
-    return Change(added, removed) if added or removed else None
+    return WorkloadChange(added, removed) if added or removed else None
 
 
 def merged_schema(manifest: Manifest | None, found: pa.Schema | None) -> pa.Schema | None:

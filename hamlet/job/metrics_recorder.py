@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from hamlet.job.epoch import Epoch, Finished
-from hamlet.job.epoch_reader import Read
+from hamlet.job.epoch import Epoch, EpochCommit
+from hamlet.job.epoch_reader import EpochRows
 from hamlet.job.tracing import Tracing
 from hamlet.run_metrics import RunMetrics
 from runtime.metrics.collector import EpochStats
 from runtime.metrics.snapshot import MetricsListener
-from runtime.pipeline.bound_workload import Intake
+from runtime.pipeline.bound_workload import BoundWorkload
 from runtime.pipeline.latency import Panes, joined
 from runtime.pipeline.manifest import Manifest
-from runtime.plan.sharing_plan import Plan
+from runtime.plan.sharing_plan import SharingPlan
 from spark_ingest.sources.source import StreamSource
 
 
-class Record(RunMetrics):
+class JobMetrics(RunMetrics):
     def __init__(
-        self, job: str, intake: Intake, shows: list[MetricsListener], tracing: Tracing | None = None
+        self,
+        job: str,
+        intake: BoundWorkload,
+        shows: list[MetricsListener],
+        tracing: Tracing | None = None,
     ) -> None:
         super().__init__(job, "ray", intake.workload, shows)
         self._tracing = tracing
@@ -38,23 +42,28 @@ class Record(RunMetrics):
             )
         )
 
-    def running(self, intake: Intake) -> None:
+    def running(self, intake: BoundWorkload) -> None:
         self.set_workload(intake.workload)
 
-    def planned(self, intake: Intake, plan: Plan | None) -> None:
+    def planned(self, intake: BoundWorkload, plan: SharingPlan | None) -> None:
         self.set_plan(intake.workload, plan)
 
     def restarted(self, part: str) -> None:
         """A part of the cluster died and its work is repeated."""
         self._collector.count_restart(part)
 
-    def stands(self, in_flight: int, backlog: int) -> None:
+    def report_idle(self, in_flight: int, backlog: int) -> None:
         """Nothing was published for a while."""
         self._collector.report_idle(in_flight, backlog)
         self.show()
 
     def published(
-        self, epoch: Epoch, finished: Finished, source: StreamSource, in_flight: int, backlog: int
+        self,
+        epoch: Epoch,
+        finished: EpochCommit,
+        source: StreamSource,
+        in_flight: int,
+        backlog: int,
     ) -> None:
         """The results of an epoch are out."""
         self._arrive(epoch.read)
@@ -98,7 +107,7 @@ class Record(RunMetrics):
             self._tracing.published(epoch, finished)
         self.show()
 
-    def _arrive(self, read: Read) -> None:
+    def _arrive(self, read: EpochRows) -> None:
         """Files and partitions that are read together came one after the other."""
         by_time: dict[float, list[Panes]] = {}
         for stats, arrived in zip(read.told, read.arrived, strict=True):

@@ -14,10 +14,10 @@ from actors.actor_pool import cause, is_crash, is_loss
 from actors.aggregator import AggregatorSetup
 from hamlet.job.active_workload import ActiveWorkload
 from hamlet.job.epoch import Epoch
-from hamlet.job.epoch_reader import Read
+from hamlet.job.epoch_reader import EpochRows
 from hamlet.job.job_context import JobContext
 from runtime.errors import Failure
-from runtime.pipeline.bound_workload import Intake
+from runtime.pipeline.bound_workload import BoundWorkload
 from runtime.pipeline.manifest import Manifest
 
 # How often work is repeated before the job gives up, unless an epoch is committed in between.
@@ -79,12 +79,12 @@ class Recovery:
             watermark=committed.watermark if committed else None,
         )
 
-    def _intake_of(self, committed: Manifest | None) -> Intake:
+    def _intake_of(self, committed: Manifest | None) -> BoundWorkload:
         """The workload of the last committed epoch. Later changes are repeated with the epochs
         that they came with."""
         if committed is None:
             return self._first_intake
-        return Intake(committed.workload, committed.reading, self._context.settings.numeric)
+        return BoundWorkload(committed.workload, committed.reading, self._context.settings.numeric)
 
     # ---- rows ------------------------------------------------------------------------------
 
@@ -94,11 +94,11 @@ class Recovery:
         context = self._context
         for epoch in epochs:
             if epoch.read.portions:
-                context.pool.follow(context.routing(epoch.intake))
+                context.pool.set_routing(context.routing(epoch.intake))
                 epoch.read = self.reread(epoch)
-        context.pool.follow(context.routing(self._workload.intake))
+        context.pool.set_routing(context.routing(self._workload.intake))
 
-    def reread(self, epoch: Epoch) -> Read:
+    def reread(self, epoch: Epoch) -> EpochRows:
         read, columns = epoch.read, epoch.intake.columns
         while True:
             try:

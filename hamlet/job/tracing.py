@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from runtime.errors import HamletError
 
 if TYPE_CHECKING:
-    from hamlet.job.epoch import Epoch, Finished
+    from hamlet.job.epoch import Epoch, EpochCommit
 
 ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 EXPORTER = "OTEL_TRACES_EXPORTER"
@@ -47,7 +47,7 @@ class Tracing:
         self._provider.add_span_processor(BatchSpanProcessor(_exporter()))
         self._tracer = self._provider.get_tracer("hamlet")
 
-    def published(self, epoch: Epoch, finished: Finished) -> None:
+    def published(self, epoch: Epoch, finished: EpochCommit) -> None:
         from opentelemetry import trace
 
         spans = finished.spans

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from runtime.pipeline.aggregation import Change
-from runtime.pipeline.bound_workload import Intake
+from runtime.pipeline.aggregation import WorkloadChange
+from runtime.pipeline.bound_workload import BoundWorkload
 
 
 class WorkloadChanges(Protocol):
-    def next(self, intake: Intake) -> Change | None:
+    def next(self, intake: BoundWorkload) -> WorkloadChange | None:
         """The next change, checked against the current workload; None if there is none."""
 
-    def adopted(self, change: Change, epoch: int) -> None:
+    def adopted(self, change: WorkloadChange, epoch: int) -> None:
         """The change takes effect with this epoch; its `since` is set."""

@@ -14,8 +14,8 @@ from hamlet.job.workload_changes import WorkloadChanges
 from runtime.errors import HamletError, InputError
 from runtime.execution import state_file
 from runtime.language.parser import parse
-from runtime.pipeline.aggregation import Change
-from runtime.pipeline.bound_workload import Intake
+from runtime.pipeline.aggregation import WorkloadChange
+from runtime.pipeline.bound_workload import BoundWorkload
 
 POLL_SECONDS = 2.0
 
@@ -38,9 +38,9 @@ class WorkloadWatcher:
         self._polled: float | None = None
         self._seen: str | None = None
         self._readable = True
-        self._adopting: Change | None = None
+        self._adopting: WorkloadChange | None = None
 
-    def next(self, intake: Intake) -> Change | None:
+    def next(self, intake: BoundWorkload) -> WorkloadChange | None:
         wanted = self._others.next(intake)
         if wanted is not None:
             return wanted
@@ -55,7 +55,7 @@ class WorkloadWatcher:
             self._warn(f"{self._path} is rejected, and the queries stay as they are: {reason}")
         return self._adopting
 
-    def adopted(self, change: Change, epoch: int) -> None:
+    def adopted(self, change: WorkloadChange, epoch: int) -> None:
         if self._adopting is None:
             self._others.adopted(change, epoch)
             return
@@ -65,7 +65,7 @@ class WorkloadWatcher:
             parts.append(f"removed {', '.join(change.removed)}")
         self._say(f"{self._path}: {' and '.join(parts)} with epoch {epoch}")
 
-    def _poll(self, intake: Intake) -> Change | None:
+    def _poll(self, intake: BoundWorkload) -> WorkloadChange | None:
         text = self._text()
         if text is None or text == self._seen:
             return None
@@ -87,7 +87,7 @@ class WorkloadWatcher:
         self._readable = True
         return text
 
-    def _difference(self, text: str, intake: Intake) -> Change | None:
+    def _difference(self, text: str, intake: BoundWorkload) -> WorkloadChange | None:
         wanted = {query.name: query for query in parse(text, str(self._path))}
         running = {query.name: query for query in intake.workload}
         for name in wanted.keys() & running.keys():
@@ -98,4 +98,4 @@ class WorkloadWatcher:
                 )
         added = tuple(query for name, query in wanted.items() if name not in running)
         removed = tuple(name for name in running if name not in wanted)
-        return Change(added, removed) if added or removed else None
+        return WorkloadChange(added, removed) if added or removed else None

@@ -14,27 +14,29 @@ from runtime.execution.array_codec import from_bytes, to_bytes
 from runtime.execution.context import ExecutionOptions, ExecutorContext
 from runtime.execution.executor import Executor
 from runtime.execution.partials import Partials
-from runtime.execution.state_file import Part
-from runtime.execution.window_partials import Block, merge
+from runtime.execution.state_file import StatePart
+from runtime.execution.window_partials import PartialAggregates, merge
 from runtime.language.query import Query, Workload
 from runtime.plan.cost_model import Samples
 from runtime.plan.decisions import Decisions
-from runtime.plan.observations import Seen
+from runtime.plan.observations import Observations
 from runtime.plan.policy import Policy
-from runtime.plan.sharing_plan import Plan
+from runtime.plan.sharing_plan import SharingPlan
 
 
 class CompiledBackend:
-    def __init__(self, options: ExecutionOptions, plan: Plan) -> None:
+    def __init__(self, options: ExecutionOptions, plan: SharingPlan) -> None:
         self._common = ExecutorContext(options, plan=plan)
         self._executors: dict[tuple[str, ...], Executor] = {}
-        self._ended: dict[str, list[Block]] = {}
+        self._ended: dict[str, list[PartialAggregates]] = {}
 
     def bind(self, types: Mapping[str, pa.DataType]) -> None:
         """`types` are those of the attributes that the workload uses from now on."""
         self._common.types = {**self._common.types, **types}
 
-    def add(self, queries: tuple[Query, ...], since: int | None, plan: Plan | None = None) -> None:
+    def add(
+        self, queries: tuple[Query, ...], since: int | None, plan: SharingPlan | None = None
+    ) -> None:
         self._common.plan = plan or self._common.plan
         groups: dict[tuple[str, ...], list[Query]] = {}
         for query in queries:
@@ -70,12 +72,12 @@ class CompiledBackend:
             if query.name in blocks
         }
 
-    def adopt(self, policy: Policy) -> None:
+    def set_policy(self, policy: Policy) -> None:
         self._common.policy = policy
         for executor in self._executors.values():
             executor.set_policy(policy)
 
-    def follow(self, plan: Plan) -> None:
+    def set_plan(self, plan: SharingPlan) -> None:
         before = self._common.plan.granularity
         if self._executors and dict(plan.granularity) != dict(before):
             raise HamletError("the granularity of a query cannot change while it runs")
@@ -83,10 +85,12 @@ class CompiledBackend:
         for executor in self._executors.values():
             executor.set_plan(plan)
 
-    def take_seen(self) -> Seen:
+    def take_observations(self) -> Observations:
         """Since the last time. Executors of several routing groups see the same events, each its
         own runs."""
-        seen = Seen.all(executor.take_observations() for executor in self._executors.values())
+        seen = Observations.all(
+            executor.take_observations() for executor in self._executors.values()
+        )
         return replace(seen, samples=self.take_samples())
 
     @property
@@ -103,7 +107,7 @@ class CompiledBackend:
         operators = [each for executor in self.executors for each in executor.operators]
         return [found for each in operators if (found := each.decisions()) is not None]
 
-    def take_decided(self) -> list[Decisions]:
+    def take_decisions(self) -> list[Decisions]:
         return [each for executor in self.executors for each in executor.take_decisions()]
 
     def plan_version(self) -> int:
@@ -123,12 +127,12 @@ class CompiledBackend:
         operators = [each for executor in self.executors for each in executor.operators]
         return sum(each.decision_nanoseconds for each in operators) * 1e-9
 
-    def save(self) -> Iterator[Part]:
-        yield Part("texts", to_bytes({"texts": self._common.texts.all()}), "")
+    def save(self) -> Iterator[StatePart]:
+        yield StatePart("texts", to_bytes({"texts": self._common.texts.all()}), "")
         for executor in self._executors.values():
             yield from executor.save()
 
-    def load(self, part: Part) -> None:
+    def load(self, part: StatePart) -> None:
         if part.part == "texts":
             self._common.texts.ids(from_bytes(part.data)["texts"])
             return

@@ -20,7 +20,7 @@ from typing import IO, cast
 import pyarrow as pa
 
 from runtime.language.query import Query
-from runtime.plan.sharing_plan import Plan
+from runtime.plan.sharing_plan import SharingPlan
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class CompileRequest:
     types: Mapping[str, pa.DataType]
     sharing: str
     groups: tuple[tuple[Query, ...], ...]  #: share groups
-    plan: Plan
+    plan: SharingPlan
     event: pa.RecordBatch
 
 

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from runtime.execution.column import Cells, Doubles, Ints, Mask, whole_order
+from runtime.execution.column import Doubles, Ints, Mask, MaskedColumn, whole_order
 from runtime.execution.event_counter import EventCounter, EventOrdinals
-from runtime.execution.partition_index import Keys
+from runtime.execution.partition_index import PartitionIndex
 from runtime.execution.predicate import truth
 from runtime.execution.simultaneous import GroupFinder, SimultaneousGroups
 from runtime.execution.text_dictionary import TextDictionary
@@ -46,7 +46,7 @@ class Batch:
     _columns: Mapping[str, pa.Array]
     _texts: TextDictionary
     _ties: GroupFinder
-    _cells: dict[str, Cells] = field(default_factory=dict)
+    _cells: dict[str, MaskedColumn] = field(default_factory=dict)
     _numbers: dict[str, Doubles] = field(default_factory=dict)
     _lane_values: dict[LaneInput, Doubles] = field(default_factory=dict)
     _orders: dict[str, tuple[Ints, Mask]] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class Batch:
     def of(
         cls,
         events: pa.RecordBatch,
-        keys: Keys,
+        keys: PartitionIndex,
         codes: TypeDictionary,
         texts: TextDictionary,
         types: Mapping[str, pa.DataType],
@@ -138,12 +138,12 @@ class Batch:
             self._truths[known] = truth(known, self._leaf, self.size)
         return self._truths[known]
 
-    def cells(self, name: str) -> Cells:
+    def cells(self, name: str) -> MaskedColumn:
         if name not in self._cells:
-            self._cells[name] = Cells.of(self._columns[name])
+            self._cells[name] = MaskedColumn.of(self._columns[name])
         return self._cells[name]
 
-    def _leaf(self, leaf: s.Expression) -> Cells:
+    def _leaf(self, leaf: s.Expression) -> MaskedColumn:
         assert isinstance(leaf, s.Attribute)
         return self.cells(leaf.name)
 

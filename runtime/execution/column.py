@@ -26,7 +26,7 @@ _WIDTHS = {8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
 
 
 @dataclass(frozen=True)
-class Cells:
+class MaskedColumn:
     """`values`: int64, uint64, float64 or bool, or an Arrow array of text or bytes.
     `valid`: None where no row is null."""
 
@@ -34,7 +34,7 @@ class Cells:
     valid: Mask | None = None
 
     @classmethod
-    def of(cls, column: pa.Array) -> Cells:
+    def of(cls, column: pa.Array) -> MaskedColumn:
         data_type = column.type
         if pt.is_null(data_type):
             return cls(np.zeros(len(column), np.bool_), np.zeros(len(column), np.bool_))

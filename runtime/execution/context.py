@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from runtime.execution.event_counter import EventCounter
-from runtime.execution.partition_index import Keys
+from runtime.execution.partition_index import PartitionIndex
 from runtime.execution.text_dictionary import TextDictionary
 from runtime.execution.type_dictionary import TypeDictionary
 from runtime.plan.policy import Policy
-from runtime.plan.sharing_plan import Plan
+from runtime.plan.sharing_plan import SharingPlan
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class ExecutorContext:
 
     options: ExecutionOptions
     policy: Policy | None = None  #: None: what was measured on this machine
-    plan: Plan = field(default_factory=Plan)
+    plan: SharingPlan = field(default_factory=SharingPlan)
     codes: TypeDictionary = field(default_factory=TypeDictionary)
     texts: TextDictionary = field(default_factory=TextDictionary)
     types: Mapping[str, pa.DataType] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class OperatorContext:
     """What the operators of an executor have in common."""
 
     executor: ExecutorContext
-    keys: Keys
+    keys: PartitionIndex
     _counters: dict[int, EventCounter] = field(default_factory=dict)
 
     def counter(self, since: int) -> EventCounter:

@@ -21,21 +21,21 @@ from runtime.execution.context import ExecutorContext, OperatorContext
 from runtime.execution.kernel_upgrade import KernelUpgrade
 from runtime.execution.operator import ALL_QUERIES, Operator, all_slots
 from runtime.execution.operators.implementations import start_operator
-from runtime.execution.partition_index import Keys
+from runtime.execution.partition_index import PartitionIndex
 from runtime.execution.plan_switch import PlanSwitch
 from runtime.execution.run_stats import RunStats
 from runtime.execution.simultaneous import GroupFinder
-from runtime.execution.state_file import Part
-from runtime.execution.window_partials import Block, Closed
+from runtime.execution.state_file import StatePart
+from runtime.execution.window_partials import ClosedWindows, PartialAggregates
 from runtime.language.query import Query, Window
 from runtime.plan.assignment import describe_plan, make_physical_plan, restore_nodes
 from runtime.plan.decisions import Decisions
-from runtime.plan.observations import Seen
+from runtime.plan.observations import Observations
 from runtime.plan.operators.declaration import PlanContext
 from runtime.plan.operators.operator_node import NodeKey, OperatorNode
 from runtime.plan.physical_plan import PhysicalPlan, PlanDifference
 from runtime.plan.policy import Policy
-from runtime.plan.sharing_plan import Plan
+from runtime.plan.sharing_plan import SharingPlan
 
 # Slots are given back when there are many to give: it takes time by the number of all.
 FEW_SLOTS = 1_024
@@ -45,7 +45,9 @@ class Executor:
     def __init__(self, attributes: tuple[str, ...], shared: ExecutorContext) -> None:
         self._attributes = attributes
         self._shared = shared
-        self._keys = Keys({name: shared.types.get(name, pa.null()) for name in attributes})
+        self._keys = PartitionIndex(
+            {name: shared.types.get(name, pa.null()) for name in attributes}
+        )
         self._context = OperatorContext(shared, self._keys)
         self._ties = GroupFinder()
         self._queries: dict[str, Query] = {}
@@ -56,7 +58,7 @@ class Executor:
         self._upgrade = KernelUpgrade(attributes, shared)
         self._stats = RunStats()
         self._now: int | None = None
-        self._closed: list[Closed] = []
+        self._closed: list[ClosedWindows] = []
         # The last windows that had ended, and how many partitions were kept, at the last release.
         self._ended: dict[Window, int] = {}
         self._kept = 0
@@ -64,7 +66,9 @@ class Executor:
 
     # ---- queries and plans -----------------------------------------------------------------
 
-    def add(self, *queries: Query, since: int | None = None, plan: Plan | None = None) -> None:
+    def add(
+        self, *queries: Query, since: int | None = None, plan: SharingPlan | None = None
+    ) -> None:
         """A query that joins late reports only windows that start at `since` or after. `plan` is
         the sharing plan that knows of the queries, if any does."""
         if plan is not None:
@@ -88,7 +92,7 @@ class Executor:
         for operator in self._operators.values():
             operator.set_policy(policy)
 
-    def set_plan(self, plan: Plan) -> None:
+    def set_plan(self, plan: SharingPlan) -> None:
         """Follows another sharing plan from the next pane on."""
         self._switch.schedule(plan)
         if self._switch.boundary(self._plan, self._now) is None:
@@ -173,7 +177,7 @@ class Executor:
                 self._stats.stop(operator)
                 self._operators[node.key] = self._start(node, [(node, operator)])
 
-    def close(self, watermark: int) -> dict[str, list[Block]]:
+    def close(self, watermark: int) -> dict[str, list[PartialAggregates]]:
         """The windows that end at or before the watermark, and those of events that are full,
         by query."""
         if self._switch.is_due(self._plan, self._now, watermark):
@@ -181,7 +185,7 @@ class Executor:
         closed, self._closed = self._closed, []
         for operator in self._operators.values():
             closed += operator.close_windows(watermark)
-        blocks: dict[str, list[Block]] = {}
+        blocks: dict[str, list[PartialAggregates]] = {}
         for one in closed:
             query = self._queries[one.query]
             places = [self._attributes.index(name) for name in query.group_by]
@@ -239,13 +243,13 @@ class Executor:
         """What was decided since the last time."""
         return self._stats.take_decisions(self.operators)
 
-    def take_observations(self) -> Seen:
+    def take_observations(self) -> Observations:
         """What was seen since the last time."""
         return self._stats.take(self.operators, self._shared.codes.names, self.state_bytes)
 
     # ---- checkpoints -----------------------------------------------------------------------
 
-    def save(self) -> Iterator[Part]:
+    def save(self) -> Iterator[StatePart]:
         """The state of an operator is under the name of its query, or under its place in the
         plan."""
         about = {
@@ -254,30 +258,30 @@ class Executor:
             "since": self._since,
             "plan": describe_plan(self._plan),
         }
-        yield Part("executor", about, self._name)
-        yield Part("keys", to_bytes(self._keys.save()), self._name)
+        yield StatePart("executor", about, self._name)
+        yield StatePart("keys", to_bytes(self._keys.save()), self._name)
         counters = {str(since): each.counts(0) for since, each in self._context.counters.items()}
-        yield Part("event counters", to_bytes(counters), self._name)
+        yield StatePart("event counters", to_bytes(counters), self._name)
         for place, operator in enumerate(self._operators.values()):
             self._drain(operator)
             for owner, arrays in operator.save().items():
                 if owner == ALL_QUERIES:
-                    yield Part(f"operator {place}", to_bytes(arrays), self._name)
+                    yield StatePart(f"operator {place}", to_bytes(arrays), self._name)
                 else:
-                    yield Part("query", to_bytes(arrays), owner)
+                    yield StatePart("query", to_bytes(arrays), owner)
 
     @property
     def _name(self) -> str:
         return ",".join(self._attributes)
 
-    def load(self, part: Part) -> None:
+    def load(self, part: StatePart) -> None:
         if part.query == self._name and part.part != "query":
             self._load_own(part)
         elif part.query in self._queries and part.part == "query":
             key = self._plan.node_of(part.query).key
             self._operators[key].load(part.query, from_bytes(part.data), all_slots(self._context))
 
-    def _load_own(self, part: Part) -> None:
+    def _load_own(self, part: StatePart) -> None:
         if part.part == "executor":
             self._restore_plan(part.data)
         elif part.part == "keys":

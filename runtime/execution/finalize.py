@@ -14,12 +14,12 @@ import pyarrow as pa
 from runtime.execution.column import Doubles, Mask, from_whole_order
 from runtime.execution.rationals import square_root
 from runtime.execution.wide_float import STEP
-from runtime.execution.wide_float_column import Numbers
-from runtime.execution.window_partials import Block, Extremes
+from runtime.execution.wide_float_column import WideFloatColumn
+from runtime.execution.window_partials import ExtremeColumn, PartialAggregates
 from runtime.language.query import Measure
 
 #: Numbers, and where they are not null (None: everywhere).
-NumberColumn: TypeAlias = tuple[Numbers, Mask | None]
+NumberColumn: TypeAlias = tuple[WideFloatColumn, Mask | None]
 Exact: TypeAlias = int | Fraction | None
 
 
@@ -28,26 +28,26 @@ class Finalizer:
     """Both functions get the lanes in the order in which the function declares them. COUNT(*) has
     the count of trends for its only lane."""
 
-    columns: Callable[[Sequence[Numbers]], NumberColumn]
+    columns: Callable[[Sequence[WideFloatColumn]], NumberColumn]
     exact: Callable[[Sequence[int | Fraction]], Exact]
 
 
-def _count(lanes: Sequence[Numbers]) -> NumberColumn:
+def _count(lanes: Sequence[WideFloatColumn]) -> NumberColumn:
     return lanes[0], None
 
 
-def _sum(lanes: Sequence[Numbers]) -> NumberColumn:
+def _sum(lanes: Sequence[WideFloatColumn]) -> NumberColumn:
     total, values = lanes
     return total, _any_value(values)
 
 
-def _average(lanes: Sequence[Numbers]) -> NumberColumn:
+def _average(lanes: Sequence[WideFloatColumn]) -> NumberColumn:
     total, values = lanes
     # An average lies among its values, so it fits a double.
-    return Numbers.of(np.nan_to_num(total.over(values), copy=False)), _any_value(values)
+    return WideFloatColumn.of(np.nan_to_num(total.over(values), copy=False)), _any_value(values)
 
 
-def _variance(lanes: Sequence[Numbers]) -> NumberColumn:
+def _variance(lanes: Sequence[WideFloatColumn]) -> NumberColumn:
     difference, rest, values = _squared_deviation(lanes)
     with np.errstate(all="ignore"):
         square, square_rest = _product(values, values)
@@ -56,10 +56,10 @@ def _variance(lanes: Sequence[Numbers]) -> NumberColumn:
         back, back_rest = _product(variance, square)
         rest += ((difference - back) - back_rest) - variance * square_rest
         variance += rest / square
-    return Numbers.of(np.nan_to_num(variance, copy=False)), _any_value(lanes[1])
+    return WideFloatColumn.of(np.nan_to_num(variance, copy=False)), _any_value(lanes[1])
 
 
-def _deviation(lanes: Sequence[Numbers]) -> NumberColumn:
+def _deviation(lanes: Sequence[WideFloatColumn]) -> NumberColumn:
     """The root of the variance, rounded once by a step of Newton's method."""
     difference, rest, values = _squared_deviation(lanes)
     with np.errstate(all="ignore"):
@@ -68,10 +68,10 @@ def _deviation(lanes: Sequence[Numbers]) -> NumberColumn:
         square, square_rest = _product(scaled, scaled)
         rest += ((difference - square) - square_rest) - 2 * scaled * scaled_rest
         root += np.nan_to_num(rest / (2 * scaled * values), copy=False)
-    return Numbers.of(np.nan_to_num(root, copy=False)), _any_value(lanes[1])
+    return WideFloatColumn.of(np.nan_to_num(root, copy=False)), _any_value(lanes[1])
 
 
-def _squared_deviation(lanes: Sequence[Numbers]) -> tuple[Doubles, Doubles, Doubles]:
+def _squared_deviation(lanes: Sequence[WideFloatColumn]) -> tuple[Doubles, Doubles, Doubles]:
     """`n * squares - total**2` as the sum of two doubles, and `n`: the variance is the quotient of
     the first by the square of the second. All lanes are scaled by the same power of two, so that
     `n` is about one. The precision is twice that of doubles: what cancels is only what rounding
@@ -89,7 +89,7 @@ def _squared_deviation(lanes: Sequence[Numbers]) -> tuple[Doubles, Doubles, Doub
     return np.where(positive, difference, 0.0), np.where(positive, rest, 0.0), values
 
 
-def _scaled(numbers: Numbers, divisor: Numbers) -> Doubles:
+def _scaled(numbers: WideFloatColumn, divisor: WideFloatColumn) -> Doubles:
     """Divided by the power of two next to the divisor; doubles, since these are about averages."""
     apart = STEP * (numbers.exponent - divisor.exponent) - np.frexp(divisor.mantissa)[1]
     scaled: Doubles = np.ldexp(numbers.mantissa, apart)
@@ -140,16 +140,16 @@ FINALIZERS: Mapping[str, Finalizer] = {
 }
 
 
-def numbers_of(block: Block, measure: Measure) -> NumberColumn:
+def numbers_of(block: PartialAggregates, measure: Measure) -> NumberColumn:
     """The results of a function that computes numbers."""
     lanes = [_sums(block, place) for place in measure.lanes] or [block.count]
     return FINALIZERS[measure.function.name].columns(lanes)
 
 
-def extreme_of(block: Block, measure: Measure, data_type: pa.DataType) -> pa.Array:
+def extreme_of(block: PartialAggregates, measure: Measure, data_type: pa.DataType) -> pa.Array:
     """The results of a function that returns a value of the attribute, in the attribute's type."""
     lane = block.lanes[measure.lanes[0]]
-    assert isinstance(lane, Extremes)
+    assert isinstance(lane, ExtremeColumn)
     if pa.types.is_null(data_type):
         return pa.nulls(len(block))
     values = from_whole_order(lane.order, data_type)
@@ -157,12 +157,12 @@ def extreme_of(block: Block, measure: Measure, data_type: pa.DataType) -> pa.Arr
     return pa.array(values, mask=null).cast(data_type)
 
 
-def _sums(block: Block, place: int) -> Numbers:
+def _sums(block: PartialAggregates, place: int) -> WideFloatColumn:
     lane = block.lanes[place]
-    assert isinstance(lane, Numbers)
+    assert isinstance(lane, WideFloatColumn)
     return lane
 
 
-def _any_value(values: Numbers) -> Mask | None:
+def _any_value(values: WideFloatColumn) -> Mask | None:
     """Where there is a value at all, by the number of values."""
     return None if values.mantissa.all() else values.mantissa != 0

@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from runtime.execution.column import Cells, Mask
+from runtime.execution.column import Mask, MaskedColumn
 from runtime.execution.finalize import extreme_of, numbers_of
 from runtime.execution.predicate import truth
 from runtime.execution.wide_float import STEP
-from runtime.execution.wide_float_column import Numbers
-from runtime.execution.window_partials import Block
+from runtime.execution.wide_float_column import WideFloatColumn
+from runtime.execution.window_partials import PartialAggregates
 from runtime.language import ast as s
 from runtime.language.query import Query
 from runtime.language.row_eval import Function, compile_expression
@@ -38,7 +38,7 @@ class Having:
             node for node in s.walk(query.having) if isinstance(node, s.Aggregate | s.Column)
         ]
 
-    def keeps(self, block: Block) -> Mask:
+    def keeps(self, block: PartialAggregates) -> Mask:
         """Which rows meet the condition."""
         numbers = {leaf: self._numbers(leaf, block) for leaf in self._leaves}
         kept = truth(self._expression, lambda leaf: self._cells(leaf, block, numbers), len(block))
@@ -58,7 +58,9 @@ class Having:
         assert isinstance(leaf, s.Column)
         return self._columns[leaf.name].measure
 
-    def _numbers(self, leaf: s.Expression, block: Block) -> tuple[Numbers, Mask | None] | None:
+    def _numbers(
+        self, leaf: s.Expression, block: PartialAggregates
+    ) -> tuple[WideFloatColumn, Mask | None] | None:
         """The numbers of an aggregate, unless it is a value of an attribute."""
         place = self._measure(leaf)
         if place is None or self._query.measures[place].returns_attribute:
@@ -68,15 +70,15 @@ class Having:
     def _cells(
         self,
         leaf: s.Expression,
-        block: Block,
-        numbers: Mapping[Any, tuple[Numbers, Mask | None] | None],
-    ) -> Cells:
+        block: PartialAggregates,
+        numbers: Mapping[Any, tuple[WideFloatColumn, Mask | None] | None],
+    ) -> MaskedColumn:
         found = numbers[leaf]
         if found is None:
-            return Cells.of(self._column(leaf, block))
-        return Cells(found[0].doubles(), found[1])
+            return MaskedColumn.of(self._column(leaf, block))
+        return MaskedColumn(found[0].doubles(), found[1])
 
-    def _column(self, leaf: s.Expression, block: Block) -> pa.Array:
+    def _column(self, leaf: s.Expression, block: PartialAggregates) -> pa.Array:
         place = self._measure(leaf)
         if place is None:
             assert isinstance(leaf, s.Column)
@@ -88,7 +90,7 @@ class Having:
         assert attribute is not None
         return extreme_of(block, measure, self._types.get(attribute, pa.null()))
 
-    def _in_rationals(self, block: Block) -> npt.NDArray[np.bool_]:
+    def _in_rationals(self, block: PartialAggregates) -> npt.NDArray[np.bool_]:
         values = {leaf: self._exact(leaf, block) for leaf in self._leaves}
 
         def leaf(node: s.Expression) -> Function:
@@ -98,10 +100,10 @@ class Having:
         holds = compile_expression(self._expression, leaf, Fraction)
         return np.array([holds(row, row) is True for row in range(len(block))], np.bool_)
 
-    def _exact(self, leaf: s.Expression, block: Block) -> list[Any]:
+    def _exact(self, leaf: s.Expression, block: PartialAggregates) -> list[Any]:
         found = self._numbers(leaf, block)
         if found is None:
-            cells = Cells.of(self._column(leaf, block))
+            cells = MaskedColumn.of(self._column(leaf, block))
             listed = cells.values.to_pylist() if cells.is_arrow else cells.values.tolist()
             valid = cells.mask(len(block)).tolist()
             return [value if there else None for value, there in zip(listed, valid, strict=True)]

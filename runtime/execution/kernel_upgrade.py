@@ -11,7 +11,7 @@ from runtime.execution.context import ExecutorContext
 from runtime.execution.operator import Operator
 from runtime.plan.operators.operator_node import NodeKey
 from runtime.plan.physical_plan import PhysicalPlan
-from runtime.plan.sharing_plan import Plan
+from runtime.plan.sharing_plan import SharingPlan
 
 # From how many events on a kernel for just this workload is worth the seconds to compile it, which
 # another process does.
@@ -32,7 +32,7 @@ class KernelUpgrade:
         batch: pa.RecordBatch,
         operators: Mapping[NodeKey, Operator],
         plan: PhysicalPlan,
-        sharing_plan: Plan,
+        sharing_plan: SharingPlan,
     ) -> bool:
         """Whether operators that are started now find faster kernels. Called after each batch."""
         self._events += batch.num_rows

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from runtime.execution.batch import Batch
 from runtime.execution.column import Ints, Mask
 from runtime.execution.context import OperatorContext
-from runtime.execution.window_partials import Closed
+from runtime.execution.window_partials import ClosedWindows
 from runtime.plan.cost_model import Samples
 from runtime.plan.decisions import Decisions
 from runtime.plan.operators.operator_node import OperatorNode
@@ -43,7 +43,7 @@ class Operator(ABC):
         """Processes events in order. All events of one instant come in one batch."""
 
     @abstractmethod
-    def close_windows(self, watermark: int) -> list[Closed]:
+    def close_windows(self, watermark: int) -> list[ClosedWindows]:
         """The windows that end at or before the watermark, and windows of events that are full."""
 
     @abstractmethod
@@ -69,7 +69,7 @@ class Operator(ABC):
 
     # ---- what only some operators need -------------------------------------------------------
 
-    def drain(self, now: int) -> list[Closed]:
+    def drain(self, now: int) -> list[ClosedWindows]:
         """Brings the state to where `save` can take it query by query. Windows that close on the
         way are returned."""
         return []

@@ -12,15 +12,15 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from runtime.execution.exact.executor import WindowTotals
-from runtime.execution.exact.results import ExactWriter, Group, Merge
+from runtime.execution.exact.results import ExactWriter, Group, TotalsMerge
 from runtime.execution.exact.trends import Totals
 from runtime.execution.result_writer import FloatWriter
-from runtime.execution.window_partials import Block, merge
+from runtime.execution.window_partials import PartialAggregates, merge
 from runtime.language.query import Query
-from runtime.types.time_codec import Clock
+from runtime.types.time_codec import TimeCodec
 
 #: Of one query: columns from the compiled engine, a mapping from the exact one.
-Partial: TypeAlias = Block | dict[Group, Totals]
+Partial: TypeAlias = PartialAggregates | dict[Group, Totals]
 Partials: TypeAlias = Mapping[str, Partial]
 
 
@@ -28,7 +28,7 @@ def combine(
     partials: Sequence[Partials],
     queries: Iterable[Query],
     types: Mapping[str, pa.DataType],
-    clock: Clock | None,
+    clock: TimeCodec | None,
 ) -> dict[str, pa.Table]:
     """The result rows of the queries that have any totals. `types` are those of attributes."""
     tables = {}
@@ -52,7 +52,7 @@ def merged(partials: Sequence[Partials], queries: Iterable[Query]) -> Partials:
 
 
 def empty_table(
-    query: Query, types: Mapping[str, pa.DataType], clock: Clock | None, numeric: str
+    query: Query, types: Mapping[str, pa.DataType], clock: TimeCodec | None, numeric: str
 ) -> pa.Table:
     if numeric == "exact":
         return ExactWriter(query, types, numeric).table({}, clock)
@@ -60,19 +60,19 @@ def empty_table(
 
 
 def _table(
-    found: list[Partial], query: Query, types: Mapping[str, pa.DataType], clock: Clock | None
+    found: list[Partial], query: Query, types: Mapping[str, pa.DataType], clock: TimeCodec | None
 ) -> pa.Table:
     together = _merged(found, query)
-    if isinstance(together, Block):
+    if isinstance(together, PartialAggregates):
         return FloatWriter(query, types).table(together, clock)
     return ExactWriter(query, types, "exact").table(together, clock)
 
 
 def _merged(found: list[Partial], query: Query) -> Partial:
-    blocks = [each for each in found if isinstance(each, Block)]
+    blocks = [each for each in found if isinstance(each, PartialAggregates)]
     if blocks:
         return merge(blocks, [lane.fold for lane in query.lanes])
-    sums = Merge([query])
+    sums = TotalsMerge([query])
     for totals in found:
         assert isinstance(totals, dict)
         sums.add(WindowTotals(query.name, *at, each) for at, each in totals.items())

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
 
-from runtime.execution.column import Cells, Ints, Mask
+from runtime.execution.column import Ints, Mask, MaskedColumn
 from runtime.execution.hash_table import OneTable, RowTable, Slots, SlotTable
 from runtime.execution.interner import Interner
 from runtime.types.attribute_kinds import is_encoded
@@ -17,7 +17,7 @@ from runtime.types.attribute_kinds import is_encoded
 Saved = dict[str, Any]
 
 
-class Keys:
+class PartitionIndex:
     """The slots of the keys that live. `types` are those of the attributes, in the order of
     `partition_by`; what comes must have them, and leaves in them.
 
@@ -149,7 +149,7 @@ class _Encoder:
             column = _as_bytes(column)
             valid = column.is_valid().to_numpy(zero_copy_only=False) if column.null_count else None
             return self.texts.ids(column), valid
-        cells = Cells.of(column)
+        cells = MaskedColumn.of(column)
         values = cells.values
         if values.dtype == np.float64:
             return (values + 0.0).view(np.int64), cells.valid  # -0.0 is 0.0

@@ -11,18 +11,18 @@ import pyarrow as pa
 from runtime.execution.column import Ints
 from runtime.plan.operators.operator_registry import BY_NAME
 from runtime.plan.physical_plan import PhysicalPlan
-from runtime.plan.sharing_plan import Plan
+from runtime.plan.sharing_plan import SharingPlan
 from runtime.types.columns import times_of
 
 
 class PlanSwitch:
     """The sharing plan that is followed, and the one that follows it with the next pane."""
 
-    def __init__(self, current: Plan) -> None:
+    def __init__(self, current: SharingPlan) -> None:
         self.current = current
-        self._scheduled: Plan | None = None
+        self._scheduled: SharingPlan | None = None
 
-    def schedule(self, plan: Plan) -> None:
+    def schedule(self, plan: SharingPlan) -> None:
         self._scheduled = plan
 
     def remove(self, query: str) -> None:

@@ -11,13 +11,13 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from runtime.execution.column import Cells, Doubles, Mask
+from runtime.execution.column import Doubles, Mask, MaskedColumn
 from runtime.execution.comparison import compare, compare_constant, is_one_of
 from runtime.language import ast as s
 from runtime.language.ast import MIRRORED
 from runtime.language.row_eval import compile_expression
 
-Leaf: TypeAlias = Callable[[s.Expression], Cells]
+Leaf: TypeAlias = Callable[[s.Expression], MaskedColumn]
 _LEAVES = (s.Attribute, s.Column, s.Aggregate)
 
 
@@ -28,7 +28,7 @@ class Constant:
     value: Any
 
 
-Operand: TypeAlias = Cells | Constant
+Operand: TypeAlias = MaskedColumn | Constant
 
 
 def truth(expression: s.Expression, leaf: Leaf, size: int) -> Mask:
@@ -43,14 +43,16 @@ class _Evaluator:
         self._leaf = leaf
         self._size = size
 
-    def condition(self, expression: s.Expression) -> Cells:
+    def condition(self, expression: s.Expression) -> MaskedColumn:
         """Booleans."""
         found = self._operand(expression)
         return self._spread(found) if isinstance(found, Constant) else found
 
-    def _spread(self, constant: Constant) -> Cells:
+    def _spread(self, constant: Constant) -> MaskedColumn:
         values = np.full(self._size, bool(constant.value))
-        return Cells(values, np.zeros(self._size, np.bool_) if constant.value is None else None)
+        return MaskedColumn(
+            values, np.zeros(self._size, np.bool_) if constant.value is None else None
+        )
 
     def _operand(self, expression: s.Expression) -> Operand:
         if not any(isinstance(node, _LEAVES) for node in s.walk(expression)):
@@ -61,12 +63,12 @@ class _Evaluator:
             case s.OneOf(body, values):
                 cells = self._cells(body)
                 wanted = frozenset(literal.value for literal in values)
-                return Cells(is_one_of(cells.values, wanted), cells.valid)
+                return MaskedColumn(is_one_of(cells.values, wanted), cells.valid)
             case s.IsNull(body):
                 return self._is_null(body)
             case s.Invert(body):
                 inner = self.condition(body)
-                return Cells(~inner.values, inner.valid)
+                return MaskedColumn(~inner.values, inner.valid)
             case s.AllOf(parts):
                 return self._all_of(parts)
             case s.AnyOf(parts):
@@ -75,13 +77,13 @@ class _Evaluator:
                 return self._arithmetic(symbol, left, right)
             case s.Negative(body):
                 cells = self._cells(body)
-                return Cells(-cells.values.astype(np.float64), cells.valid)
+                return MaskedColumn(-cells.values.astype(np.float64), cells.valid)
             case s.Attribute() | s.Column() | s.Aggregate():
                 return self._leaf(expression)
             case _:
                 raise AssertionError(f"{expression} is not lowered")
 
-    def _cells(self, expression: s.Expression) -> Cells:
+    def _cells(self, expression: s.Expression) -> MaskedColumn:
         found = self._operand(expression)
         if isinstance(found, Constant):  # a value that is null in every row
             return self._spread(found)
@@ -89,31 +91,31 @@ class _Evaluator:
 
     # ---- logic -----------------------------------------------------------------------------
 
-    def _all_of(self, parts: Sequence[s.Expression]) -> Cells:
+    def _all_of(self, parts: Sequence[s.Expression]) -> MaskedColumn:
         """False if any part is false, else unknown if any part is."""
         return self._joined(parts, np.logical_and, _where_false, decisive=False)
 
-    def _any_of(self, parts: Sequence[s.Expression]) -> Cells:
+    def _any_of(self, parts: Sequence[s.Expression]) -> MaskedColumn:
         return self._joined(parts, np.logical_or, _where_true, decisive=True)
 
     def _joined(
         self,
         parts: Sequence[s.Expression],
         join: Any,
-        decided_by: Callable[[Cells], Mask],
+        decided_by: Callable[[MaskedColumn], Mask],
         *,
         decisive: bool,
-    ) -> Cells:
+    ) -> MaskedColumn:
         found = [self.condition(part) for part in parts]
         if all(part.valid is None for part in found):
-            return Cells(join.reduce([part.values for part in found]))
+            return MaskedColumn(join.reduce([part.values for part in found]))
         decided = np.logical_or.reduce([decided_by(part) for part in found])
         known = np.logical_and.reduce([part.mask(self._size) for part in found])
-        return Cells(decided if decisive else ~decided, decided | known)
+        return MaskedColumn(decided if decisive else ~decided, decided | known)
 
-    def _is_null(self, body: s.Expression) -> Cells:
+    def _is_null(self, body: s.Expression) -> MaskedColumn:
         found = self._cells(body)
-        return Cells(np.zeros(self._size, np.bool_) if found.valid is None else ~found.valid)
+        return MaskedColumn(np.zeros(self._size, np.bool_) if found.valid is None else ~found.valid)
 
     # ---- values ----------------------------------------------------------------------------
 
@@ -126,8 +128,8 @@ class _Evaluator:
         if isinstance(y, Constant):
             if y.value is None:
                 return y
-            return Cells(compare_constant(symbol, x.values, y.value), x.valid)
-        return Cells(compare(symbol, x.values, y.values), _both(x.valid, y.valid))
+            return MaskedColumn(compare_constant(symbol, x.values, y.value), x.valid)
+        return MaskedColumn(compare(symbol, x.values, y.values), _both(x.valid, y.valid))
 
     def _arithmetic(self, symbol: str, left: s.Expression, right: s.Expression) -> Operand:
         x, y = self._operand(left), self._operand(right)
@@ -140,7 +142,7 @@ class _Evaluator:
         bad = np.isnan(values)
         if symbol == "/":
             bad |= other == 0
-        return Cells(values, _both(valid, ~bad) if bad.any() else valid)
+        return MaskedColumn(values, _both(valid, ~bad) if bad.any() else valid)
 
 
 _ARITHMETIC: dict[str, Any] = {
@@ -161,7 +163,7 @@ def _constant(expression: s.Expression) -> Constant:
 
 def _doubles(operand: Operand) -> npt.NDArray[np.float64] | float | None:
     """As `float` makes them; None where that cannot be."""
-    if isinstance(operand, Cells):
+    if isinstance(operand, MaskedColumn):
         numbers: Doubles = operand.values.astype(np.float64, copy=False)
         return numbers
     try:
@@ -171,7 +173,7 @@ def _doubles(operand: Operand) -> npt.NDArray[np.float64] | float | None:
 
 
 def _valid(operand: Operand) -> Mask | None:
-    return operand.valid if isinstance(operand, Cells) else None
+    return operand.valid if isinstance(operand, MaskedColumn) else None
 
 
 def _both(one: Mask | None, other: Mask | None) -> Mask | None:
@@ -180,11 +182,11 @@ def _both(one: Mask | None, other: Mask | None) -> Mask | None:
     return one & other
 
 
-def _where_true(cells: Cells) -> Mask:
+def _where_true(cells: MaskedColumn) -> Mask:
     values: Mask = cells.values
     return values if cells.valid is None else values & cells.valid
 
 
-def _where_false(cells: Cells) -> Mask:
+def _where_false(cells: MaskedColumn) -> Mask:
     values: Mask = ~cells.values
     return values if cells.valid is None else values & cells.valid

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from runtime.execution.column import Cells, Ints, whole_order, words_of
+from runtime.execution.column import Ints, MaskedColumn, whole_order, words_of
 from runtime.execution.interner import text_parts
 from runtime.execution.jit import cached_njit
 
@@ -31,7 +31,7 @@ _ONE = np.uint64(1)
 _TOP = np.uint64(1 << 63)
 
 
-class Ordering:
+class ResultOrder:
     """Rows by their windows and groups."""
 
     def __init__(self, windows: Ints, groups: Iterable[pa.Array]) -> None:
@@ -89,7 +89,7 @@ def _keys(column: pa.Array) -> Iterator[Ints]:
     """Columns by which this one orders. Values under a null are all the same."""
     if pt.is_null(column.type):
         return
-    cells = Cells.of(column)
+    cells = MaskedColumn.of(column)
     if cells.valid is not None:
         yield cells.valid.astype(np.int64)
     for words in _words(cells.values) if cells.is_arrow else [whole_order(cells.values)]:

@@ -10,11 +10,11 @@ import pyarrow as pa
 from runtime.execution.column import Ints, Mask
 from runtime.execution.finalize import extreme_of, numbers_of
 from runtime.execution.having import Having
-from runtime.execution.result_order import Ordering, taken
-from runtime.execution.wide_float_column import Numbers
-from runtime.execution.window_partials import Block, Extremes, LaneColumn
+from runtime.execution.result_order import ResultOrder, taken
+from runtime.execution.wide_float_column import WideFloatColumn
+from runtime.execution.window_partials import ExtremeColumn, LaneColumn, PartialAggregates
 from runtime.language.query import Fold, OutputColumn, Query
-from runtime.types.time_codec import Clock
+from runtime.types.time_codec import TimeCodec
 
 
 class FloatWriter:
@@ -25,19 +25,19 @@ class FloatWriter:
         self._types = types
         self._having = None if query.having is None else Having(query, types)
 
-    def empty(self) -> Block:
+    def empty(self) -> PartialAggregates:
         """The block of no rows."""
-        none = Numbers.zeros(0)
+        none = WideFloatColumn.zeros(0)
         lanes: list[LaneColumn] = [
             none
             if lane.fold is Fold.SUM
-            else Extremes(np.zeros(0, np.int64), np.zeros(0, np.bool_))
+            else ExtremeColumn(np.zeros(0, np.int64), np.zeros(0, np.bool_))
             for lane in self._query.lanes
         ]
         groups = [pa.array([], self._type(name)) for name in self._query.group_by]
-        return Block(self._query.name, np.zeros(0, np.int64), groups, none, lanes)
+        return PartialAggregates(self._query.name, np.zeros(0, np.int64), groups, none, lanes)
 
-    def table(self, merged: Block | None, clock: Clock | None) -> pa.Table:
+    def table(self, merged: PartialAggregates | None, clock: TimeCodec | None) -> pa.Table:
         """The rows that meet HAVING, in order of window, then group, null first."""
         block = self.empty() if merged is None else merged
         if self._having is not None and len(block):
@@ -46,7 +46,7 @@ class FloatWriter:
         fields: dict[str, pa.Array] = {}
         for column in self._query.columns:
             fields |= self._column(column, block)
-        order = Ordering(block.windows, block.groups).order()
+        order = ResultOrder(block.windows, block.groups).order()
         windows = block.windows if order is None else block.windows[order]
         fields = {name: taken(column, order) for name, column in fields.items()}
         return pa.table({**self._bounds(windows, clock), **fields})
@@ -54,11 +54,11 @@ class FloatWriter:
     def _type(self, attribute: str | None) -> pa.DataType:
         return self._types.get(attribute, pa.null()) if attribute is not None else pa.int64()
 
-    def _bounds(self, windows: Ints, clock: Clock | None) -> dict[str, pa.Array]:
+    def _bounds(self, windows: Ints, clock: TimeCodec | None) -> dict[str, pa.Array]:
         start, end = self._query.window.bounds(windows, clock)
         return {"window_start": start, "window_end": end}
 
-    def _column(self, column: OutputColumn, block: Block) -> dict[str, pa.Array]:
+    def _column(self, column: OutputColumn, block: PartialAggregates) -> dict[str, pa.Array]:
         if column.group is not None:
             return {column.name: block.groups[self._query.group_by.index(column.group)]}
         assert column.measure is not None
@@ -69,7 +69,7 @@ class FloatWriter:
         return _doubles(column.name, *numbers_of(block, measure))
 
 
-def _doubles(name: str, numbers: Numbers, valid: Mask | None) -> dict[str, pa.Array]:
+def _doubles(name: str, numbers: WideFloatColumn, valid: Mask | None) -> dict[str, pa.Array]:
     """Doubles; where one is beyond their range, a second column has its logarithm."""
     null = None if valid is None else ~valid
     rounded = numbers.doubles()

@@ -10,7 +10,7 @@ import numpy as np
 from runtime.execution.batch import Batch
 from runtime.execution.operator import Operator
 from runtime.plan.decisions import Decisions, less, merged
-from runtime.plan.observations import RunTime, Seen
+from runtime.plan.observations import Observations, OperatorTime
 
 EXAMPLES = 16  # of the last decisions
 # Of so many events of a batch the types are counted.
@@ -54,7 +54,9 @@ class RunStats:
         self._reported = now
         return [each for each in merged(found) if each.types]
 
-    def take(self, operators: Collection[Operator], names: Sequence[str], state_bytes: int) -> Seen:
+    def take(
+        self, operators: Collection[Operator], names: Sequence[str], state_bytes: int
+    ) -> Observations:
         """What was seen, by the names of type codes. Operators that were stopped meanwhile are
         left out."""
         counts, self._of_code = self._of_code, Counter()
@@ -63,13 +65,13 @@ class RunStats:
         bursts = _count_bursts(of_bursts.values())
         fresh = {name: _less(now, self._bursts.get(name)) for name, now in bursts.items()}
         self._bursts = bursts
-        return Seen(
+        return Observations(
             {names[code]: count for code, count in counts.items() if code >= 0 and count},
             counts[-1],
             {name: number for name, (number, _) in fresh.items()},
             {name: events for name, (_, events) in fresh.items()},
             tuple(
-                RunTime(of_bursts[each].queries, *spent)
+                OperatorTime(of_bursts[each].queries, *spent)
                 for each, spent in times.items()
                 if each in of_bursts
             ),

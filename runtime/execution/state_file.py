@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from runtime.errors import HamletError
 from runtime.language.query import Query
-from runtime.types.time_codec import Clock
+from runtime.types.time_codec import TimeCodec
 
 VERSION = 4
 _MARK = b"hamlet.checkpoint"
@@ -32,7 +32,7 @@ _SCHEMA = pa.schema(
 
 
 @dataclass(frozen=True)
-class Part:
+class StatePart:
     """A piece of state: of which kind, of which query and window, and what it holds."""
 
     part: str
@@ -42,7 +42,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Header:
+class StateHeader:
     """What holds for the whole engine. `queries` are fingerprints by name."""
 
     queries: dict[str, str]
@@ -58,7 +58,7 @@ class Header:
     dead: dict[str, int] = field(default_factory=dict)
 
 
-def write(parts: Iterable[Part]) -> bytes:
+def write(parts: Iterable[StatePart]) -> bytes:
     rows = [
         {"part": p.part, "query": p.query, "window": p.window, "data": _encode(p.data)}
         for p in parts
@@ -72,7 +72,7 @@ def write(parts: Iterable[Part]) -> bytes:
     return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
 
 
-def read(data: bytes) -> list[Part]:
+def read(data: bytes) -> list[StatePart]:
     """The parts of a checkpoint, after it was checked to be one, and whole."""
     try:
         table = pa.ipc.open_file(pa.BufferReader(data)).read_all()
@@ -90,7 +90,7 @@ def read(data: bytes) -> list[Part]:
     if metadata.get(b"hamlet.digest") != _digest(table):
         raise HamletError("the checkpoint is damaged: its digest does not fit")
     return [
-        Part(row["part"], _decode(row["data"]), row["query"], row["window"])
+        StatePart(row["part"], _decode(row["data"]), row["query"], row["window"])
         for row in table.to_pylist()
     ]
 
@@ -108,7 +108,7 @@ def batches_to_bytes(batches: list[pa.RecordBatch], schema: pa.Schema) -> bytes:
     return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
 
 
-def columns_with_clock(columns: pa.Schema, clock: Clock) -> pa.Schema:
+def columns_with_clock(columns: pa.Schema, clock: TimeCodec) -> pa.Schema:
     """The input's columns, and as one more what times in text turned out to be."""
     return columns.append(pa.field(_CLOCK, clock.type)) if clock.decided else columns
 

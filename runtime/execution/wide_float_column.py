@@ -18,18 +18,18 @@ _FAR = 4
 
 
 @dataclass(frozen=True)
-class Numbers:
+class WideFloatColumn:
     """`mantissa * 2**(512 * exponent)`, in normal form."""
 
     mantissa: Doubles
     exponent: Exponents
 
     @classmethod
-    def zeros(cls, size: int) -> Numbers:
+    def zeros(cls, size: int) -> WideFloatColumn:
         return cls(np.zeros(size), np.zeros(size, np.int32))
 
     @classmethod
-    def of(cls, values: npt.ArrayLike) -> Numbers:
+    def of(cls, values: npt.ArrayLike) -> WideFloatColumn:
         """Doubles as such numbers."""
         doubles = np.asarray(values, np.float64)
         large = np.abs(doubles) >= 2.0**STEP
@@ -38,7 +38,7 @@ class Numbers:
         return cls(np.where(large, doubles * 2.0**-STEP, doubles), large.astype(np.int32))
 
     @classmethod
-    def concat(cls, parts: list[Numbers]) -> Numbers:
+    def concat(cls, parts: list[WideFloatColumn]) -> WideFloatColumn:
         if len(parts) == 1:
             return parts[0]
         return cls(
@@ -54,12 +54,12 @@ class Numbers:
         """Whether any number is beyond what a mantissa holds; without one, none is infinite."""
         return bool(self.exponent.any())
 
-    def take(self, rows: npt.NDArray[np.intp] | Mask) -> Numbers:
-        return Numbers(self.mantissa[rows], self.exponent[rows])
+    def take(self, rows: npt.NDArray[np.intp] | Mask) -> WideFloatColumn:
+        return WideFloatColumn(self.mantissa[rows], self.exponent[rows])
 
-    def grouped(self, groups: Ints, count: int) -> Numbers:
+    def grouped(self, groups: Ints, count: int) -> WideFloatColumn:
         """The sum of each group; `groups` has the number of each row's group."""
-        total = Numbers.zeros(count)
+        total = WideFloatColumn.zeros(count)
         _add_groups(groups, self.mantissa, self.exponent, total.mantissa, total.exponent)
         return total
 
@@ -77,7 +77,7 @@ class Numbers:
             logs: Doubles = np.log2(np.abs(self.mantissa)) + STEP * self.exponent.astype(np.float64)
         return logs
 
-    def over(self, divisor: Numbers) -> Doubles:
+    def over(self, divisor: WideFloatColumn) -> Doubles:
         """Quotients, as doubles; NaN where the divisor is zero. The divisor is a count."""
         apart = np.clip(self.exponent - divisor.exponent, -_FAR, _FAR)
         with np.errstate(all="ignore"):

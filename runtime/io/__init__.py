@@ -1,16 +1,16 @@
 """Files of events in, files of results out."""
 
-from runtime.io.read import Input, open_input
+from runtime.io.read import InputFiles, open_input
 from runtime.io.side_output import DEAD_LETTER, LATE, SideWriter
 from runtime.io.write import ResultWriter, write_results
-from runtime.pipeline.block import Block
+from runtime.pipeline.block import RowBlock
 
 __all__ = [
     "DEAD_LETTER",
     "LATE",
-    "Block",
-    "Input",
+    "InputFiles",
     "ResultWriter",
+    "RowBlock",
     "SideWriter",
     "open_input",
     "write_results",

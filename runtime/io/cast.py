@@ -7,17 +7,17 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.types as pt
 
-from runtime.io.reader import Needs
-from runtime.pipeline.block import Block
+from runtime.io.reader import ReadRequest
+from runtime.pipeline.block import RowBlock
 from runtime.pipeline.dead_letter import dead_rows, no_dead
 from runtime.pipeline.normalize import Raw
-from runtime.pipeline.row_errors import Faults
-from runtime.types.attribute_kinds import Kind
+from runtime.pipeline.row_errors import RowErrors
+from runtime.types.attribute_kinds import AttributeKind
 from runtime.types.text_parse import parse
 
 
 def text_columns(
-    texts: dict[str, pa.Array], target: pa.Schema, needs: Needs, faults: Faults
+    texts: dict[str, pa.Array], target: pa.Schema, needs: ReadRequest, faults: RowErrors
 ) -> list[pa.Array]:
     """The columns of `target`, read from text."""
     columns = []
@@ -31,12 +31,12 @@ def text_columns(
     return columns
 
 
-def no_value(wanted: pa.Field, needs: Needs) -> str:
+def no_value(wanted: pa.Field, needs: ReadRequest) -> str:
     """The reason why a value is bad."""
     reason = f"`{wanted.name}` is no {_noun(wanted.type)}"
     declared = needs.declared.data_type(wanted.name) is not None
-    certain = needs.use(wanted.name) is Kind.NUMBER and pt.is_floating(wanted.type)
-    if declared or certain or needs.use(wanted.name) in (Kind.TEXT, Kind.BOOL):
+    certain = needs.use(wanted.name) is AttributeKind.NUMBER and pt.is_floating(wanted.type)
+    if declared or certain or needs.use(wanted.name) in (AttributeKind.TEXT, AttributeKind.BOOL):
         return reason
     return f"{reason} (its type was inferred from the first rows; --schema can declare it)"
 
@@ -57,13 +57,13 @@ def living(
     source: str,
     rows: npt.NDArray[np.int64],
     raw: Raw,
-    faults: Faults,
-) -> Block:
+    faults: RowErrors,
+) -> RowBlock:
     """The rows without a fault as a block, the others as its dead rows."""
     batch = pa.RecordBatch.from_arrays(columns, schema=target)
     if not faults.bad.any():
-        return Block(batch, source, rows, no_dead(), raw)
+        return RowBlock(batch, source, rows, no_dead(), raw)
     bad, good = np.flatnonzero(faults.bad), np.flatnonzero(~faults.bad)
     dead = dead_rows(source, rows[bad].tolist(), faults.reasons(bad), raw(bad.tolist()))
     kept = batch.take(pa.array(good))
-    return Block(kept, source, rows[good], dead, lambda chosen: raw(good[list(chosen)].tolist()))
+    return RowBlock(kept, source, rows[good], dead, lambda chosen: raw(good[list(chosen)].tolist()))

@@ -20,20 +20,20 @@ from runtime.io.bytestream import open_bytes
 from runtime.io.cast import living, text_columns
 from runtime.io.csv_split import Records, blocks_of_records, first_record_end
 from runtime.io.infer import infer
-from runtime.io.reader import Needs, Reader
+from runtime.io.reader import FileReader, ReadRequest
 from runtime.io.utf8 import NOT_UTF8, clean, shown
-from runtime.pipeline.block import Block
+from runtime.pipeline.block import RowBlock
 from runtime.pipeline.dead_letter import dead_rows, no_dead, rows_as_json
 from runtime.pipeline.normalize import Raw
-from runtime.pipeline.row_errors import Faults
+from runtime.pipeline.row_errors import RowErrors
 from runtime.types.columns import plain, true_rows
 from runtime.types.schema_probe import no_doubles
 
 
-class CsvReader(Reader):
+class CsvReader(FileReader):
     guesses = True
 
-    def __init__(self, source: str, needs: Needs, file: Path | BinaryIO) -> None:
+    def __init__(self, source: str, needs: ReadRequest, file: Path | BinaryIO) -> None:
         super().__init__(source, needs)
         self._path = file if isinstance(file, Path) else None
         self._stream = None if isinstance(file, Path) else file
@@ -44,7 +44,7 @@ class CsvReader(Reader):
         sample = table.sample()
         return pa.schema([(name, self._type(name, sample)) for name in table.names])
 
-    def blocks(self, target: pa.Schema) -> Iterator[Block]:
+    def blocks(self, target: pa.Schema) -> Iterator[RowBlock]:
         first = 0
         for texts in self._open().texts():
             yield self._block(texts, target, first)
@@ -75,9 +75,9 @@ class CsvReader(Reader):
             return pa.null() if sample is None else pa.string()
         return infer(sample.column(name), self.needs.use(name))
 
-    def _block(self, texts: _Texts, target: pa.Schema, first: int) -> Block:
+    def _block(self, texts: _Texts, target: pa.Schema, first: int) -> RowBlock:
         batch = texts.batch
-        faults = Faults(batch.num_rows)
+        faults = RowErrors(batch.num_rows)
         faults.add(texts.not_utf8(), "the row is not UTF-8")
         named = {name: batch.column(name) for name in batch.schema.names}
         columns = text_columns(named, target, self.needs, faults)

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from runtime.pipeline.block import Block
+from runtime.pipeline.block import RowBlock
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Origin:
 
 
 class Decoder(Protocol):
-    def decode(self, table: pa.Table, origin: Origin) -> Iterator[Block]:
+    def decode(self, table: pa.Table, origin: Origin) -> Iterator[RowBlock]:
         """Rows are numbered from 0 in the block, or by offsets if `numbered`."""
 
     @property

@@ -15,14 +15,14 @@ from runtime.errors import InputError
 from runtime.io.bytestream import is_packed, open_bytes
 from runtime.io.formats import Format, by_content, by_name
 from runtime.io.read import columns_of
-from runtime.io.reader import Needs
+from runtime.io.reader import ReadRequest
 from runtime.types.time_codec import DAY, UNITS
 
 _PER_MICRO = {"milliseconds": 1_000, "microseconds": 1}
 
 
 @dataclass(frozen=True)
-class Kind:
+class FileKind:
     """Files of one kind are read alike. `schema` is that of Parquet; text may be `packed`."""
 
     format: Format
@@ -31,16 +31,18 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class Unreadable:
+class UnreadableFile:
     reason: str
 
 
-def kind_of(path: Path, needs: Needs, wish: Format | None = None) -> Kind | Unreadable:
+def kind_of(
+    path: Path, needs: ReadRequest, wish: Format | None = None
+) -> FileKind | UnreadableFile:
     """Looks at the beginning of a file, as a run in process does before it reads any."""
     try:
         found = wish or by_name(path) or _by_content(path)
     except OSError as error:
-        return Unreadable(str(error.strerror or error))
+        return UnreadableFile(str(error.strerror or error))
     if found is Format.ARROW:
         raise InputError(
             f"Spark does not read {path}", "use --engine local, or write it as Parquet"
@@ -48,13 +50,13 @@ def kind_of(path: Path, needs: Needs, wish: Format | None = None) -> Kind | Unre
     try:
         columns = columns_of(path, needs, found)
     except InputError as error:
-        return Unreadable(error.message)
+        return UnreadableFile(error.message)
     if found is not Format.PARQUET:
-        return Kind(found, packed=path.suffix == ".gz" or is_packed(path))
+        return FileKind(found, packed=path.suffix == ".gz" or is_packed(path))
     half = next((each.name for each in columns if pt.is_float16(each.type)), None)
     if half is not None:
-        return Unreadable(f"Spark reads no file with a column of float16, such as `{half}`")
-    return Kind(found, columns.remove_metadata())
+        return UnreadableFile(f"Spark reads no file with a column of float16, such as `{half}`")
+    return FileKind(found, columns.remove_metadata())
 
 
 def span(path: Path, column: str, unit: str | None) -> tuple[int, int] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from runtime.types.attribute_kinds import Kind
+from runtime.types.attribute_kinds import AttributeKind
 from runtime.types.columns import null_rows
 from runtime.types.iso_time import read_iso
 from runtime.types.text_parse import parse
@@ -16,15 +16,15 @@ _BOOL = r"(?i)^(true|false)$"
 _WITH_CLOCK_TIME = r"[ T][0-9]{2}"
 
 
-def infer(column: pa.Array, use: Kind | None) -> pa.DataType:
+def infer(column: pa.Array, use: AttributeKind | None) -> pa.DataType:
     """The type for a string column; null if there is no value, string if nothing fits the use."""
     if column.null_count == len(column):
         return pa.null()
-    if use is None or use is Kind.TEXT:
+    if use is None or use is AttributeKind.TEXT:
         return pa.string()
-    if use is Kind.NUMBER:
+    if use is AttributeKind.NUMBER:
         return _number(column)
-    if use is Kind.BOOL:
+    if use is AttributeKind.BOOL:
         return pa.string() if _all_bad(column, pa.bool_()) else pa.bool_()
     return _guess(column)
 

@@ -10,14 +10,16 @@ import pyarrow as pa
 
 from runtime.io.bytestream import open_bytes, spooled
 from runtime.io.formats import ARROW_FILE
-from runtime.io.reader import BATCH_ROWS, Needs, Reader, typed_block
-from runtime.pipeline.block import Block
+from runtime.io.reader import BATCH_ROWS, FileReader, ReadRequest, typed_block
+from runtime.pipeline.block import RowBlock
 from runtime.pipeline.dead_letter import rows_as_json
 from runtime.pipeline.normalize import Raw
 
 
-class IpcReader(Reader):
-    def __init__(self, source: str, needs: Needs, file: Path | IO[bytes], head: bytes) -> None:
+class IpcReader(FileReader):
+    def __init__(
+        self, source: str, needs: ReadRequest, file: Path | IO[bytes], head: bytes
+    ) -> None:
         super().__init__(source, needs)
         self._path = file if isinstance(file, Path) else None
         self._stream: Any = None if isinstance(file, Path) else file
@@ -27,10 +29,10 @@ class IpcReader(Reader):
     def columns(self) -> pa.Schema:
         return self._open().schema
 
-    def blocks(self, target: pa.Schema) -> Iterator[Block]:
+    def blocks(self, target: pa.Schema) -> Iterator[RowBlock]:
         first = 0
         for batch in self._batches(target, self._open()):
-            if isinstance(batch, Block):
+            if isinstance(batch, RowBlock):
                 yield batch
                 return
             for part in _parts(batch):
@@ -64,7 +66,7 @@ class IpcReader(Reader):
             self._stream = pa.OSFile(str(self._path))
         return self._stream
 
-    def _batches(self, target: pa.Schema, opened: Any) -> Iterator[pa.RecordBatch | Block]:
+    def _batches(self, target: pa.Schema, opened: Any) -> Iterator[pa.RecordBatch | RowBlock]:
         if isinstance(opened, pa.ipc.RecordBatchFileReader):
             for index in range(opened.num_record_batches):
                 yield _checked(opened.get_batch(index))

@@ -19,11 +19,11 @@ from runtime.io.bytestream import open_bytes
 from runtime.io.cast import living
 from runtime.io.formats import BOM
 from runtime.io.json_types import Fields, columns_of, finished, read_type
-from runtime.io.reader import Needs, Reader
-from runtime.pipeline.block import Block
+from runtime.io.reader import FileReader, ReadRequest
+from runtime.pipeline.block import RowBlock
 from runtime.pipeline.dead_letter import dead_rows
 from runtime.pipeline.normalize import Raw
-from runtime.pipeline.row_errors import Faults
+from runtime.pipeline.row_errors import RowErrors
 from runtime.types.columns import plain
 
 BLOCK_BYTES = 2 << 20
@@ -35,10 +35,10 @@ _EXPECTED = "one JSON object per line is expected; `jq -c '.[]'` makes them of a
 _READ = pa_json.ReadOptions(use_threads=False, block_size=LONGEST_LINE + BLOCK_BYTES)
 
 
-class JsonReader(Reader):
+class JsonReader(FileReader):
     guesses = True
 
-    def __init__(self, source: str, needs: Needs, file: Path | BinaryIO) -> None:
+    def __init__(self, source: str, needs: ReadRequest, file: Path | BinaryIO) -> None:
         super().__init__(source, needs)
         self._path = file if isinstance(file, Path) else None
         self._stream = None if isinstance(file, Path) else file
@@ -54,7 +54,7 @@ class JsonReader(Reader):
             names = list(dict.fromkeys([*own, *names]))
         return pa.schema([(name, self._type(name, fields)) for name in names])
 
-    def blocks(self, target: pa.Schema) -> Iterator[Block]:
+    def blocks(self, target: pa.Schema) -> Iterator[RowBlock]:
         first = 0
         for data in self._blocks():
             lines = _Lines(data)
@@ -112,7 +112,7 @@ class JsonReader(Reader):
             yield self._sampled.pop(0)
         yield from lines
 
-    def _fast(self, lines: _Lines, target: pa.Schema, first: int) -> Block | None:
+    def _fast(self, lines: _Lines, target: pa.Schema, first: int) -> RowBlock | None:
         """By Arrow, or None if anything is odd."""
         if not lines.look_whole():
             return None
@@ -124,20 +124,20 @@ class JsonReader(Reader):
             return None
         if table.num_rows != lines.count:
             return None
-        faults = Faults(lines.count)
+        faults = RowErrors(lines.count)
         columns = [
             finished(plain(table.column(each.name)), each, self.needs, faults) for each in target
         ]
         rows = np.arange(first, first + lines.count, dtype=np.int64)
         return living(columns, target, self.source, rows, lines.raw, faults)
 
-    def _careful(self, lines: _Lines, target: pa.Schema, first: int) -> Block:
+    def _careful(self, lines: _Lines, target: pa.Schema, first: int) -> RowBlock:
         """Line by line: the bad ones go, the good ones stay."""
         used = frozenset(target.names)
         parsed = [_parsed(line, used) for line in lines.all()]
         good = np.array([i for i, each in enumerate(parsed) if isinstance(each, dict)], np.int64)
         objects = [parsed[i] for i in good.tolist()]
-        faults = Faults(len(objects))
+        faults = RowErrors(len(objects))
         columns = columns_of(objects, target, self.needs, faults)
         block = living(columns, target, self.source, first + good, lines.raw_of(good), faults)
         bad = [i for i, each in enumerate(parsed) if not isinstance(each, dict)]

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from runtime.io.cast import no_value
-from runtime.io.reader import Needs
-from runtime.pipeline.row_errors import Faults
-from runtime.types.attribute_kinds import Kind
+from runtime.io.reader import ReadRequest
+from runtime.pipeline.row_errors import RowErrors
+from runtime.types.attribute_kinds import AttributeKind
 from runtime.types.columns import Mask
 from runtime.types.text_parse import parse
 
@@ -42,15 +42,15 @@ class Fields:
     def __iter__(self) -> Iterator[str]:
         return iter(self._seen)
 
-    def type(self, name: str, use: Kind | None) -> pa.DataType:
+    def type(self, name: str, use: AttributeKind | None) -> pa.DataType:
         """The type that serves the use if a value does, else the type of the values."""
         seen = self._seen[name] - {"null"}
         numbers = seen & {"int", "float"}
-        if use is Kind.NUMBER and numbers:
+        if use is AttributeKind.NUMBER and numbers:
             return pa.float64() if "float" in seen else pa.int64()
-        if use is Kind.TEXT and "str" in seen:
+        if use is AttributeKind.TEXT and "str" in seen:
             return pa.string()
-        if use is Kind.BOOL and "bool" in seen:
+        if use is AttributeKind.BOOL and "bool" in seen:
             return pa.bool_()
         return _common(seen, times=use is None)
 
@@ -86,12 +86,12 @@ def read_type(data_type: pa.DataType) -> pa.DataType:
 
 
 def columns_of(
-    objects: list[Mapping[str, Any]], target: pa.Schema, needs: Needs, faults: Faults
+    objects: list[Mapping[str, Any]], target: pa.Schema, needs: ReadRequest, faults: RowErrors
 ) -> list[pa.Array]:
     """The columns of `target` from parsed objects; a value of another type is a fault."""
     columns = []
     for wanted in target:
-        only_text = needs.use(wanted.name) is Kind.TEXT
+        only_text = needs.use(wanted.name) is AttributeKind.TEXT
         values = [_value(each.get(wanted.name), wanted.type, only_text) for each in objects]
         faults.add(_which(values, _BAD), no_value(wanted, needs))
         faults.add(_which(values, _BEYOND), f"`{wanted.name}` is beyond a 64-bit integer")
@@ -105,7 +105,7 @@ def _which(values: list[Any], mark: object) -> Mask:
     return np.array([value is mark for value in values], dtype=np.bool_)
 
 
-def finished(column: pa.Array, wanted: pa.Field, needs: Needs, faults: Faults) -> pa.Array:
+def finished(column: pa.Array, wanted: pa.Field, needs: ReadRequest, faults: RowErrors) -> pa.Array:
     """The column in its type, from the type as which it was read."""
     if column.type == wanted.type:
         return column

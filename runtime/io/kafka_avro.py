@@ -13,9 +13,9 @@ from runtime.io.cast import living
 from runtime.io.decode import Origin
 from runtime.io.kafka_fields import FAULT, OFFSET, VALUE, is_own, own_column
 from runtime.io.reader import typed_block
-from runtime.pipeline.block import Block
+from runtime.pipeline.block import RowBlock
 from runtime.pipeline.dead_letter import dead_rows, rows_as_json
-from runtime.pipeline.row_errors import Faults
+from runtime.pipeline.row_errors import RowErrors
 from runtime.types.columns import plain
 
 #: What FAULT says, by its number; 0: none.
@@ -38,7 +38,7 @@ class KafkaAvro:
     def numbered(self) -> bool:
         return True
 
-    def decode(self, table: pa.Table, origin: Origin) -> Iterator[Block]:
+    def decode(self, table: pa.Table, origin: Origin) -> Iterator[RowBlock]:
         for batch in table.to_batches():
             faults = plain(batch.column(FAULT)).to_numpy()
             good = batch if not faults.any() else batch.filter(pa.array(faults == 0))
@@ -49,10 +49,10 @@ class KafkaAvro:
                 block = replace(block, dead=dead)
             yield block
 
-    def _block(self, rows: pa.RecordBatch, origin: Origin) -> Block:
+    def _block(self, rows: pa.RecordBatch, origin: Origin) -> RowBlock:
         inside = pa.schema([each for each in self.target if not is_own(each.name)])
         typed = typed_block(rows, inside, origin.source, 0, None).batch
-        faults = Faults(rows.num_rows)
+        faults = RowErrors(rows.num_rows)
         columns = [
             own_column(each.name, rows, origin, faults)
             if is_own(each.name)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from runtime.io.decode import Origin
-from runtime.pipeline.row_errors import Faults
+from runtime.pipeline.row_errors import RowErrors
 from runtime.types.columns import cast_or_null, null_rows, plain
 
 # Columns of a block, beside those of the attributes.
@@ -45,7 +45,7 @@ def handed_over(names: Iterable[str]) -> list[str]:
     return [name for name in names if is_own(name) and name not in (TOPIC, PARTITION, POSITION)]
 
 
-def own_column(name: str, block: pa.RecordBatch, origin: Origin, faults: Faults) -> pa.Array:
+def own_column(name: str, block: pa.RecordBatch, origin: Origin, faults: RowErrors) -> pa.Array:
     """A field of all records of a block. Text that is none is a fault."""
     topic, _, partition = origin.source.rpartition("/")
     if name == TOPIC:

@@ -18,12 +18,12 @@ from runtime.io.cast import living
 from runtime.io.decode import Origin
 from runtime.io.json_lines import JsonReader
 from runtime.io.kafka_fields import OFFSET, VALUE, is_own, own_column
-from runtime.io.reader import Needs
-from runtime.io.schema_merge import Columns
-from runtime.pipeline.block import Block
+from runtime.io.reader import ReadRequest
+from runtime.io.schema_merge import MergedColumns
+from runtime.pipeline.block import RowBlock
 from runtime.pipeline.dead_letter import dead_rows, no_dead
 from runtime.pipeline.normalize import Raw
-from runtime.pipeline.row_errors import Faults
+from runtime.pipeline.row_errors import RowErrors
 from runtime.types.columns import plain, true_rows
 
 Rows: TypeAlias = "npt.NDArray[np.int64]"
@@ -38,13 +38,13 @@ class KafkaJson:
     """Blocks of OFFSET, VALUE and the Kafka fields of `target`, into the columns of `target`."""
 
     target: pa.Schema
-    needs: Needs
+    needs: ReadRequest
 
     @property
     def numbered(self) -> bool:
         return True
 
-    def decode(self, table: pa.Table, origin: Origin) -> Iterator[Block]:
+    def decode(self, table: pa.Table, origin: Origin) -> Iterator[RowBlock]:
         inside = pa.schema([each for each in self.target if not is_own(each.name)])
         for batch in table.to_batches():
             numbers = plain(batch.column(OFFSET)).to_numpy()
@@ -56,13 +56,13 @@ class KafkaJson:
 
     def _blocks(
         self, batch: pa.RecordBatch, inside: pa.Schema, source: str
-    ) -> Iterator[tuple[Block, Rows]]:
+    ) -> Iterator[tuple[RowBlock, Rows]]:
         """Blocks of the columns of values, and which rows of the batch theirs are. Their dead
         rows are numbered by the batch."""
         values = plain(batch.column(VALUE))
         every = np.arange(len(values), dtype=np.int64)
         if not len(inside):  # nobody asks what the values are
-            yield Block(batch.select([]), source, every, no_dead(), _raw(values)), every
+            yield RowBlock(batch.select([]), source, every, no_dead(), _raw(values)), every
             return
         lines, places, dead = _lines(values, every, source)
         reader = JsonReader(source, self.needs, io.BytesIO(_joined(lines)))
@@ -71,13 +71,15 @@ class KafkaJson:
         for block in reader.blocks(inside):
             yield replace(block, dead=_renumbered(block.dead, places)), places[block.rows]
 
-    def _whole(self, block: Block, where: Rows, batch: pa.RecordBatch, origin: Origin) -> Block:
+    def _whole(
+        self, block: RowBlock, where: Rows, batch: pa.RecordBatch, origin: Origin
+    ) -> RowBlock:
         """The block with Kafka's own fields."""
         if not any(map(is_own, self.target.names)):
             return block
         assert block.raw is not None or not len(where)
         rows = batch.take(pa.array(where))
-        faults = Faults(len(where))
+        faults = RowErrors(len(where))
         columns = [
             own_column(each.name, rows, origin, faults)
             if is_own(each.name)
@@ -89,12 +91,12 @@ class KafkaJson:
         return replace(whole, dead=pa.concat_tables([block.dead, whole.dead]).sort_by("row"))
 
 
-def json_columns(values: Iterable[bytes | None], needs: Needs, source: str) -> pa.Schema:
+def json_columns(values: Iterable[bytes | None], needs: ReadRequest, source: str) -> pa.Schema:
     """The columns of such values, from the first ones."""
     array = pa.array(list(values), pa.binary())
     lines, _, _ = _lines(array, np.arange(len(array), dtype=np.int64), source)
     reader = JsonReader(source, needs, io.BytesIO(_joined(lines)))
-    columns = Columns(needs)
+    columns = MergedColumns(needs)
     try:
         found = reader.columns()
     except InputError as error:

@@ -9,14 +9,14 @@ from typing import IO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from runtime.io.reader import BATCH_ROWS, Needs, Reader, present, typed_block
-from runtime.pipeline.block import Block
+from runtime.io.reader import BATCH_ROWS, FileReader, ReadRequest, present, typed_block
+from runtime.pipeline.block import RowBlock
 from runtime.pipeline.dead_letter import rows_as_json
 from runtime.pipeline.normalize import Raw
 
 
-class ParquetReader(Reader):
-    def __init__(self, source: str, needs: Needs, file: Path | IO[bytes]) -> None:
+class ParquetReader(FileReader):
+    def __init__(self, source: str, needs: ReadRequest, file: Path | IO[bytes]) -> None:
         super().__init__(source, needs)
         self._file = file
         self._opened: pq.ParquetFile | None = None
@@ -24,7 +24,7 @@ class ParquetReader(Reader):
     def columns(self) -> pa.Schema:
         return self._parquet().schema_arrow
 
-    def blocks(self, target: pa.Schema) -> Iterator[Block]:
+    def blocks(self, target: pa.Schema) -> Iterator[RowBlock]:
         file = self._parquet()
         names = present(target, file.schema_arrow.names)
         first = 0

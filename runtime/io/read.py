@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
-from runtime.closable import Closing
+from runtime.closable import Closable
 from runtime.errors import InputError
 from runtime.io.bytestream import open_bytes, spooled, unpacked
 from runtime.io.csv_text import CsvReader
@@ -22,10 +22,10 @@ from runtime.io.formats import Format, by_content, by_name, named
 from runtime.io.ipc import IpcReader
 from runtime.io.json_lines import JsonReader
 from runtime.io.parquet import ParquetReader
-from runtime.io.reader import Needs, Reader
-from runtime.io.schema_merge import Columns, wanted
-from runtime.pipeline.block import Block
-from runtime.types.attribute_kinds import Kind
+from runtime.io.reader import FileReader, ReadRequest
+from runtime.io.schema_merge import MergedColumns, wanted
+from runtime.pipeline.block import RowBlock
+from runtime.types.attribute_kinds import AttributeKind
 from runtime.types.schema import Schema
 from runtime.types.schema_probe import no_doubles
 
@@ -37,32 +37,32 @@ def open_input(
     path: str | Path,
     *,
     format: str | None = None,
-    uses: Mapping[str, Kind] | None = None,
+    uses: Mapping[str, AttributeKind] | None = None,
     time_column: str = "time",
     type_column: str = "type",
     declared: Schema | None = None,
     stdin: BinaryIO | None = None,
-) -> Input:
+) -> InputFiles:
     """Opens a file, a folder or `-`, and looks at its columns; `with` closes it.
 
     With `uses` (how the workload uses attributes), only these columns, the time and the type are
     given, text is read as they need it, and what cannot work is an InputError.
     """
-    needs = Needs(time_column, type_column, uses, declared or Schema({}))
+    needs = ReadRequest(time_column, type_column, uses, declared or Schema({}))
     wish = None if format is None else named(format)
     if str(path) == STDIN:
-        return Input([_from_stdin(stdin or sys.stdin.buffer, needs, wish)], needs, "stdin")
+        return InputFiles([_from_stdin(stdin or sys.stdin.buffer, needs, wish)], needs, "stdin")
     path = Path(path)
     if not path.is_dir():
         with _naming(path):
-            return Input([_from_file(path, str(path), needs, wish)], needs, str(path))
+            return InputFiles([_from_file(path, str(path), needs, wish)], needs, str(path))
     files, skipped = listed(path, wish)
     paths = [path / name for name in files]
     readers = [_from_file(file, str(file), needs, wish or by_name(file)) for file in paths]
-    return Input(readers, needs, str(path), skipped)
+    return InputFiles(readers, needs, str(path), skipped)
 
 
-def blocks_of(reader: Reader, target: pa.Schema, single: bool) -> Iterator[Block]:
+def blocks_of(reader: FileReader, target: pa.Schema, single: bool) -> Iterator[RowBlock]:
     """All blocks of a source. Damage ends it, with a dead letter; an InputError if there is no
     other source."""
     rows = 0
@@ -76,8 +76,8 @@ def blocks_of(reader: Reader, target: pa.Schema, single: bool) -> Iterator[Block
         yield reader.broken(target, f"damaged after {rows} rows: {_reason(error)}")
 
 
-def columns_of(path: Path, needs: Needs, format: Format) -> pa.Schema:
-    """The columns of one file, as an `Input` finds them; an InputError says why it has none."""
+def columns_of(path: Path, needs: ReadRequest, format: Format) -> pa.Schema:
+    """The columns of one file. An InputError says why it has none."""
     try:
         reader = _from_file(path, str(path), needs, format)
         with closing(reader):
@@ -88,7 +88,7 @@ def columns_of(path: Path, needs: Needs, format: Format) -> pa.Schema:
     return found
 
 
-def damage_of(path: Path, needs: Needs, format: Format) -> str | None:
+def damage_of(path: Path, needs: ReadRequest, format: Format) -> str | None:
     """Why a file cannot be read to its end. Reads it all."""
     try:
         with closing(_from_file(path, str(path), needs, format)) as reader:
@@ -99,7 +99,7 @@ def damage_of(path: Path, needs: Needs, format: Format) -> str | None:
     return None
 
 
-def open_needed(path: Path, needs: Needs, format: str | None = None) -> Input:
+def open_needed(path: Path, needs: ReadRequest, format: str | None = None) -> InputFiles:
     """As `open_input`, for what is wanted of it."""
     return open_input(
         path,
@@ -111,18 +111,22 @@ def open_needed(path: Path, needs: Needs, format: str | None = None) -> Input:
     )
 
 
-class Input(Closing):
+class InputFiles(Closable):
     """Iterating gives Blocks, once. `schema` has all columns; blocks only those asked for."""
 
     def __init__(
-        self, readers: list[Reader], needs: Needs, source: str, skipped: list[str] | None = None
+        self,
+        readers: list[FileReader],
+        needs: ReadRequest,
+        source: str,
+        skipped: list[str] | None = None,
     ) -> None:
         self.source = source
         self.skipped = skipped or []  #: files of a folder that are no data, by their names
         self.rows = 0
         self.dead: Counter[str] = Counter()
         self._single = skipped is None
-        self._lost: list[tuple[Reader, str]] = []
+        self._lost: list[tuple[FileReader, str]] = []
         self._readers = readers
         try:
             self.schema = self._look(needs)
@@ -135,7 +139,7 @@ class Input(Closing):
     def sources(self) -> list[str]:
         return [reader.source for reader in self._readers]
 
-    def __iter__(self) -> Iterator[Block]:
+    def __iter__(self) -> Iterator[RowBlock]:
         for reader, reason in self._lost:
             yield self._counted(reader.broken(self._target, reason))
         for reader in self._readers:
@@ -147,8 +151,8 @@ class Input(Closing):
         for reader in self._readers:
             reader.close()
 
-    def _look(self, needs: Needs) -> pa.Schema:
-        columns = Columns(needs)
+    def _look(self, needs: ReadRequest) -> pa.Schema:
+        columns = MergedColumns(needs)
         good = []
         for reader in self._readers:
             try:
@@ -169,13 +173,13 @@ class Input(Closing):
         self._readers = good
         return columns.schema()
 
-    def _counted(self, block: Block) -> Block:
+    def _counted(self, block: RowBlock) -> RowBlock:
         self.rows += block.batch.num_rows + block.dead.num_rows - block.dead["row"].null_count
         self.dead.update(block.dead["reason"].to_pylist())
         return block
 
 
-def _from_stdin(stream: BinaryIO, needs: Needs, wish: Format | None) -> Reader:
+def _from_stdin(stream: BinaryIO, needs: ReadRequest, wish: Format | None) -> FileReader:
     try:
         stream, head = unpacked(stream)
     except _DAMAGE as error:
@@ -190,7 +194,7 @@ def _from_stdin(stream: BinaryIO, needs: Needs, wish: Format | None) -> Reader:
     return (JsonReader if found is Format.JSON else CsvReader)("stdin", needs, stream)
 
 
-def _from_file(path: Path, source: str, needs: Needs, wish: Format | None) -> Reader:
+def _from_file(path: Path, source: str, needs: ReadRequest, wish: Format | None) -> FileReader:
     found = wish or by_name(path)
     if found is None:
         stream, head = open_bytes(path)
@@ -259,7 +263,7 @@ def _reason(error: BaseException) -> str:
     return text.splitlines()[0]
 
 
-def _nothing_in(folder: str, lost: list[tuple[Reader, str]], skipped: list[str]) -> InputError:
+def _nothing_in(folder: str, lost: list[tuple[FileReader, str]], skipped: list[str]) -> InputError:
     if lost:
         reader, reason = lost[0]
         return InputError(f"no file in {folder} can be read; {reader.source}: {reason}")

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from runtime.pipeline.block import Block
+from runtime.pipeline.block import RowBlock
 from runtime.pipeline.dead_letter import dead_source, no_dead
 from runtime.pipeline.normalize import Raw
-from runtime.types.attribute_kinds import Kind
+from runtime.types.attribute_kinds import AttributeKind
 from runtime.types.columns import plain
 from runtime.types.schema import Schema
 
@@ -20,32 +20,32 @@ BATCH_ROWS = 65_536
 
 
 @dataclass(frozen=True)
-class Needs:
+class ReadRequest:
     """What the workload wants of an input. Without `uses`, all columns are given."""
 
     time_column: str = "time"
     type_column: str = "type"
-    uses: Mapping[str, Kind] | None = None
+    uses: Mapping[str, AttributeKind] | None = None
     declared: Schema = field(default_factory=lambda: Schema({}))
 
-    def use(self, column: str) -> Kind | None:
+    def use(self, column: str) -> AttributeKind | None:
         """How a column is used; None for the time and the type, which are read as they are."""
         if self.uses is not None and column in self.uses:
             return self.uses[column]
-        return None if column in (self.time_column, self.type_column) else Kind.ANY
+        return None if column in (self.time_column, self.type_column) else AttributeKind.ANY
 
     def wants(self, column: str) -> bool:
         own = (self.time_column, self.type_column)
         return self.uses is None or column in self.uses or column in own
 
 
-class Reader(ABC):
+class FileReader(ABC):
     """One file. `columns` looks at it, `blocks` reads it, `rest` lets go of it in between."""
 
     #: Whether the types of the columns are guesses, from text.
     guesses = False
 
-    def __init__(self, source: str, needs: Needs) -> None:
+    def __init__(self, source: str, needs: ReadRequest) -> None:
         self.source = source
         self.needs = needs
 
@@ -53,7 +53,7 @@ class Reader(ABC):
     def columns(self) -> pa.Schema: ...
 
     @abstractmethod
-    def blocks(self, target: pa.Schema) -> Iterator[Block]:
+    def blocks(self, target: pa.Schema) -> Iterator[RowBlock]:
         """All rows, with the columns of `target`."""
 
     @abstractmethod
@@ -63,23 +63,23 @@ class Reader(ABC):
         """Closes what can be opened again."""
         self.close()
 
-    def nothing(self, target: pa.Schema, dead: pa.Table) -> Block:
+    def nothing(self, target: pa.Schema, dead: pa.Table) -> RowBlock:
         """A block of dead rows only."""
         empty = pa.RecordBatch.from_pylist([], schema=target)
-        return Block(empty, self.source, np.zeros(0, dtype=np.int64), dead)
+        return RowBlock(empty, self.source, np.zeros(0, dtype=np.int64), dead)
 
-    def broken(self, target: pa.Schema, reason: str) -> Block:
+    def broken(self, target: pa.Schema, reason: str) -> RowBlock:
         return self.nothing(target, dead_source(self.source, reason))
 
 
 def typed_block(
     batch: pa.RecordBatch, target: pa.Schema, source: str, first: int, raw: Raw | None
-) -> Block:
+) -> RowBlock:
     """A block of a format that has types; columns that are missing are null."""
     arrays = [_column(batch, wanted) for wanted in target]
     rows = np.arange(first, first + batch.num_rows, dtype=np.int64)
     given = pa.RecordBatch.from_arrays(arrays, schema=target)
-    return Block(given, source, rows, no_dead(), raw)
+    return RowBlock(given, source, rows, no_dead(), raw)
 
 
 def _column(batch: pa.RecordBatch, wanted: pa.Field) -> pa.Array:

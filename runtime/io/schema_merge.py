@@ -8,22 +8,25 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from runtime.errors import InputError
-from runtime.io.reader import Needs, Reader
-from runtime.types.attribute_kinds import Kind, fits
+from runtime.io.reader import FileReader, ReadRequest
+from runtime.types.attribute_kinds import AttributeKind, fits
 from runtime.types.columns import plain_type
 
-_WHEN_ALL_NULL: dict[Kind | None, pa.DataType] = {Kind.NUMBER: pa.float64(), Kind.BOOL: pa.bool_()}
+_WHEN_ALL_NULL: dict[AttributeKind | None, pa.DataType] = {
+    AttributeKind.NUMBER: pa.float64(),
+    AttributeKind.BOOL: pa.bool_(),
+}
 
 
-class Columns:
+class MergedColumns:
     """The columns of the files looked at so far, each with where its type comes from."""
 
-    def __init__(self, needs: Needs) -> None:
+    def __init__(self, needs: ReadRequest) -> None:
         self._needs = needs
         self._types: dict[str, pa.DataType] = {}
-        self._reader: dict[str, Reader] = {}
+        self._reader: dict[str, FileReader] = {}
 
-    def add(self, reader: Reader, columns: pa.Schema) -> None:
+    def add(self, reader: FileReader, columns: pa.Schema) -> None:
         for column in columns:
             if column.name not in self._types or pt.is_null(self._types[column.name]):
                 self._types[column.name] = column.type
@@ -49,7 +52,7 @@ class Columns:
             f"but the workload uses it as {use.value}"
         )
 
-    def _merge(self, column: pa.Field, reader: Reader) -> None:
+    def _merge(self, column: pa.Field, reader: FileReader) -> None:
         name, before = column.name, self._reader[column.name]
         old, new = plain_type(self._types[name]), plain_type(column.type)
         if before.guesses and reader.guesses:
@@ -70,7 +73,7 @@ class Columns:
         both = _of_types(old, new)
         if both is not None:
             return both
-        if use is not None and use is not Kind.ANY and fits(old, use) != fits(new, use):
+        if use is not None and use is not AttributeKind.ANY and fits(old, use) != fits(new, use):
             return old if fits(old, use) else new
         return pa.string()
 
@@ -117,7 +120,7 @@ def _described(data_type: pa.DataType) -> str:
     return "nested" if pt.is_nested(data_type) else str(data_type)
 
 
-def wanted(schema: pa.Schema, needs: Needs) -> pa.Schema:
+def wanted(schema: pa.Schema, needs: ReadRequest) -> pa.Schema:
     """The columns that are to be read."""
     chosen: Iterable[pa.Field] = (each for each in schema if needs.wants(each.name))
     return pa.schema(list(chosen))

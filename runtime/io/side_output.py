@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from runtime.closable import Closing
+from runtime.closable import Closable
 from runtime.io.atomic import AtomicFiles, folder
 from runtime.io.encode import SUFFIXES, checked, encode_all, encoder
 from runtime.io.growing_table import GrowingTable
@@ -18,7 +18,7 @@ LATE = "_late"
 LIMIT_BYTES = 8 << 20
 
 
-class SideWriter(Closing):
+class SideWriter(Closable):
     """Rows beside the results (`_dead_letter`, `_late`): one file in a folder of that name.
 
     No rows, no file; then one of an earlier run goes, since it would tell of other rows.

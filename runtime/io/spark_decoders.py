@@ -20,8 +20,8 @@ from runtime.io.csv_text import CsvReader
 from runtime.io.decode import Origin
 from runtime.io.json_lines import JsonReader
 from runtime.io.read import blocks_of
-from runtime.io.reader import Needs, typed_block
-from runtime.pipeline.block import Block
+from runtime.io.reader import ReadRequest, typed_block
+from runtime.pipeline.block import RowBlock
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Typed:
     target: pa.Schema
     numbered: bool = False
 
-    def decode(self, table: pa.Table, origin: Origin) -> Iterator[Block]:
+    def decode(self, table: pa.Table, origin: Origin) -> Iterator[RowBlock]:
         first = 0
         for batch in table.combine_chunks().to_batches():
             yield typed_block(_in_kind(batch, self.target), self.target, origin.source, first, None)
@@ -44,17 +44,17 @@ class Lines:
     is no other file, so that damage is an error."""
 
     target: pa.Schema
-    needs: Needs
+    needs: ReadRequest
     format: str
     single: bool = False
     numbered: bool = False
 
-    def decode(self, table: pa.Table, origin: Origin) -> Iterator[Block]:
+    def decode(self, table: pa.Table, origin: Origin) -> Iterator[RowBlock]:
         lines = [text_of(chunk) for chunk in table.column(0).chunks if len(chunk)]
         if lines:  # an empty CSV file would lack its header
             yield from self.read(io.BytesIO(b"".join(lines)), origin)
 
-    def read(self, text: BinaryIO, origin: Origin) -> Iterator[Block]:
+    def read(self, text: BinaryIO, origin: Origin) -> Iterator[RowBlock]:
         kind: type[JsonReader] | type[CsvReader] = (
             JsonReader if self.format == "json" else CsvReader
         )
@@ -67,7 +67,7 @@ class Packed(Lines):
     """One value with the bytes of a file, which may be packed: Spark would go by its name, and
     fail where it is damaged."""
 
-    def decode(self, table: pa.Table, origin: Origin) -> Iterator[Block]:
+    def decode(self, table: pa.Table, origin: Origin) -> Iterator[RowBlock]:
         for content in table.column(0):
             text, _ = unpacked(io.BytesIO(content.as_buffer()))
             yield from self.read(text, origin)

@@ -8,7 +8,7 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from runtime.closable import Closing
+from runtime.closable import Closable
 from runtime.errors import InputError
 from runtime.io.atomic import AtomicFiles, folder
 from runtime.io.encode import SUFFIXES, CsvEncoder, JsonEncoder, checked, encode_all, encoder
@@ -27,7 +27,7 @@ def write_results(
         writer.write(results)
 
 
-class ResultWriter(Closing):
+class ResultWriter(Closable):
     """Takes results in pieces; `close` makes them appear, all at once, `abort` drops them.
 
     Only JSON on standard output is written as it comes. Leaving a `with` closes, or aborts if

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from runtime.types.attribute_kinds import Kind
+from runtime.types.attribute_kinds import AttributeKind
 
 
 class Fold(Enum):
@@ -65,7 +65,7 @@ class AggregateFunction:
     argument: Argument
     lanes: tuple[tuple[Fold, int], ...]
     result: ResultKind
-    kind: Kind = Kind.NUMBER
+    kind: AttributeKind = AttributeKind.NUMBER
 
 
 _VALUES, _TOTAL, _SQUARES = (Fold.SUM, 0), (Fold.SUM, 1), (Fold.SUM, 2)

@@ -20,7 +20,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from runtime.language import ast as s
-from runtime.language.automaton import Template
+from runtime.language.automaton import PatternTemplate
 from runtime.language.query import LocalCondition, Query, Semantics
 from runtime.language.row_eval import Function, compile_expression
 
@@ -28,7 +28,7 @@ Pair = tuple[int, int]
 
 
 class Bindings:
-    def __init__(self, template: Template, local: tuple[LocalCondition, ...]) -> None:
+    def __init__(self, template: PatternTemplate, local: tuple[LocalCondition, ...]) -> None:
         self._template = template
         self._local = local
         self._satisfied: dict[tuple[int, ...], bool] = {}

@@ -62,7 +62,7 @@ class Automaton:
 
 
 @dataclass(frozen=True)
-class Template:
+class PatternTemplate:
     """A pattern, compiled: its positions, its automaton, and one automaton for each NOT."""
 
     positions: tuple[Position, ...]
@@ -79,14 +79,14 @@ class Template:
         return (self.automaton, *self.negations)
 
 
-def compile_pattern(pattern: s.Pattern) -> Template:
+def compile_pattern(pattern: s.Pattern) -> PatternTemplate:
     compiler = _Compiler()
     sides = (pattern.left, pattern.right) if isinstance(pattern, s.Both) else (pattern,)
     whole = _nothing()
     for side, part in enumerate(sides):
         compiler.side = side
         whole = _union(whole, compiler.fragment(part))
-    return Template(
+    return PatternTemplate(
         tuple(compiler.positions),
         whole.freeze(compiler.follow),
         tuple(compiler.negations),

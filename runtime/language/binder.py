@@ -23,7 +23,7 @@ from runtime.language.select_binder import resolve_outputs
 from runtime.language.splitter import SourceText
 from runtime.language.window import Window
 from runtime.language.window_binder import resolve_window
-from runtime.types.attribute_kinds import Kind
+from runtime.types.attribute_kinds import AttributeKind
 
 # The results of a query are written under its name.
 NO_FILE_NAME = '/\\:*?"<>|'
@@ -143,14 +143,14 @@ def _keys(
                 )
                 report(message, column.span, f"add GROUP-BY {column.name}")
     columns = (*conditions.equivalence, *text.group_by)
-    return [Mention(c.name, names.all_types(), Kind.ANY, c.span) for c in columns]
+    return [Mention(c.name, names.all_types(), AttributeKind.ANY, c.span) for c in columns]
 
 
 def _check_kinds(mentions: list[Mention], report: ErrorCollector) -> None:
     """An attribute is one column of the input, so it has one kind in the whole workload."""
     first: dict[str, Mention] = {}
     for mention in mentions:
-        if mention.kind is Kind.ANY:
+        if mention.kind is AttributeKind.ANY:
             continue
         known = first.setdefault(mention.attribute, mention)
         if known.kind is not mention.kind:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from runtime.language import ast as s
-from runtime.language.automaton import Template
+from runtime.language.automaton import PatternTemplate
 from runtime.language.condition_ir import lower
 from runtime.language.error_collector import ErrorCollector
 from runtime.language.expressions import KindChecker
 from runtime.language.query import AdjacentCondition, LocalCondition, Mention
 from runtime.language.scope import Scope
-from runtime.types.attribute_kinds import Kind
+from runtime.types.attribute_kinds import AttributeKind
 
 MOST_LENGTH = 2**31 - 1
 
@@ -26,7 +26,7 @@ class Conditions:
 
 
 def classify(
-    where: s.Expression | None, template: Template, names: Scope, report: ErrorCollector
+    where: s.Expression | None, template: PatternTemplate, names: Scope, report: ErrorCollector
 ) -> Conditions:
     classifier = _Classifier(template, names, report)
     for term in _conjuncts(where):
@@ -43,7 +43,7 @@ def _conjuncts(where: s.Expression | None) -> list[s.Expression]:
 
 
 class _Classifier:
-    def __init__(self, template: Template, names: Scope, report: ErrorCollector) -> None:
+    def __init__(self, template: PatternTemplate, names: Scope, report: ErrorCollector) -> None:
         self.found = Conditions()
         self._template = template
         self._names = names
@@ -73,7 +73,7 @@ class _Classifier:
         else:
             self.found.least_length = max(self.found.least_length, term.number)
 
-    def _leaf(self, leaf: s.Expression, kind: Kind) -> None:
+    def _leaf(self, leaf: s.Expression, kind: AttributeKind) -> None:
         match leaf:
             case s.Attribute(owner, name):
                 positions = self._names.look_up(owner, leaf.owner_span)

@@ -7,10 +7,10 @@ a partial trend can have reached. Most patterns have about as many sets as posit
 
 from __future__ import annotations
 
-from runtime.language.automaton import Template
+from runtime.language.automaton import PatternTemplate
 
 
-def more_subsets_than(template: Template, most: int) -> bool:
+def more_subsets_than(template: PatternTemplate, most: int) -> bool:
     """Whether the pattern alone, whatever its conditions pick, reaches more sets than `most`."""
     automaton = template.automaton
     follow = {p: sum(1 << q for q in after) for p, after in automaton.follow.items()}

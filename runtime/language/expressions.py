@@ -9,35 +9,41 @@ import pyarrow as pa
 from runtime.language import ast as s
 from runtime.language.error_collector import ErrorCollector
 from runtime.types import attribute_kinds as kinds
-from runtime.types.attribute_kinds import Kind
+from runtime.types.attribute_kinds import AttributeKind
 
 _BY_ITSELF = "join it to the conditions of WHERE with AND"
-SPOKEN = {Kind.NUMBER: "a number", Kind.TEXT: "text", Kind.BOOL: "true or false"}
+SPOKEN = {
+    AttributeKind.NUMBER: "a number",
+    AttributeKind.TEXT: "text",
+    AttributeKind.BOOL: "true or false",
+}
 
 
-def kind_of(expression: s.Expression) -> Kind:
+def kind_of(expression: s.Expression) -> AttributeKind:
     """The kind that an expression has by itself; ANY where only the data can tell."""
     match expression:
         case s.Literal(bool()):
-            return Kind.BOOL
+            return AttributeKind.BOOL
         case s.Literal(str()):
-            return Kind.TEXT
+            return AttributeKind.TEXT
         case s.Literal() | s.Arithmetic() | s.Negative() | s.Aggregate():
-            return Kind.NUMBER
+            return AttributeKind.NUMBER
         case _:
-            return Kind.ANY
+            return AttributeKind.ANY
 
 
 def spoken(data_type: pa.DataType) -> str:
     """What a column of this type holds, in words."""
     kind = kinds.kind_of(data_type)
-    return f"of type {data_type}" if kind is Kind.ANY else SPOKEN[kind]
+    return f"of type {data_type}" if kind is AttributeKind.ANY else SPOKEN[kind]
 
 
 class KindChecker:
     """Walks a condition and tells `leaf` of every name in it, with the kind it is used as."""
 
-    def __init__(self, report: ErrorCollector, leaf: Callable[[s.Expression, Kind], None]) -> None:
+    def __init__(
+        self, report: ErrorCollector, leaf: Callable[[s.Expression, AttributeKind], None]
+    ) -> None:
         self._report = report
         self._leaf = leaf
 
@@ -55,7 +61,7 @@ class KindChecker:
             case s.OneOf(body, values):
                 self._alike(expression, body, *values)
             case s.IsNull(body):
-                self._value(body, Kind.ANY)
+                self._value(body, AttributeKind.ANY)
             case s.Equivalence():
                 message = "an equivalence stands by itself in WHERE, not inside a condition"
                 self._report(message, expression.span, _BY_ITSELF)
@@ -63,30 +69,30 @@ class KindChecker:
                 message = "LENGTH stands by itself in WHERE, not inside a condition"
                 self._report(message, expression.span, _BY_ITSELF)
             case _:
-                example = "`> 0`" if kind_of(expression) is Kind.NUMBER else "`= TRUE`"
+                example = "`> 0`" if kind_of(expression) is AttributeKind.NUMBER else "`= TRUE`"
                 hint = f"compare it with something, such as {example}"
                 self._report("this is a value, not a condition", expression.span, hint)
-                self._value(expression, Kind.ANY)
+                self._value(expression, AttributeKind.ANY)
 
-    def _alike(self, whole: s.Expression, *parts: s.Expression) -> Kind:
+    def _alike(self, whole: s.Expression, *parts: s.Expression) -> AttributeKind:
         """The one kind of all parts; what has no kind of its own takes it."""
-        kinds = {kind_of(part) for part in parts} - {Kind.ANY}
+        kinds = {kind_of(part) for part in parts} - {AttributeKind.ANY}
         if len(kinds) > 1:
             one, other = sorted(SPOKEN[kind] for kind in kinds)[:2]
             self._report(f"compares {one} with {other}", whole.span)
             kinds = set()
-        kind = kinds.pop() if kinds else Kind.ANY
+        kind = kinds.pop() if kinds else AttributeKind.ANY
         for part in parts:
             self._value(part, kind)
         return kind
 
-    def _ordered(self, whole: s.Expression, operator: str, kind: Kind) -> None:
-        if kind is Kind.BOOL and operator not in ("=", "!="):
+    def _ordered(self, whole: s.Expression, operator: str, kind: AttributeKind) -> None:
+        if kind is AttributeKind.BOOL and operator not in ("=", "!="):
             self._report(
                 f"true and false have no order for `{operator}`", whole.span, "use = or !="
             )
 
-    def _value(self, expression: s.Expression, kind: Kind) -> None:
+    def _value(self, expression: s.Expression, kind: AttributeKind) -> None:
         match expression:
             case s.Arithmetic(_, left, right):
                 self._number(left)
@@ -101,8 +107,8 @@ class KindChecker:
                 self._report("a condition stands here where a value is expected", expression.span)
 
     def _number(self, expression: s.Expression) -> None:
-        if kind_of(expression) not in (Kind.NUMBER, Kind.ANY):
+        if kind_of(expression) not in (AttributeKind.NUMBER, AttributeKind.ANY):
             self._report(
                 f"arithmetic needs numbers, this is {SPOKEN[kind_of(expression)]}", expression.span
             )
-        self._value(expression, Kind.NUMBER)
+        self._value(expression, AttributeKind.NUMBER)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runtime.language import ast as s
-from runtime.language.automaton import OPEN, SHUT, Template
+from runtime.language.automaton import OPEN, SHUT, PatternTemplate
 from runtime.language.determinize import more_subsets_than
 from runtime.language.error_collector import ErrorCollector
 
@@ -38,7 +38,7 @@ def check_negations(pattern: s.Pattern, report: ErrorCollector) -> None:
             _misplaced(side, report)
 
 
-def check_states(pattern: s.Pattern, template: Template, report: ErrorCollector) -> None:
+def check_states(pattern: s.Pattern, template: PatternTemplate, report: ErrorCollector) -> None:
     """For queries that need a state for each set of positions that bindings can reach."""
     if more_subsets_than(template, MOST_STATES):
         message = f"counting each trend once would take more than {MOST_STATES:,} states"
@@ -46,7 +46,7 @@ def check_states(pattern: s.Pattern, template: Template, report: ErrorCollector)
         report(message, pattern.span, hint)
 
 
-def check_empty(pattern: s.Pattern, template: Template, report: ErrorCollector) -> None:
+def check_empty(pattern: s.Pattern, template: PatternTemplate, report: ErrorCollector) -> None:
     """A trend has at least one event, and so has a negated match."""
     if template.automaton.nullable != SHUT and not _is_not(pattern):
         report("this pattern can match the empty trend", pattern.span, _empty_hint(pattern))
@@ -60,7 +60,7 @@ def check_empty(pattern: s.Pattern, template: Template, report: ErrorCollector) 
             report(message, body.span, "inside NOT, a NOT needs an event on both sides")
 
 
-def check_aliases(template: Template, report: ErrorCollector) -> None:
+def check_aliases(template: PatternTemplate, report: ErrorCollector) -> None:
     types = {p.type for p in template.positions}
     bound: dict[str, str] = {}
     for position in template.positions:

@@ -12,10 +12,10 @@ from runtime.errors import HamletError, did_you_mean
 from runtime.language import ast as s
 from runtime.language.aggregates import AggregateFunction, LaneInput, ResultKind
 from runtime.language.aggregates import Fold as Fold  # noqa: PLC0414 (for importers of Query)
-from runtime.language.automaton import Template
+from runtime.language.automaton import PatternTemplate
 from runtime.language.splitter import SourceText
 from runtime.language.window import Window as Window  # noqa: PLC0414 (for importers of Query)
-from runtime.types.attribute_kinds import Kind
+from runtime.types.attribute_kinds import AttributeKind
 
 
 class Semantics(Enum):
@@ -95,7 +95,7 @@ class Mention:
 
     attribute: str
     types: frozenset[str]
-    kind: Kind
+    kind: AttributeKind
     span: s.Span
 
 
@@ -103,7 +103,7 @@ class Mention:
 class Query:
     name: str
     pattern: s.Pattern
-    template: Template
+    template: PatternTemplate
     semantics: Semantics
     equivalence: tuple[str, ...]
     group_by: tuple[str, ...]
@@ -160,8 +160,11 @@ class Workload:
             if any(known.name == query.name for known in self.queries):
                 raise HamletError(f"a query called `{query.name}` is there already")
             for mention in query.mentions:
-                known_kind = self.uses.get(mention.attribute, Kind.ANY)
-                if Kind.ANY not in (known_kind, mention.kind) and known_kind is not mention.kind:
+                known_kind = self.uses.get(mention.attribute, AttributeKind.ANY)
+                if (
+                    AttributeKind.ANY not in (known_kind, mention.kind)
+                    and known_kind is not mention.kind
+                ):
                     message = (
                         f"`{mention.attribute}` is used as {mention.kind.value} here, "
                         f"as {known_kind.value} by queries that are there already"
@@ -183,11 +186,11 @@ class Workload:
         return found
 
     @cached_property
-    def uses(self) -> Mapping[str, Kind]:
+    def uses(self) -> Mapping[str, AttributeKind]:
         """How each attribute is used. Uses as a mere key say nothing about its kind."""
-        kinds: dict[str, Kind] = {}
+        kinds: dict[str, AttributeKind] = {}
         for query in self.queries:
             for mention in query.mentions:
-                if kinds.get(mention.attribute, Kind.ANY) is Kind.ANY:
+                if kinds.get(mention.attribute, AttributeKind.ANY) is AttributeKind.ANY:
                     kinds[mention.attribute] = mention.kind
         return dict(sorted(kinds.items()))

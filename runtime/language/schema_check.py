@@ -6,7 +6,7 @@ from runtime.errors import QueryError, WorkloadError, did_you_mean
 from runtime.language.comparison_check import unlike
 from runtime.language.expressions import SPOKEN, spoken
 from runtime.language.query import Mention, Query, Workload
-from runtime.types.attribute_kinds import Kind, fits
+from runtime.types.attribute_kinds import AttributeKind, fits
 from runtime.types.schema import Schema
 
 
@@ -53,6 +53,6 @@ def _unfit(mention: Mention, query: Query, schema: Schema) -> QueryError | None:
     data_type = schema.data_type(mention.attribute)
     if data_type is None or fits(data_type, mention.kind):
         return None
-    needed = "a single value" if mention.kind is Kind.ANY else SPOKEN[mention.kind]
+    needed = "a single value" if mention.kind is AttributeKind.ANY else SPOKEN[mention.kind]
     message = f"`{mention.attribute}` is {spoken(data_type)}, but {needed} is needed here"
     return query.source.error(message, mention.span)

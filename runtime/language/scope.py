@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from runtime.errors import did_you_mean
 from runtime.language.ast import Span
-from runtime.language.automaton import Position, Template
+from runtime.language.automaton import PatternTemplate, Position
 from runtime.language.error_collector import ErrorCollector
 
 
 class Scope:
-    def __init__(self, template: Template, report: ErrorCollector) -> None:
+    def __init__(self, template: PatternTemplate, report: ErrorCollector) -> None:
         self._positions = template.positions
         self._report = report
         self._aliases = {p.alias for p in template.positions if p.alias is not None}

@@ -12,13 +12,13 @@ from runtime.language.error_collector import ErrorCollector
 from runtime.language.expressions import SPOKEN, KindChecker
 from runtime.language.query import Lane, Measure, Mention, OutputColumn
 from runtime.language.scope import Scope
-from runtime.types.attribute_kinds import Kind
+from runtime.types.attribute_kinds import AttributeKind
 
 RESERVED = ("window_start", "window_end")
 
 
 @dataclass
-class Outputs:
+class BoundOutputs:
     lanes: list[Lane] = field(default_factory=list)
     measures: list[Measure] = field(default_factory=list)
     columns: list[OutputColumn] = field(default_factory=list)
@@ -30,7 +30,7 @@ def resolve_outputs(
     names: Scope,
     report: ErrorCollector,
     unique: Callable[[frozenset[int]], str | None],
-) -> Outputs:
+) -> BoundOutputs:
     """`unique` tells why bindings of one trend can differ on some positions, or None."""
     outputs = _Outputs(text, names, report, unique)
     outputs.columns()
@@ -46,7 +46,7 @@ class _Outputs:
         report: ErrorCollector,
         unique: Callable[[frozenset[int]], str | None],
     ) -> None:
-        self.found = Outputs()
+        self.found = BoundOutputs()
         self._text = text
         self._names = names
         self._report = report
@@ -105,7 +105,7 @@ class _Outputs:
         message = f"`{column.name}` is not in GROUP-BY, so a result row has no one value of it"
         self._report(message, column.span, near or f"add GROUP-BY {column.name}")
 
-    def _having_leaf(self, leaf: s.Expression, kind: Kind) -> None:
+    def _having_leaf(self, leaf: s.Expression, kind: AttributeKind) -> None:
         match leaf:
             case s.Aggregate():
                 self._measure(leaf)
@@ -115,7 +115,7 @@ class _Outputs:
                 hint = f"an aggregate, such as MIN({owner}.{name}), or a column of RETURN"
                 self._report("HAVING looks at result rows, not at events", leaf.span, hint)
 
-    def _having_column(self, leaf: s.Column, kind: Kind) -> None:
+    def _having_column(self, leaf: s.Column, kind: AttributeKind) -> None:
         known = {column.name: column for column in self.found.columns}
         if leaf.name not in known:
             message = f"HAVING knows no column `{leaf.name}`"
@@ -123,7 +123,7 @@ class _Outputs:
         elif (group := known[leaf.name].group) is not None:
             types = self._names.all_types()
             self.found.mentions.append(Mention(group, types, kind, leaf.span))
-        elif kind not in (Kind.NUMBER, Kind.ANY):
+        elif kind not in (AttributeKind.NUMBER, AttributeKind.ANY):
             message = f"`{leaf.name}` is a number, but is compared with {SPOKEN[kind]}"
             self._report(message, leaf.span)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 
-from runtime.errors import Place, QueryError, suggest
+from runtime.errors import ErrorLocation, QueryError, suggest
 from runtime.language.ast import CLAUSES, Span
 
 REQUIRED = {
@@ -64,12 +64,12 @@ class SourceText:
         """Where each line starts. Kept, since a file may have as many mistakes as lines."""
         return list(accumulate((len(line) + 1 for line in self.lines), initial=0))
 
-    def place(self, span: Span) -> Place:
+    def place(self, span: Span) -> ErrorLocation:
         start = min(span[0], len(self.text))
         line = bisect_right(self._starts, start)
         source = self.lines[line - 1]
         column = start - self._starts[line - 1] + 1
-        return Place(self.file, line, column, max(1, span[1] - span[0]), source)
+        return ErrorLocation(self.file, line, column, max(1, span[1] - span[0]), source)
 
     def error(self, message: str, span: Span, hint: str | None = None) -> QueryError:
         return QueryError(message, self.place(span), hint)

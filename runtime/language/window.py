@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from runtime.types.time_codec import Clock
+from runtime.types.time_codec import TimeCodec
 
 Point = TypeVar("Point", int, npt.NDArray[np.int64])
 
@@ -65,11 +65,11 @@ class Window(ABC):
         return self.slide < self.within
 
     @abstractmethod
-    def bounds(self, windows: npt.ArrayLike, clock: Clock | None) -> tuple[pa.Array, pa.Array]:
+    def bounds(self, windows: npt.ArrayLike, clock: TimeCodec | None) -> tuple[pa.Array, pa.Array]:
         """`window_start` and `window_end` of result rows, by the numbers k of their windows.
         Without a clock there was no input, so there are no rows."""
 
-    def why_not(self, clock: Clock) -> str | None:
+    def why_not(self, clock: TimeCodec) -> str | None:
         """Why the bounds of such windows cannot be written in the type of the times, if so."""
         return None
 
@@ -89,14 +89,14 @@ class TimeWindow(Window):
     }
     smallest = "microseconds"
 
-    def bounds(self, windows: npt.ArrayLike, clock: Clock | None) -> tuple[pa.Array, pa.Array]:
+    def bounds(self, windows: npt.ArrayLike, clock: TimeCodec | None) -> tuple[pa.Array, pa.Array]:
         numbers = np.asarray(windows, np.int64)
         starts, ends = self.start(numbers), self.end(numbers)
         if clock is None:
             return pa.array(starts.tolist()), pa.array(ends.tolist())
         return clock.to_arrow(starts), clock.to_arrow(ends)
 
-    def why_not(self, clock: Clock) -> str | None:
+    def why_not(self, clock: TimeCodec) -> str | None:
         return clock.check_window(self.within, self.slide)
 
 
@@ -108,7 +108,7 @@ class EventWindow(Window):
     units: ClassVar[dict[str, int]] = dict.fromkeys(("event", "events"), 1)
     smallest = "events"
 
-    def bounds(self, windows: npt.ArrayLike, clock: Clock | None) -> tuple[pa.Array, pa.Array]:
+    def bounds(self, windows: npt.ArrayLike, clock: TimeCodec | None) -> tuple[pa.Array, pa.Array]:
         """The ordinals of the first and of the last event."""
         numbers = np.asarray(windows, np.int64)
         return pa.array(self.start(numbers)), pa.array(self.end(numbers) - 1)

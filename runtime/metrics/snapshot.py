@@ -12,7 +12,7 @@ from typing import Protocol
 
 from runtime.metrics.histogram import Histogram
 from runtime.optimizer.model_report import ModelMetrics
-from runtime.plan.decisions import Example, TypeDecisions
+from runtime.plan.decisions import DecisionExample, TypeDecisions
 
 # Not valid as the name of a query.
 OTHER, FORMER = "(other)", "(former)"
@@ -56,7 +56,7 @@ class DecisionLogEntry:
     epoch: int
     time: float
     actor: str
-    example: Example
+    example: DecisionExample
     number: int = 0
 
 

@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import nnls  # type: ignore[import-untyped]
 
-from runtime.plan.cost_coefficients import Prices
-from runtime.plan.estimate import Work
+from runtime.plan.cost_coefficients import CostCoefficients
+from runtime.plan.estimate import OperatorWork
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
-TERMS = Work._fields
+TERMS = OperatorWork._fields
 FORGET = 0.98  # weight of an equation one report later
 TRUST = 0.1  # weight of the previous coefficients, against one equation of the same size
 LEAST = 1e-3
@@ -34,7 +34,7 @@ BATCH = 5_000.0
 class RunTiming(NamedTuple):
     """For an event: the work of an operator, the number of batches, and the nanoseconds."""
 
-    work: Work
+    work: OperatorWork
     batches: float
     nanoseconds: float
 
@@ -44,17 +44,17 @@ class RunTiming(NamedTuple):
 
 
 class CoefficientFitter:
-    def __init__(self, prices: Prices) -> None:
+    def __init__(self, prices: CostCoefficients) -> None:
         self._values = np.array([*(getattr(prices, name) for name in TERMS), BATCH])
-        self._typical = np.array([*(getattr(Prices(), name) for name in TERMS), BATCH])
+        self._typical = np.array([*(getattr(CostCoefficients(), name) for name in TERMS), BATCH])
         size = len(self._values)
         self._squares = np.zeros((size, size))
         self._products = np.zeros(size)
         self._recent: deque[RunTiming] = deque(maxlen=RECENT)
 
     @property
-    def prices(self) -> Prices:
-        return Prices(*self._values[: len(TERMS)].tolist())
+    def prices(self) -> CostCoefficients:
+        return CostCoefficients(*self._values[: len(TERMS)].tolist())
 
     def observe(self, timings: Iterable[RunTiming]) -> None:
         """Adds one report: a measurement for each operator."""

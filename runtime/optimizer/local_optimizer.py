@@ -11,7 +11,7 @@ from runtime.execution.operators.graphlet.calibrate import calibrated
 from runtime.optimizer.optimizer import Optimizer, WorkloadSnapshot
 from runtime.optimizer.replan_thread import ReplanThread
 from runtime.pipeline.engine import Engine, Results
-from runtime.plan.sharing_plan import Plan
+from runtime.plan.sharing_plan import SharingPlan
 
 SECONDS = 0.25  # between two reports of the engine
 
@@ -19,7 +19,7 @@ SECONDS = 0.25  # between two reports of the engine
 class LocalOptimizer:
     """`plan` is the current plan of the engine; with `planner` None the engine keeps it."""
 
-    def __init__(self, engine: Engine, plan: Plan, planner: str | None) -> None:
+    def __init__(self, engine: Engine, plan: SharingPlan, planner: str | None) -> None:
         policy = replace(calibrated(), version=1)
         self.optimizer = Optimizer(WorkloadSnapshot(engine.workload.queries, plan), policy, planner)
         self._engine = engine
@@ -39,15 +39,15 @@ class LocalOptimizer:
     def update(self) -> None:
         """Reports to the optimizer, and gives its policy and plan to the engine if they are new."""
         self._looked = time.monotonic()
-        self.optimizer.observe("engine", self._engine.take_seen())
+        self.optimizer.observe("engine", self._engine.take_observations())
         self._replan_thread.poll()
         guidance = self.optimizer.guidance
         if guidance.policy != self._policy:
             self._policy = guidance.policy
-            self._engine.adopt(guidance.policy)
+            self._engine.set_policy(guidance.policy)
         if guidance.plan is not None and guidance.plan != self._plan:
             self._plan = guidance.plan
-            self._engine.follow(guidance.plan)
+            self._engine.set_plan(guidance.plan)
 
     def wait_for_plan(self) -> None:
         """Waits for the re-plan that is running, if any; the next update applies it."""

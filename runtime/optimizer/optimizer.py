@@ -20,14 +20,14 @@ from runtime.optimizer.coefficient_fit import CoefficientFitter, RunTiming
 from runtime.optimizer.cost_fit import CostModelFitter
 from runtime.optimizer.model_report import ModelMetrics, Replan
 from runtime.optimizer.rate_tracker import RateTracker
-from runtime.plan.cost_coefficients import Prices
-from runtime.plan.estimate import Estimate, Work, graphlet_nodes, work_of
-from runtime.plan.observations import Seen
+from runtime.plan.cost_coefficients import CostCoefficients
+from runtime.plan.estimate import CostEstimate, OperatorWork, graphlet_nodes, work_of
+from runtime.plan.observations import Observations
 from runtime.plan.operators.graphlet.eligibility import supports
 from runtime.plan.physical_plan import PhysicalPlan, PlanDifference
-from runtime.plan.planner import AUTO, Planned, choose, physical_plan_of, plan
+from runtime.plan.planner import AUTO, PlannerResult, choose, physical_plan_of, plan
 from runtime.plan.policy import Policy
-from runtime.plan.sharing_plan import Plan
+from runtime.plan.sharing_plan import SharingPlan
 from runtime.plan.statistics import Statistics
 
 logger = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class WorkloadSnapshot:
     """The queries that run, and their plan. `version` changes with the queries."""
 
     queries: tuple[Query, ...]
-    plan: Plan
+    plan: SharingPlan
     version: int = 0
 
     @cached_property
@@ -68,7 +68,7 @@ class Guidance:
     workload. None as the plan: keep the current one."""
 
     policy: Policy
-    plan: Plan | None = None
+    plan: SharingPlan | None = None
     workload: int = 0
     model: ModelMetrics = field(default_factory=ModelMetrics)
 
@@ -83,12 +83,12 @@ class ReplanRequest:
     running: WorkloadSnapshot
     planner: str
     statistics: Statistics
-    prices: Prices
+    prices: CostCoefficients
 
     def plan(self) -> ReplanResult:
         """Slow: runs the planner."""
         found = plan(self.running.queries, self.planner, self.statistics, self.prices)
-        estimate = Estimate(self.statistics, self.prices)
+        estimate = CostEstimate(self.statistics, self.prices)
         before = estimate.plan(self.running.plan, self.running.sharing)
         return ReplanResult(self, found, before, self.running.physical.difference(found.physical))
 
@@ -96,7 +96,7 @@ class ReplanRequest:
 @dataclass(frozen=True)
 class ReplanResult:
     request: ReplanRequest
-    found: Planned
+    found: PlannerResult
     before: float  #: estimated cost of the current plan, in nanoseconds for an event
     difference: PlanDifference  #: from the physical plan that runs to the one that was found
 
@@ -114,8 +114,8 @@ class Optimizer:
         self._running = running
         self._planner = planner
         self._rates = RateTracker()
-        self._coefficients = CoefficientFitter(Prices())
-        self._works: dict[tuple[str, ...], Work] = {}
+        self._coefficients = CoefficientFitter(CostCoefficients())
+        self._works: dict[tuple[str, ...], OperatorWork] = {}
         self._state_bytes: dict[str, int] = {}
         self._since_change = 0
         self._hasty = False
@@ -132,7 +132,7 @@ class Optimizer:
         self._works = {}
         self._hasty = True
 
-    def observe(self, who: str, seen: Seen) -> None:
+    def observe(self, who: str, seen: Observations) -> None:
         """Takes in what an engine observed since its last report."""
         self._rates.observe(seen)
         self._state_bytes[who] = seen.state_bytes
@@ -143,7 +143,7 @@ class Optimizer:
             # Least squares may find no solution.
             logger.warning("the cost model learned nothing from a report", exc_info=True)
 
-    def _learn(self, seen: Seen) -> None:
+    def _learn(self, seen: Observations) -> None:
         better = self.model.learn(seen.samples)
         if better is not None:
             self.policy = replace(better, version=self.policy.version + 1)
@@ -155,7 +155,7 @@ class Optimizer:
             if run.queries in works and run.events
         )
 
-    def _known_works(self) -> Mapping[tuple[str, ...], Work]:
+    def _known_works(self) -> Mapping[tuple[str, ...], OperatorWork]:
         """The work that each operator does for an event, for the current mix of types. Computed
         once for each plan."""
         if not self._works:
@@ -191,11 +191,11 @@ class Optimizer:
         )
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> SharingPlan:
         return self._running.plan
 
     @property
-    def prices(self) -> Prices:
+    def prices(self) -> CostCoefficients:
         return self._coefficients.prices
 
     def request(self) -> ReplanRequest | None:
@@ -238,7 +238,7 @@ class Optimizer:
         self._rates.mark_planned(changed=False)
         self._hasty = False
 
-    def _migrate(self, plan: Plan) -> None:
+    def _migrate(self, plan: SharingPlan) -> None:
         version = self._running.plan.version + 1
         self._running = replace(self._running, plan=replace(plan, version=version))
         self._since_change = 0

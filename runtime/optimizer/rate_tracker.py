@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
-from runtime.plan.observations import Seen
+from runtime.plan.observations import Observations
 from runtime.plan.statistics import Statistics
 
 FORGET = 0.9  # weight of a count one report later
@@ -28,7 +28,7 @@ class RateTracker:
         self._patience = PATIENCE
         self._away = 0
 
-    def observe(self, seen: Seen) -> None:
+    def observe(self, seen: Observations) -> None:
         for kept, heard in (
             (self._counts, {**seen.counts, "": seen.others}),
             (self._bursts, seen.bursts),

@@ -17,16 +17,16 @@ import pyarrow as pa
 from runtime.errors import HamletError
 from runtime.execution.partials import Partials
 from runtime.language.query import Query, Workload
-from runtime.pipeline.blob_store import Folder
+from runtime.pipeline.blob_store import BlobStore
 from runtime.pipeline.router import Portion
-from runtime.pipeline.routing_table import Reading, routes_of
+from runtime.pipeline.routing_table import InputFormat, routes_of
 from runtime.pipeline.settings import Settings
 from runtime.pipeline.shard import Shard, ShardStatistics
 from runtime.pipeline.state_segments import SavedUnit, SegmentWriter, events_of, log_of
 from runtime.plan.decisions import Decisions, merged
-from runtime.plan.observations import Seen
+from runtime.plan.observations import Observations
 from runtime.plan.policy import Policy
-from runtime.plan.sharing_plan import Plan
+from runtime.plan.sharing_plan import SharingPlan
 
 #: A shard of a routing group: its attributes, and the number of the shard.
 Unit: TypeAlias = tuple[tuple[str, ...], int]
@@ -43,7 +43,7 @@ LEAST_PIECES = 64
 
 
 @dataclass(frozen=True)
-class Change:
+class WorkloadChange:
     """Queries that are added and removed before an epoch. New ones report windows from `since`
     on."""
 
@@ -53,7 +53,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Order:
+class EpochCommand:
     """What an epoch does besides computing its events. Windows that end by the `watermark` close;
     in the `last` epoch all do. `plan` is for the workload after the change. Epochs up to
     `committed` are never repeated."""
@@ -61,14 +61,14 @@ class Order:
     epoch: int
     watermark: int | None = None
     last: bool = False
-    change: Change | None = None
+    change: WorkloadChange | None = None
     policy: Policy | None = None
     committed: int = -1
-    plan: Plan | None = None
+    plan: SharingPlan | None = None
 
 
 @dataclass
-class Answer:
+class EpochResult:
     """The outcome of an epoch in the shards of one owner."""
 
     epoch: int
@@ -88,10 +88,10 @@ class Aggregation:
     def __init__(
         self,
         settings: Settings,
-        reading: Reading,
+        reading: InputFormat,
         workload: Workload,
         shards: Iterable[int],
-        folder: Folder | None,
+        folder: BlobStore | None,
         *,
         since: Mapping[str, int] | None = None,
         name: str = "0",
@@ -108,7 +108,7 @@ class Aggregation:
         self._since = dict(since or {})
         self._name = name
         self._taken = taken
-        self._answers: dict[int, Answer] = {}
+        self._answers: dict[int, EpochResult] = {}
         self._policy: Policy | None = None
         self._routes = routes_of(workload)
         self._shards: dict[Unit, Shard] = {}
@@ -123,7 +123,7 @@ class Aggregation:
         for unit, pieces in saved.items():
             if unit[1] in self._numbers:
                 self._shards[unit] = self._restored(unit, pieces, watermark)
-                self._shards[unit].take_decided()  # reported before
+                self._shards[unit].take_decisions()  # reported before
                 self._saved[unit] = pieces
 
     def _restored(self, unit: Unit, saved: SavedUnit, watermark: int | None) -> Shard:
@@ -153,9 +153,9 @@ class Aggregation:
         for query in workload:
             if query not in first:
                 shard.add((query,), self._since.get(query.name))
-        shard.follow(self._settings.plan)
+        shard.set_plan(self._settings.plan)
         if self._policy is not None:
-            shard.adopt(self._policy)
+            shard.set_policy(self._policy)
         return shard
 
     def _shard(self, unit: Unit) -> Shard:
@@ -168,7 +168,7 @@ class Aggregation:
         chosen = tuple(q for q in self._workload if q.partition_by == unit[0])
         return Workload(chosen, self._workload.source)
 
-    def _change(self, change: Change, plan: Plan | None) -> None:
+    def _change(self, change: WorkloadChange, plan: SharingPlan | None) -> None:
         for name in change.removed:
             attributes = self._workload[name].partition_by
             self._workload = self._workload.without_query(name)
@@ -185,10 +185,10 @@ class Aggregation:
                 shard.add(added, change.since, plan)
         self._routes = routes_of(self._workload)
 
-    def _follow(self, plan: Plan) -> None:
+    def _follow(self, plan: SharingPlan) -> None:
         self._settings = replace(self._settings, plan=plan)
         for shard in self._shards.values():
-            shard.follow(plan)
+            shard.set_plan(plan)
 
     def _remove(self, name: str, attributes: tuple[str, ...]) -> None:
         left = any(query.partition_by == attributes for query in self._workload)
@@ -201,7 +201,7 @@ class Aggregation:
 
     # ---- epochs ----------------------------------------------------------------------------
 
-    def take(self, order: Order, portions: Iterable[Portion]) -> Answer:
+    def take(self, order: EpochCommand, portions: Iterable[Portion]) -> EpochResult:
         """`portions` are in the order of arrival."""
         if order.epoch in self._answers:
             return self._answers[order.epoch]
@@ -232,14 +232,14 @@ class Aggregation:
         self._answers[order.epoch] = answer
         return answer
 
-    def take_seen(self) -> Seen:
+    def take_observations(self) -> Observations:
         """What its shards observed since the last call."""
-        return Seen.all(shard.take_seen() for shard in self._shards.values())
+        return Observations.all(shard.take_observations() for shard in self._shards.values())
 
     def _adopt(self, policy: Policy) -> None:
         self._policy = policy
         for shard in self._shards.values():
-            shard.adopt(policy)
+            shard.set_policy(policy)
 
     def _by_unit(self, portions: Iterable[Portion]) -> Events:
         found: Events = {}
@@ -251,7 +251,7 @@ class Aggregation:
                     found.setdefault((attributes, number), []).append(batch)
         return found
 
-    def _compute(self, order: Order, events: Events) -> list[Partials]:
+    def _compute(self, order: EpochCommand, events: Events) -> list[Partials]:
         for unit, batches in events.items():
             _feed(self._shard(unit), batches, order.watermark)
         found = []
@@ -262,9 +262,9 @@ class Aggregation:
                 found.append(shard.advance(order.watermark))
         return found
 
-    def _told(self, order: Order, partials: list[Partials], events: Events) -> Answer:
+    def _told(self, order: EpochCommand, partials: list[Partials], events: Events) -> EpochResult:
         shards = self._shards.values()
-        return Answer(
+        return EpochResult(
             epoch=order.epoch,
             partials=partials,
             saved=dict(self._saved),
@@ -273,7 +273,7 @@ class Aggregation:
             ),
             events=sum(batch.num_rows for batches in events.values() for batch in batches),
             policy=0 if self._policy is None else self._policy.version,
-            decided=merged(each for shard in shards for each in shard.take_decided()),
+            decided=merged(each for shard in shards for each in shard.take_decisions()),
         )
 
     @property
@@ -282,7 +282,7 @@ class Aggregation:
 
     # ---- state -----------------------------------------------------------------------------
 
-    def _log(self, order: Order, events: Events) -> int:
+    def _log(self, order: EpochCommand, events: Events) -> int:
         """Logs the events of shards whose logs have room. Returns the number of bytes."""
         if self._folder is None or order.last or order.change is not None:
             return 0
@@ -294,7 +294,7 @@ class Aggregation:
         return writer.write(self._folder)
 
     def _has_room(
-        self, unit: Unit, before: SavedUnit, batches: list[pa.RecordBatch], order: Order
+        self, unit: Unit, before: SavedUnit, batches: list[pa.RecordBatch], order: EpochCommand
     ) -> bool:
         """While events are spooled, the log is the whole state."""
         state = self._state_bytes.get(unit, 0)
@@ -303,7 +303,7 @@ class Aggregation:
         short = len(before.log) < max(LEAST_PIECES, state >> 20)
         return order.watermark is None or (short and grown <= room)
 
-    def _snapshot(self, order: Order, events: Events) -> int:
+    def _snapshot(self, order: EpochCommand, events: Events) -> int:
         """Saves the whole state of shards that changed and could not be logged."""
         if self._folder is None or order.last:
             return 0

@@ -14,7 +14,7 @@ import pyarrow.fs as pfs
 from runtime.errors import HamletError
 
 
-class Folder:
+class BlobStore:
     """`address` is a path, or a URI such as s3://bucket/path. If `lasting`, files survive a power
     failure. Pickled as its address."""
 
@@ -26,8 +26,8 @@ class Folder:
             self.files, self.path = _opened(self.address)
         self._local = isinstance(self.files, pfs.LocalFileSystem)
 
-    def __reduce__(self) -> tuple[type[Folder], tuple[str, bool]]:
-        return Folder, (self.address, self._lasting)
+    def __reduce__(self) -> tuple[type[BlobStore], tuple[str, bool]]:
+        return BlobStore, (self.address, self._lasting)
 
     def make(self) -> None:
         """Creates the folder and checks that it can be written to."""

@@ -12,7 +12,7 @@ from runtime.pipeline.normalize import Raw
 
 
 @dataclass(frozen=True)
-class Block:
+class RowBlock:
     """Some rows of one source, read and typed.
 
     `rows` are their numbers in the source, `dead` are rows that could not be read, and `raw`

@@ -14,19 +14,19 @@ from runtime.execution.partials import Partials, combine, empty_table
 from runtime.language.query import Query, Workload
 from runtime.language.schema_check import check_schema
 from runtime.pipeline.event_extractor import EventExtractor
-from runtime.pipeline.routing_table import Reading, Routing, named_types
+from runtime.pipeline.routing_table import InputFormat, RoutingTable, named_types
 from runtime.types.schema import Schema
-from runtime.types.time_codec import Clock
+from runtime.types.time_codec import TimeCodec
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 
 
-class Intake:
+class BoundWorkload:
     """A workload that fits the columns of an input. It is checked when it is made, and immutable:
     a change gives another one."""
 
     def __init__(
-        self, workload: Workload, reading: Reading, numeric: str, version: int = 0
+        self, workload: Workload, reading: InputFormat, numeric: str, version: int = 0
     ) -> None:
         names = reading.columns.names
         if reading.time_column in names and reading.type_column in names:
@@ -48,12 +48,12 @@ class Intake:
         own = (self.reading.time_column, self.reading.type_column)
         return list(dict.fromkeys([*own, *self.workload.uses]))
 
-    def changed(self, added: tuple[Query, ...], removed: tuple[str, ...]) -> Intake:
+    def changed(self, added: tuple[Query, ...], removed: tuple[str, ...]) -> BoundWorkload:
         workload = self.workload
         for name in removed:
             workload = workload.without_query(name)
         workload = workload.with_queries(added)
-        return Intake(workload, self.reading, self._numeric, self.version + 1)
+        return BoundWorkload(workload, self.reading, self._numeric, self.version + 1)
 
     def extractor(self) -> EventExtractor:
         """Reads rows of the input as events of the workload."""
@@ -61,8 +61,8 @@ class Intake:
         preparer = self.reading.preparer(workload.uses)
         return EventExtractor(preparer, workload.keys, named_types(workload))
 
-    def routing(self, shards: int, owners: int) -> Routing:
-        return Routing.of(self.workload, self.reading, shards, owners, self.version)
+    def routing(self, shards: int, owners: int) -> RoutingTable:
+        return RoutingTable.of(self.workload, self.reading, shards, owners, self.version)
 
     def tables(self, partials: list[Partials]) -> dict[str, pa.Table]:
         """The result tables of the queries that have new rows."""
@@ -81,7 +81,7 @@ class Intake:
         }
 
 
-def _check_windows(workload: Workload, clock: Clock) -> None:
+def _check_windows(workload: Workload, clock: TimeCodec) -> None:
     """Rejects windows whose boundaries cannot be written in the type of the times."""
     errors = []
     for query in workload:

@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Callable
 
 from runtime.errors import HamletError
-from runtime.pipeline.blob_store import Folder, is_begun
+from runtime.pipeline.blob_store import BlobStore, is_begun
 from runtime.pipeline.manifest import Manifest
 from runtime.pipeline.state_segments import CorruptCheckpoint
 
@@ -19,8 +19,8 @@ from runtime.pipeline.state_segments import CorruptCheckpoint
 KEPT = 2
 
 
-class Checkpoints:
-    def __init__(self, folder: Folder) -> None:
+class CheckpointStore:
+    def __init__(self, folder: BlobStore) -> None:
         self.folder = folder
         self.run = uuid.uuid4().hex[:12]
         self.job = self.run  #: the first run's name, which the job keeps

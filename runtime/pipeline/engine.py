@@ -24,21 +24,21 @@ from runtime.errors import HamletError
 from runtime.execution.partials import Partials
 from runtime.language.parser import parse
 from runtime.language.query import Query, Workload
-from runtime.pipeline.block import Block
-from runtime.pipeline.bound_workload import Intake
+from runtime.pipeline.block import RowBlock
+from runtime.pipeline.bound_workload import BoundWorkload
 from runtime.pipeline.dead_letter import no_dead
 from runtime.pipeline.event_extractor import EventExtractor
 from runtime.pipeline.normalize import Preparer, Raw, Rows
 from runtime.pipeline.reorder_buffer import split_late
-from runtime.pipeline.routing_table import Reading
+from runtime.pipeline.routing_table import InputFormat
 from runtime.pipeline.settings import Settings, check_choice
 from runtime.pipeline.shard import Shard
 from runtime.pipeline.shard_state import SavedShard, check_compatible
 from runtime.plan.cost_model import Samples
 from runtime.plan.decisions import Decisions
-from runtime.plan.observations import Seen
+from runtime.plan.observations import Observations
 from runtime.plan.policy import Policy
-from runtime.plan.sharing_plan import Plan
+from runtime.plan.sharing_plan import SharingPlan
 
 Results: TypeAlias = dict[str, pa.Table]
 
@@ -55,7 +55,7 @@ class Engine:
         ties: str = "strict",
         sharing: str = "dynamic",
         kernels: str = "auto",
-        plan: Plan | None = None,
+        plan: SharingPlan | None = None,
         lateness: int | None = None,
         time_column: str = "time",
         type_column: str = "type",
@@ -73,14 +73,14 @@ class Engine:
         if plan is not None:
             settings.check_plan(plan, parsed.queries)
         self.late_rows = 0
-        self.shard = Shard(settings, parsed, Reading(time_column, type_column, time_unit))
+        self.shard = Shard(settings, parsed, InputFormat(time_column, type_column, time_unit))
         self._lateness = lateness
-        self._bound: Intake | None = None
+        self._bound: BoundWorkload | None = None
         self._extractor: EventExtractor | None = None
         self._late: list[pa.RecordBatch] = []
 
     @classmethod
-    def of(cls, workload: Workload, settings: Settings, reading: Reading) -> Engine:
+    def of(cls, workload: Workload, settings: Settings, reading: InputFormat) -> Engine:
         """An engine for rows that are read in this way, whatever columns they turn out to have."""
         return cls(
             workload,
@@ -108,11 +108,11 @@ class Engine:
             self.shard.bind(bound.reading, since)
             self._bound, self._extractor = bound, bound.extractor()
 
-    def _bind(self, reading: Reading) -> Intake:
-        return Intake(self.workload, reading, self.shard.settings.numeric)
+    def _bind(self, reading: InputFormat) -> BoundWorkload:
+        return BoundWorkload(self.workload, reading, self.shard.settings.numeric)
 
     @property
-    def bound(self) -> Intake:
+    def bound(self) -> BoundWorkload:
         """The workload with the columns of the input."""
         if self._bound is None:
             raise HamletError("the columns of the input are not known before the first batch")
@@ -168,7 +168,7 @@ class Engine:
         """Checks rows and returns their events, for `execute`. Invalid rows become dead letters."""
         return self.extract(self._block(batch, **where))
 
-    def extract(self, block: Block) -> pa.RecordBatch:
+    def extract(self, block: RowBlock) -> pa.RecordBatch:
         """As `prepare`, for rows that were read with what is needed to report invalid ones."""
         events = self.extractor.extract(block)
         self._settle_clock()
@@ -189,16 +189,16 @@ class Engine:
         source: str = "input",
         rows: Rows | None = None,
         raw: Raw | None = None,
-    ) -> Block:
+    ) -> RowBlock:
         """`rows` are the row numbers in the source; by default they continue."""
         if self._bound is None:
             self.bind(batch.schema)
         if rows is None:
             first = self.preparer.rows
             rows = np.arange(first, first + batch.num_rows, dtype=np.int64)
-        return Block(batch, source, rows, no_dead(), raw)
+        return RowBlock(batch, source, rows, no_dead(), raw)
 
-    def _accept(self, block: Block) -> None:
+    def _accept(self, block: RowBlock) -> None:
         events = self.extractor.prepare(block).events
         self._settle_clock()
         in_time, late = split_late(events, self.shard.watermark)
@@ -217,7 +217,7 @@ class Engine:
         self,
         query: Query | str | tuple[Query, ...],
         since: int | None = None,
-        plan: Plan | None = None,
+        plan: SharingPlan | None = None,
     ) -> None:
         """Adds a query, or several. They report windows that start after every event seen so far,
         or from `since` on. `plan` is one for the workload after that; without it the new queries
@@ -236,23 +236,23 @@ class Engine:
         self.shard.remove(name)
         self._rebind(None if self._bound is None else self._bound.changed((), (name,)))
 
-    def _rebind(self, bound: Intake | None) -> None:
+    def _rebind(self, bound: BoundWorkload | None) -> None:
         """A changed workload uses other attributes; its extractor continues the counts."""
         if bound is not None:
             before = self.extractor
             self._bound, self._extractor = bound, bound.extractor()
             self._extractor.carry_on(before)
 
-    def adopt(self, policy: Policy) -> None:
+    def set_policy(self, policy: Policy) -> None:
         """Decides by these coefficients from the next burst on. Results do not depend on them."""
         if not isinstance(policy, Policy):
             raise HamletError(f"a Policy is adopted, but this is {policy!r}")
-        self.shard.backend.adopt(policy)
+        self.shard.backend.set_policy(policy)
 
-    def follow(self, plan: Plan) -> None:
+    def set_plan(self, plan: SharingPlan) -> None:
         """Shares by another plan from the next pane on. Results do not depend on it."""
         self.shard.settings.check_plan(plan, self.workload.queries)
-        self.shard.follow(plan)
+        self.shard.set_plan(plan)
 
     # ---- checkpoints -----------------------------------------------------------------------
 
@@ -317,9 +317,9 @@ class Engine:
         """The sharing decisions of each share group; the exact engine makes none."""
         return self.shard.backend.decisions()
 
-    def take_decided(self) -> list[Decisions]:
+    def take_decisions(self) -> list[Decisions]:
         """The decisions since the last call, those of share groups that are gone included."""
-        return self.shard.take_decided()
+        return self.shard.take_decisions()
 
     def decision_seconds(self) -> float:
         """What decisions over bursts have taken: their number times the measured time of one."""
@@ -330,9 +330,9 @@ class Engine:
         fits the coefficients of the cost model to."""
         return self.shard.backend.take_samples()
 
-    def take_seen(self) -> Seen:
+    def take_observations(self) -> Observations:
         """What was observed since the last call, for an optimizer."""
-        return self.shard.take_seen()
+        return self.shard.take_observations()
 
 
 def aggregate(workload: Workload | str, table: pa.Table, **options: Any) -> Results:

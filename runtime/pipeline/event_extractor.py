@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from runtime.pipeline.block import Block
+from runtime.pipeline.block import RowBlock
 from runtime.pipeline.dead_letter import dead_rows, rows_as_json
 from runtime.pipeline.latency import Panes
 from runtime.pipeline.normalize import PreparedRows, Preparer
@@ -68,14 +68,14 @@ class EventExtractor:
         taken, self.stats = self.stats, BlockStats()
         return taken
 
-    def extract(self, block: Block, watermark: int | None = None) -> pa.RecordBatch:
+    def extract(self, block: RowBlock, watermark: int | None = None) -> pa.RecordBatch:
         """The valid events of a block. Those before the watermark are late and left out."""
         prepared = self.prepare(block)
         events = self._without_late(block, prepared, watermark)
         self.observe(events)
         return events
 
-    def prepare(self, block: Block) -> PreparedRows:
+    def prepare(self, block: RowBlock) -> PreparedRows:
         """Checks the rows of a block. Whether they are late is left to the caller."""
         stats, clock = self.stats, self.preparer.clock
         stats.rows += block.batch.num_rows + block.dead.num_rows - block.dead["row"].null_count
@@ -103,7 +103,7 @@ class EventExtractor:
                 stats.other_types.add(name)
 
     def _without_late(
-        self, block: Block, prepared: PreparedRows, watermark: int | None
+        self, block: RowBlock, prepared: PreparedRows, watermark: int | None
     ) -> pa.RecordBatch:
         late = late_mask(times_of(prepared.events), watermark)
         if late is None:
@@ -113,7 +113,7 @@ class EventExtractor:
         return prepared.events.filter(pa.array(~late))
 
 
-def _late_rows(block: Block, prepared: PreparedRows, late: Mask, watermark: int) -> pa.Table:
+def _late_rows(block: RowBlock, prepared: PreparedRows, late: Mask, watermark: int) -> pa.Table:
     """The late rows as they were read. Dead rows are not among the events, so places shift."""
     dead = prepared.dead["row"].to_numpy()
     places = np.flatnonzero(~np.isin(block.rows, dead))[late]

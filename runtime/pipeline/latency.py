@@ -81,7 +81,7 @@ class _Arrival(NamedTuple):
     newest: int
 
 
-class Arrivals:
+class ArrivalTimes:
     """The arrivals of recent epochs, by panes of one length."""
 
     def __init__(self, pane: int) -> None:

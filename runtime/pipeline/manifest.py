@@ -19,14 +19,14 @@ from runtime.language.parser import parse
 from runtime.language.query import Workload
 from runtime.pipeline.aggregation import Unit
 from runtime.pipeline.event_extractor import OTHER_TYPES, BlockStats
-from runtime.pipeline.routing_table import Reading
+from runtime.pipeline.routing_table import InputFormat
 from runtime.pipeline.state_segments import CorruptCheckpoint, SavedUnit
 
 FORMAT = 2
 
 
 @dataclass
-class Counts:
+class RunCounts:
     """What was counted over a whole run so far."""
 
     rows: int = 0
@@ -63,7 +63,7 @@ class Counts:
         return {each.name: getattr(self, each.name) for each in fields(self)} | sets
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Counts:
+    def from_json(cls, data: Mapping[str, Any]) -> RunCounts:
         given = dict(data)
         for name in ("dead", "null_keys", "results"):
             given[name] = Counter(given[name])
@@ -71,8 +71,8 @@ class Counts:
             given[name] = set(given[name])
         return cls(**given)
 
-    def copy(self) -> Counts:
-        return Counts.from_json(self.to_json())
+    def copy(self) -> RunCounts:
+        return RunCounts.from_json(self.to_json())
 
 
 @dataclass(frozen=True)
@@ -88,11 +88,11 @@ class Manifest:
     workload: Workload
     since: dict[str, int]
     given: dict[str, str]  #: of the queries that the user gave at the start, the fingerprints
-    reading: Reading
+    reading: InputFormat
     settings: dict[str, Any]  #: what must not change: numeric, ties
     shards: int
     units: dict[Unit, SavedUnit]
-    counts: Counts
+    counts: RunCounts
     finished: bool = False
 
     @property
@@ -139,7 +139,7 @@ class Manifest:
             raise CorruptCheckpoint(f"{name} was written by another version of Hamlet")
         data["workload"] = _workload_from_json(data["workload"])
         data["reading"] = _reading_from_json(data["reading"])
-        data["counts"] = Counts.from_json(data["counts"])
+        data["counts"] = RunCounts.from_json(data["counts"])
         data["units"] = {
             (tuple(each["attributes"]), each["shard"]): SavedUnit.from_json(each)
             for each in data["units"]
@@ -168,7 +168,7 @@ def _workload_from_json(data: Mapping[str, Any]) -> Workload:
     return Workload(queries, queries[0].source if queries else parse("").source)
 
 
-def _reading_to_json(reading: Reading) -> dict[str, Any]:
+def _reading_to_json(reading: InputFormat) -> dict[str, Any]:
     columns = base64.b64encode(reading.columns.serialize().to_pybytes()).decode()
     clock = None
     if reading.clock is not None:
@@ -184,11 +184,11 @@ def _reading_to_json(reading: Reading) -> dict[str, Any]:
     }
 
 
-def _reading_from_json(data: Mapping[str, Any]) -> Reading:
+def _reading_from_json(data: Mapping[str, Any]) -> InputFormat:
     def schema(text: str) -> pa.Schema:
         return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(text)))
 
     given = dict(data)
     given["columns"] = schema(given["columns"])
     given["clock"] = None if given["clock"] is None else schema(given["clock"]).field(0).type
-    return Reading(**given)
+    return InputFormat(**given)

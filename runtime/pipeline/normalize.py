@@ -16,8 +16,8 @@ import pyarrow.types as pt
 
 from runtime.errors import InputError, suggest
 from runtime.pipeline.dead_letter import dead_rows, no_dead, rows_as_json
-from runtime.pipeline.row_errors import Faults
-from runtime.types.attribute_kinds import Kind, fits
+from runtime.pipeline.row_errors import RowErrors
+from runtime.types.attribute_kinds import AttributeKind, fits
 from runtime.types.columns import (
     TIME,
     TYPE,
@@ -30,12 +30,12 @@ from runtime.types.columns import (
     true_rows,
     without,
 )
-from runtime.types.time_codec import Clock
+from runtime.types.time_codec import TimeCodec
 
 Rows: TypeAlias = "npt.NDArray[np.int64]"
 Raw: TypeAlias = Callable[[Sequence[int]], list[str]]
 
-_WHEN_ALL_NULL = {Kind.NUMBER: pa.float64(), Kind.BOOL: pa.bool_()}
+_WHEN_ALL_NULL = {AttributeKind.NUMBER: pa.float64(), AttributeKind.BOOL: pa.bool_()}
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Preparer:
         time_column: str = "time",
         type_column: str = "type",
         time_unit: str | None = None,
-        uses: Mapping[str, Kind] | None = None,
+        uses: Mapping[str, AttributeKind] | None = None,
     ) -> None:
         self.time_column = time_column
         self.type_column = type_column
@@ -65,13 +65,13 @@ class Preparer:
         self.rows = 0
         self.dead: Counter[str] = Counter()
         self._unit = time_unit
-        self._clock: Clock | None = None
+        self._clock: TimeCodec | None = None
         self._schema: pa.Schema | None = None
         self._checked: pa.Schema | None = None
         self._untyped: set[str] = set()  # attributes of which only nulls were known
 
     @property
-    def clock(self) -> Clock:
+    def clock(self) -> TimeCodec:
         if self._clock is None:
             raise RuntimeError("no clock before the columns are known: call bind or prepare")
         return self._clock
@@ -92,7 +92,7 @@ class Preparer:
         self._check(columns)
         if self._schema is not None:
             return
-        self._clock = Clock(columns.field(self.time_column).type, self._unit)
+        self._clock = TimeCodec(columns.field(self.time_column).type, self._unit)
         fields = [pa.field(TIME, pa.int64(), False), pa.field(TYPE, TYPES, False)]
         for name, use in self.uses.items():
             data_type = plain_type(columns.field(name).type)
@@ -116,7 +116,7 @@ class Preparer:
         if rows is None:
             rows = np.arange(self.rows, self.rows + batch.num_rows, dtype=np.int64)
         self.rows += batch.num_rows
-        faults = Faults(batch.num_rows)
+        faults = RowErrors(batch.num_rows)
         columns = [self._times(batch, faults), self._types(batch, faults)]
         columns += [self._attribute(batch, name, faults) for name in self.uses]
         if not faults.bad.any():
@@ -125,7 +125,7 @@ class Preparer:
             self._alive(columns, faults), self._bury(batch, source, rows, raw, faults)
         )
 
-    def _times(self, batch: pa.RecordBatch, faults: Faults) -> pa.Array:
+    def _times(self, batch: pa.RecordBatch, faults: RowErrors) -> pa.Array:
         column = plain(batch.column(self.time_column))
         micros, bad = self.clock.to_micros(column)
         missing = null_rows(column)
@@ -133,12 +133,12 @@ class Preparer:
         faults.add(bad & ~missing, self.clock.fault)
         return pa.array(micros)
 
-    def _types(self, batch: pa.RecordBatch, faults: Faults) -> pa.Array:
+    def _types(self, batch: pa.RecordBatch, faults: RowErrors) -> pa.Array:
         column = encoded_text(batch.column(self.type_column))
         faults.add(null_rows(column), "the type is null")
         return column
 
-    def _attribute(self, batch: pa.RecordBatch, name: str, faults: Faults) -> pa.Array:
+    def _attribute(self, batch: pa.RecordBatch, name: str, faults: RowErrors) -> pa.Array:
         column = self._in_its_type(plain(batch.column(name)), name)
         if not pt.is_floating(column.type):
             return column
@@ -156,7 +156,7 @@ class Preparer:
         was = f"column `{name}` was {expected} and is now {column.type}"
         raise InputError(was, "all parts of an input need the same type")
 
-    def _alive(self, columns: list[pa.Array], faults: Faults) -> pa.RecordBatch:
+    def _alive(self, columns: list[pa.Array], faults: RowErrors) -> pa.RecordBatch:
         alive = pa.array(~faults.bad)
         kept = [column.filter(alive) for column in columns]
         return pa.RecordBatch.from_arrays(kept, schema=self.schema)
@@ -167,7 +167,7 @@ class Preparer:
         source: str,
         rows: Rows,
         raw: Raw | None,
-        faults: Faults,
+        faults: RowErrors,
     ) -> pa.Table:
         bad = np.flatnonzero(faults.bad)
         reasons = faults.reasons(bad)
@@ -192,11 +192,11 @@ class Preparer:
 
 
 def _check_type_column(field: pa.Field) -> None:
-    if not (fits(field.type, Kind.ANY) and plain_type(field.type) != pa.binary()):
+    if not (fits(field.type, AttributeKind.ANY) and plain_type(field.type) != pa.binary()):
         raise InputError(f"column `{field.name}` is {field.type}, which names no type of event")
 
 
-def _check_attribute(name: str, use: Kind, columns: pa.Schema) -> None:
+def _check_attribute(name: str, use: AttributeKind, columns: pa.Schema) -> None:
     if name in (TIME, TYPE):
         raise InputError(f"`{name}` cannot be used as an attribute", "rename the column")
     if name not in columns.names:
@@ -205,7 +205,7 @@ def _check_attribute(name: str, use: Kind, columns: pa.Schema) -> None:
     data_type = columns.field(name).type
     if fits(data_type, use):
         return
-    if use is Kind.ANY:
+    if use is AttributeKind.ANY:
         raise InputError(f"column `{name}` holds nested values ({data_type})", "unnest it")
     raise InputError(f"column `{name}` is {data_type}, but the workload uses it as {use.value}")
 

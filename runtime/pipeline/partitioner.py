@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from runtime.execution.column import Cells, Ints
+from runtime.execution.column import Ints, MaskedColumn
 from runtime.execution.hashing import hash_bytes, joined, mixed
 from runtime.execution.interner import text_parts
 from runtime.execution.jit import cached_njit
@@ -31,7 +31,7 @@ def shards_of(columns: list[pa.Array], rows: int, count: int) -> Shards:
 
 
 def _join(hashes: _Hashes, column: pa.Array) -> None:
-    cells = Cells.of(column)
+    cells = MaskedColumn.of(column)
     null = None if cells.valid is None else ~cells.valid
     before = None if null is None else hashes[null]
     if cells.is_arrow:
@@ -45,7 +45,7 @@ def _join(hashes: _Hashes, column: pa.Array) -> None:
         hashes[null] = before ^ _NULL
 
 
-def _words(cells: Cells) -> Ints:
+def _words(cells: MaskedColumn) -> Ints:
     values = cells.values
     if values.dtype == np.float64:
         return (values + 0.0).view(np.int64)  # type: ignore[no-any-return] # -0.0 is 0.0

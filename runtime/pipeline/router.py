@@ -10,12 +10,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from runtime.pipeline.block import Block
+from runtime.pipeline.block import RowBlock
 from runtime.pipeline.dead_letter import no_dead
 from runtime.pipeline.event_extractor import BlockStats, EventExtractor
 from runtime.pipeline.latency import panes_of
 from runtime.pipeline.partitioner import by_shard, shards_of
-from runtime.pipeline.routing_table import Route, Routing
+from runtime.pipeline.routing_table import Route, RoutingTable
 from runtime.types.columns import TIME, TYPE, Mask, times_of
 
 
@@ -35,7 +35,7 @@ class Portion:
 class BlockRouter:
     """Routes the rows of one block. Events before `watermark` are late."""
 
-    def __init__(self, routing: Routing, watermark: int | None) -> None:
+    def __init__(self, routing: RoutingTable, watermark: int | None) -> None:
         self._routing = routing
         self._watermark = watermark
         preparer = routing.reading.preparer(routing.uses)
@@ -46,7 +46,7 @@ class BlockRouter:
     def stats(self) -> BlockStats:
         return self._extractor.stats
 
-    def route(self, blocks: Iterable[Block]) -> list[list[Portion]]:
+    def route(self, blocks: Iterable[RowBlock]) -> list[list[Portion]]:
         """The portions of each owner, in the order of arrival."""
         for block in blocks:
             events = self._extractor.extract(block, self._watermark)

@@ -12,8 +12,8 @@ from runtime.language.query import Semantics, Workload
 from runtime.pipeline.latency import pane_of
 from runtime.pipeline.normalize import Preparer
 from runtime.template.query_groups import RoutingGroup, routing_groups
-from runtime.types.attribute_kinds import Kind
-from runtime.types.time_codec import Clock
+from runtime.types.attribute_kinds import AttributeKind
+from runtime.types.time_codec import TimeCodec
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def named_types(workload: Workload) -> frozenset[str]:
 
 
 @dataclass(frozen=True)
-class Reading:
+class InputFormat:
     """How rows are read as events: their columns and the unit of times. `clock` is the type of
     times that are written as text."""
 
@@ -55,25 +55,25 @@ class Reading:
     columns: pa.Schema = field(default_factory=lambda: pa.schema([]))
     clock: pa.DataType | None = None
 
-    def preparer(self, uses: Mapping[str, Kind]) -> Preparer:
+    def preparer(self, uses: Mapping[str, AttributeKind]) -> Preparer:
         preparer = Preparer(self.time_column, self.type_column, self.time_unit, uses)
         preparer.bind(self.columns)
         if self.clock is not None:
             preparer.clock.settle(self.clock)
         return preparer
 
-    def written(self) -> Clock:
+    def written(self) -> TimeCodec:
         """The clock that writes times in results."""
         return self.preparer({}).clock
 
 
 @dataclass(frozen=True)
-class Routing:
+class RoutingTable:
     """All that routes events. It changes with the workload (`version`)."""
 
     version: int
-    reading: Reading
-    uses: Mapping[str, Kind]
+    reading: InputFormat
+    uses: Mapping[str, AttributeKind]
     routes: tuple[Route, ...]
     #: For each attribute of a key, the types of the queries that have it.
     keys: Mapping[str, frozenset[str]]
@@ -84,8 +84,8 @@ class Routing:
 
     @classmethod
     def of(
-        cls, workload: Workload, reading: Reading, shards: int, owners: int, version: int = 0
-    ) -> Routing:
+        cls, workload: Workload, reading: InputFormat, shards: int, owners: int, version: int = 0
+    ) -> RoutingTable:
         uses, keys = dict(workload.uses), dict(workload.keys)
         types, pane = named_types(workload), pane_of(workload)
         return cls(version, reading, uses, routes_of(workload), keys, types, shards, owners, pane)

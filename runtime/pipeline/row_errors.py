@@ -8,7 +8,7 @@ import numpy.typing as npt
 from runtime.types.columns import Mask
 
 
-class Faults:
+class RowErrors:
     """The first error of each row."""
 
     def __init__(self, rows: int) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from runtime.errors import HamletError
 from runtime.language.query import Query
 from runtime.plan.operators.graphlet.shared_subpattern import check_plan
-from runtime.plan.sharing_plan import Plan
+from runtime.plan.sharing_plan import SharingPlan
 
 NUMERIC = ("float", "exact")
 CHOICES: Mapping[str, tuple[str, ...]] = {
@@ -28,17 +28,19 @@ class Settings:
     ties: str = "strict"
     sharing: str = "dynamic"
     kernels: str = "auto"
-    plan: Plan | None = None
+    plan: SharingPlan | None = None
     planner: str | None = None
 
     def __post_init__(self) -> None:
         for name, known in CHOICES.items():
             check_choice(name, getattr(self, name), known)
 
-    def check_plan(self, plan: Plan, queries: tuple[Query, ...]) -> None:
+    def check_plan(self, plan: SharingPlan, queries: tuple[Query, ...]) -> None:
         """Rejects a plan that these queries cannot follow."""
-        if not isinstance(plan, Plan):
-            raise HamletError(f"the plan must be a Plan, but is {plan!r}", "Plan.read takes a dict")
+        if not isinstance(plan, SharingPlan):
+            raise HamletError(
+                f"the plan must be a SharingPlan, but is {plan!r}", "SharingPlan.read takes a dict"
+            )
         if self.numeric != "float":
             raise HamletError("the exact engine shares nothing, so it takes no plan")
         check_plan(plan, queries)

@@ -15,20 +15,20 @@ import pyarrow as pa
 from runtime.errors import HamletError
 from runtime.execution.backend import CompiledBackend
 from runtime.execution.context import ExecutionOptions
-from runtime.execution.exact.backend import PlainBackend
+from runtime.execution.exact.backend import ExactBackend
 from runtime.execution.exact.executor import FOREVER
 from runtime.execution.partials import Partials, merged
-from runtime.execution.state_file import Header, fingerprint
+from runtime.execution.state_file import StateHeader, fingerprint
 from runtime.language.query import Query, Workload
 from runtime.pipeline.reorder_buffer import ReorderBuffer, ordered
-from runtime.pipeline.routing_table import Reading
+from runtime.pipeline.routing_table import InputFormat
 from runtime.pipeline.settings import Settings
 from runtime.pipeline.shard_state import SavedShard, check_compatible, input_of, write_shard
 from runtime.pipeline.spool import Spool
 from runtime.plan.decisions import Decisions
-from runtime.plan.observations import Seen
+from runtime.plan.observations import Observations
 from runtime.plan.policy import Policy
-from runtime.plan.sharing_plan import Plan
+from runtime.plan.sharing_plan import SharingPlan
 from runtime.types.columns import TIME, TYPE, times_of
 
 
@@ -61,7 +61,7 @@ class ShardStatistics:
 class Shard:
     """`bind` or `restore` comes first: only then are the columns of the events known."""
 
-    def __init__(self, settings: Settings, workload: Workload, reading: Reading) -> None:
+    def __init__(self, settings: Settings, workload: Workload, reading: InputFormat) -> None:
         self.settings = settings
         self.workload = workload
         self.reading = reading
@@ -73,7 +73,7 @@ class Shard:
         self._finished = False
         self._spool: Spool | None = None
 
-    def bind(self, reading: Reading, since: int | None = None) -> None:
+    def bind(self, reading: InputFormat, since: int | None = None) -> None:
         """Only windows that start at `since` (microseconds) or later are reported."""
         self.reading = reading
         self._bind_schema()
@@ -176,7 +176,7 @@ class Shard:
     # ---- the workload and how it shares ----------------------------------------------------
 
     def add(
-        self, queries: tuple[Query, ...], since: int | None = None, plan: Plan | None = None
+        self, queries: tuple[Query, ...], since: int | None = None, plan: SharingPlan | None = None
     ) -> None:
         """Adds queries. They report windows from `since` on, by default those that start after
         every event seen. `plan` is the one for the workload after that."""
@@ -189,7 +189,7 @@ class Shard:
             self._rebind()
             self.backend.add(queries, self._after_newest() if since is None else since, plan)
         elif plan is not None:
-            self.follow(plan)
+            self.set_plan(plan)
 
     def remove(self, name: str) -> None:
         """Removes a query and drops its open windows."""
@@ -199,17 +199,17 @@ class Shard:
             self.backend.remove(query)
             self._rebind()
 
-    def follow(self, plan: Plan | None) -> None:
+    def set_plan(self, plan: SharingPlan | None) -> None:
         """Shares by another plan from the next pane on. The exact engine shares nothing."""
         if plan is not None and isinstance(self.backend, CompiledBackend):
             plan = plan.among(self.workload.queries)
             self.settings.check_plan(plan, self.workload.queries)
-            self.backend.follow(plan)
+            self.backend.set_plan(plan)
 
-    def adopt(self, policy: Policy) -> None:
+    def set_policy(self, policy: Policy) -> None:
         """Decides by these coefficients from the next burst on."""
         if self.settings.numeric == "float":
-            self.backend.adopt(policy)
+            self.backend.set_policy(policy)
 
     def _after_newest(self) -> int | None:
         return None if self.newest is None else self.newest + 1
@@ -229,7 +229,7 @@ class Shard:
     def save(self, **counts: Any) -> bytes:
         """All state, as an Arrow file. `counts` are those of the rows, kept in its header."""
         self._unspool()
-        header = Header(
+        header = StateHeader(
             queries={query.name: fingerprint(query) for query in self.workload},
             ties=self.settings.ties,
             input=input_of(self.reading),
@@ -244,7 +244,7 @@ class Shard:
 
     @classmethod
     def restored(
-        cls, settings: Settings, workload: Workload, reading: Reading, data: bytes
+        cls, settings: Settings, workload: Workload, reading: InputFormat, data: bytes
     ) -> Shard:
         shard = cls(settings, workload, reading)
         shard.restore(SavedShard.read(data, reading))
@@ -283,22 +283,22 @@ class Shard:
     def state_bytes(self) -> int:
         return self.backend.state_bytes() if self.settings.numeric == "float" else 0
 
-    def take_seen(self) -> Seen:
-        return self.backend.take_seen()
+    def take_observations(self) -> Observations:
+        return self.backend.take_observations()
 
-    def take_decided(self) -> list[Decisions]:
-        return self.backend.take_decided()
+    def take_decisions(self) -> list[Decisions]:
+        return self.backend.take_decisions()
 
 
-def _backend(settings: Settings, workload: Workload) -> PlainBackend | CompiledBackend:
+def _backend(settings: Settings, workload: Workload) -> ExactBackend | CompiledBackend:
     plan = settings.plan
     if plan is not None:
         plan = plan.among(workload.queries)
         settings.check_plan(plan, workload.queries)
     if settings.numeric != "float":
-        return PlainBackend()
+        return ExactBackend()
     return CompiledBackend(
-        ExecutionOptions(settings.sharing, kernels=settings.kernels), plan or Plan()
+        ExecutionOptions(settings.sharing, kernels=settings.kernels), plan or SharingPlan()
     )
 
 

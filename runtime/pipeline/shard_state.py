@@ -10,9 +10,14 @@ import pyarrow as pa
 
 from runtime.errors import HamletError
 from runtime.execution import state_file
-from runtime.execution.state_file import Header, Part, columns_and_clock, columns_with_clock
+from runtime.execution.state_file import (
+    StateHeader,
+    StatePart,
+    columns_and_clock,
+    columns_with_clock,
+)
 from runtime.language.query import Workload
-from runtime.pipeline.routing_table import Reading
+from runtime.pipeline.routing_table import InputFormat
 from runtime.pipeline.settings import Settings
 
 
@@ -21,19 +26,19 @@ class SavedShard:
     """A checkpoint, read and checked to be whole. `parts` are those of the shard by name,
     `of_queries` those of single queries."""
 
-    header: Header
-    reading: Reading
+    header: StateHeader
+    reading: InputFormat
     parts: Mapping[str, Any]
-    of_queries: list[Part]
+    of_queries: list[StatePart]
 
     @classmethod
-    def read(cls, data: bytes, reading: Reading) -> SavedShard:
+    def read(cls, data: bytes, reading: InputFormat) -> SavedShard:
         """`reading` names the columns; which ones there were is in the checkpoint."""
         found = state_file.read(data)
         parts = {part.part: part.data for part in found if part.query is None}
         columns, clock = columns_and_clock(parts["columns"])
         return cls(
-            header=Header(**parts["header"]),
+            header=StateHeader(**parts["header"]),
             reading=replace(reading, columns=columns, clock=clock),
             parts=parts,
             of_queries=[part for part in found if part.query is not None],
@@ -41,23 +46,23 @@ class SavedShard:
 
 
 def write_shard(
-    header: Header,
-    reading: Reading,
+    header: StateHeader,
+    reading: InputFormat,
     waiting: tuple[list[pa.RecordBatch], pa.Schema],
-    state: Iterable[Part],
+    state: Iterable[StatePart],
 ) -> bytes:
     """`waiting` are the events ahead of the watermark, `state` is that of the operators."""
     columns = columns_with_clock(reading.columns, reading.written())
     parts = [
-        Part("header", asdict(header)),
-        Part("columns", columns.serialize().to_pybytes()),
-        Part("waiting", state_file.batches_to_bytes(*waiting)),
+        StatePart("header", asdict(header)),
+        StatePart("columns", columns.serialize().to_pybytes()),
+        StatePart("waiting", state_file.batches_to_bytes(*waiting)),
     ]
     return state_file.write([*parts, *state])
 
 
 def check_compatible(
-    header: Header, settings: Settings, reading: Reading, workload: Workload
+    header: StateHeader, settings: Settings, reading: InputFormat, workload: Workload
 ) -> None:
     """Rejects a checkpoint that was made with other settings or other queries."""
     own = input_of(reading)
@@ -77,5 +82,5 @@ def check_compatible(
             raise HamletError(f"`{query.name}` is not the query of the checkpoint", hint)
 
 
-def input_of(reading: Reading) -> list[str | None]:
+def input_of(reading: InputFormat) -> list[str | None]:
     return [reading.time_column, reading.type_column, reading.time_unit]

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from runtime.closable import Closing
+from runtime.closable import Closable
 from runtime.errors import HamletError
 from runtime.pipeline.reorder_buffer import Disorder
 from runtime.types.columns import times_of
@@ -18,7 +18,7 @@ LIMIT_BYTES = 32 * 1024 * 1024
 CHUNK_ROWS = 65_536
 
 
-class BatchStore(Closing):
+class BatchStore(Closable):
     """Batches of one schema, returned in the order they were added. Use it in a `with`.
 
     The file has no name if the system allows it, so a killed process leaves nothing behind.

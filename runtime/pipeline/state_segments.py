@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from runtime.errors import HamletError
-from runtime.pipeline.blob_store import Folder
+from runtime.pipeline.blob_store import BlobStore
 
 
 class CorruptCheckpoint(HamletError):
@@ -32,7 +32,7 @@ class Segment:
     check: int
     watermark: int | None = None
 
-    def read(self, folder: Folder) -> pa.Buffer:
+    def read(self, folder: BlobStore) -> pa.Buffer:
         try:
             data = folder.read(self.file, self.offset, self.length)
         except FileNotFoundError:
@@ -93,7 +93,7 @@ class SegmentWriter:
         self._size += data.size
         return piece
 
-    def write(self, folder: Folder) -> int:
+    def write(self, folder: BlobStore) -> int:
         """Returns the number of bytes; without segments there is no file."""
         return folder.write(self._name, *self._parts) if self._parts else 0
 

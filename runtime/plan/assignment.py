@@ -15,18 +15,18 @@ from runtime.plan.operators.operator_node import OperatorNode
 from runtime.plan.operators.operator_registry import BY_NAME, OPERATORS
 from runtime.plan.physical_plan import PhysicalPlan, Rejection
 from runtime.template.query_groups import routing_groups
-from runtime.types.attribute_kinds import Kind
+from runtime.types.attribute_kinds import AttributeKind
 
 # What an attribute is taken to be where only the queries are known.
-_ASSUMED = {Kind.TEXT: pa.string(), Kind.BOOL: pa.bool_()}
+_ASSUMED = {AttributeKind.TEXT: pa.string(), AttributeKind.BOOL: pa.bool_()}
 
 
 def assumed_types(queries: Iterable[Query]) -> Types:
     """The types of attributes before any input is known, by how queries use them."""
-    kinds: dict[str, Kind] = {}
+    kinds: dict[str, AttributeKind] = {}
     for query in queries:
         for mention in query.mentions:
-            if kinds.get(mention.attribute, Kind.ANY) is Kind.ANY:
+            if kinds.get(mention.attribute, AttributeKind.ANY) is AttributeKind.ANY:
                 kinds[mention.attribute] = mention.kind
     return {name: _ASSUMED.get(kind, pa.float64()) for name, kind in kinds.items()}
 

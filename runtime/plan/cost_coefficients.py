@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Prices:
+class CostCoefficients:
     """The defaults are of one server core; the optimizer fits them to what it hears."""
 
     event: float = 12.0  #: an event goes through a run, whether it matches or not

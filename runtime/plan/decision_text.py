@@ -12,14 +12,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from runtime.plan import cost_model
-from runtime.plan.decisions import Example
+from runtime.plan.decisions import DecisionExample
 from runtime.plan.policy import Policy
 
 _SAME = 1e-6
 
 
 @dataclass(frozen=True)
-class Term:
+class CostTerm:
     """What one thing costs on both sides, in nanoseconds. `each` is the policy's coefficient."""
 
     what: str
@@ -29,11 +29,11 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Why:
+class DecisionReason:
     """`terms` are empty where nothing was predicted, or the policy is not known any more."""
 
     said: tuple[str, ...]
-    terms: tuple[Term, ...] = ()
+    terms: tuple[CostTerm, ...] = ()
 
     @property
     def split(self) -> float:
@@ -44,9 +44,9 @@ class Why:
         return sum(term.shared for term in self.terms)
 
 
-def why(example: Example, policies: Iterable[Policy]) -> Why:
+def why(example: DecisionExample, policies: Iterable[Policy]) -> DecisionReason:
     terms = _terms(example, policies)
-    return Why(tuple(_said(example, Why((), terms))), terms)
+    return DecisionReason(tuple(_said(example, DecisionReason((), terms))), terms)
 
 
 # ---- what was predicted --------------------------------------------------------------------
@@ -63,7 +63,7 @@ _WHAT = {
 }
 
 
-def _terms(example: Example, policies: Iterable[Policy]) -> tuple[Term, ...]:
+def _terms(example: DecisionExample, policies: Iterable[Policy]) -> tuple[CostTerm, ...]:
     policy = next((each for each in policies if each.version == example.policy), None)
     if policy is None or not _predicted(example):
         return ()
@@ -76,18 +76,18 @@ def _terms(example: Example, policies: Iterable[Policy]) -> tuple[Term, ...]:
         cost_model.TERMS, coefficients, split * coefficients, shared * coefficients, strict=True
     )
     return tuple(
-        Term(_WHAT[name], float(each), float(alone), float(together))
+        CostTerm(_WHAT[name], float(each), float(alone), float(together))
         for name, each, alone, together in found
         if alone or together
     )
 
 
-def _predicted(example: Example) -> bool:
+def _predicted(example: DecisionExample) -> bool:
     """Where sharing is not a choice, nothing is."""
     return example.snapshots == 0 or example.vectors > 0
 
 
-def _sides(example: Example) -> tuple[cost_model.Floats, cost_model.Floats]:
+def _sides(example: DecisionExample) -> tuple[cost_model.Floats, cost_model.Floats]:
     """A burst on which all agree is applied alike on both sides: what that costs is left out."""
     queries = example.queries
     if example.snapshots == 0:
@@ -101,7 +101,7 @@ def _sides(example: Example) -> tuple[cost_model.Floats, cost_model.Floats]:
 # ---- in words ------------------------------------------------------------------------------
 
 
-def _said(example: Example, known: Why) -> Iterable[str]:
+def _said(example: DecisionExample, known: DecisionReason) -> Iterable[str]:
     yield (
         f"A burst of {_many(example.events, 'event')} of type {example.type}, for "
         f"{_many(example.queries, 'query', 'queries')}."
@@ -119,7 +119,7 @@ def _said(example: Example, known: Why) -> Iterable[str]:
         yield f"The work took {_time(example.nanoseconds)}."
 
 
-def _differed(example: Example) -> str:
+def _differed(example: DecisionExample) -> str:
     if example.snapshots == 0:
         return "All conditions agreed on them, so one operator serves all queries."
     differed = (
@@ -134,7 +134,7 @@ def _differed(example: Example) -> str:
     return f"{differed}{expected}, and {example.classes:,} found."
 
 
-def _saved(example: Example) -> str:
+def _saved(example: DecisionExample) -> str:
     if example.benefit > 0:
         return f"sharing was expected to save {_time(example.benefit)}"
     return f"sharing was expected to cost {_time(-example.benefit)} more"
@@ -148,7 +148,7 @@ _KINDS = {
 }
 
 
-def _done(example: Example) -> str:
+def _done(example: DecisionExample) -> str:
     """Now and then the other way is taken, so that it is known what that costs."""
     if not _predicted(example):
         return f"Nothing was weighed up: {example.kind}, as was asked for."

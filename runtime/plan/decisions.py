@@ -9,7 +9,7 @@ KINDS = ("shared", "split", "merged", "continued")
 
 
 @dataclass(frozen=True)
-class Timed:
+class BurstTiming:
     """Of the bursts whose work was timed: how many there were, and their nanoseconds."""
 
     bursts: int = 0
@@ -33,8 +33,8 @@ class TypeDecisions:
     events: int
     snapshots: int
     benefit: float
-    time_shared: Timed = field(default_factory=Timed)
-    time_split: Timed = field(default_factory=Timed)
+    time_shared: BurstTiming = field(default_factory=BurstTiming)
+    time_split: BurstTiming = field(default_factory=BurstTiming)
 
     @property
     def all(self) -> int:
@@ -42,7 +42,7 @@ class TypeDecisions:
 
 
 @dataclass(frozen=True)
-class Example:
+class DecisionExample:
     """One decision: the n-th over bursts of its type, by which policy, and how long the work took
     that was decided on. `snapshots` are the events that queries differed on; `expected` are the
     classes and `vectors` those of a query that the benefit was predicted with, `classes` what was
@@ -90,7 +90,7 @@ class Decisions:
 
     queries: tuple[str, ...]
     types: tuple[TypeDecisions, ...]
-    examples: tuple[Example, ...]
+    examples: tuple[DecisionExample, ...]
     over: str = "bursts"
 
 
@@ -160,5 +160,5 @@ def _added(one: TypeDecisions, other: TypeDecisions, sign: int) -> TypeDecisions
     )
 
 
-def _timed(one: Timed, other: Timed, sign: int) -> Timed:
-    return Timed(one.bursts + sign * other.bursts, one.nanoseconds + sign * other.nanoseconds)
+def _timed(one: BurstTiming, other: BurstTiming, sign: int) -> BurstTiming:
+    return BurstTiming(one.bursts + sign * other.bursts, one.nanoseconds + sign * other.nanoseconds)

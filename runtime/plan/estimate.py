@@ -11,21 +11,25 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from runtime.language.query import Query
-from runtime.plan.cost_coefficients import Prices
+from runtime.plan.cost_coefficients import CostCoefficients
 from runtime.plan.operators.declaration import PlanContext
 from runtime.plan.operators.graphlet.declaration import GRAPHLET
 from runtime.plan.operators.graphlet.group_split import ALWAYS
-from runtime.plan.operators.graphlet.layout import Layout
-from runtime.plan.operators.graphlet.row_class import Form
-from runtime.plan.operators.graphlet.shared_subpattern import Part, adjoins, parts_of
+from runtime.plan.operators.graphlet.layout import GraphletLayout
+from runtime.plan.operators.graphlet.row_class import RowClass
+from runtime.plan.operators.graphlet.shared_subpattern import (
+    SharedSubpattern,
+    adjoins,
+    subpatterns_of,
+)
 from runtime.plan.operators.operator_node import NodeKey, OperatorNode
-from runtime.plan.sharing_plan import Plan
+from runtime.plan.sharing_plan import SharingPlan
 from runtime.plan.statistics import Statistics
 from runtime.template.query_groups import routing_groups
 
 
-class Work(NamedTuple):
-    """What an operator does for an event, on the average, in the units of `Prices`."""
+class OperatorWork(NamedTuple):
+    """What an operator does for an event, on the average, in the units of `CostCoefficients`."""
 
     event: float = 1.0
     enter: float = 0.0
@@ -34,12 +38,12 @@ class Work(NamedTuple):
     settling: float = 0.0
     settle: float = 0.0
 
-    def price(self, prices: Prices) -> float:
+    def price(self, prices: CostCoefficients) -> float:
         each: list[float] = [getattr(prices, name) for name in self._fields]
         return sum(price * count for price, count in zip(each, self, strict=True))
 
 
-def graphlet_nodes(plan: Plan, queries: Iterable[Query]) -> list[OperatorNode]:
+def graphlet_nodes(plan: SharingPlan, queries: Iterable[Query]) -> list[OperatorNode]:
     """The nodes of queries that the graphlet operator supports. All others cost the same under
     every sharing plan."""
     context = PlanContext(sharing_plan=plan)
@@ -51,14 +55,14 @@ def graphlet_nodes(plan: Plan, queries: Iterable[Query]) -> list[OperatorNode]:
 
 
 @dataclass
-class Estimate:
+class CostEstimate:
     """Of plans for one workload. Remembers nodes, since plans have many in common."""
 
     statistics: Statistics
-    prices: Prices = field(default_factory=Prices)
+    prices: CostCoefficients = field(default_factory=CostCoefficients)
     _known: dict[NodeKey, float] = field(default_factory=dict)
 
-    def plan(self, plan: Plan, queries: Sequence[Query]) -> float:
+    def plan(self, plan: SharingPlan, queries: Sequence[Query]) -> float:
         return sum(self.node(node) for node in graphlet_nodes(plan, queries))
 
     def node(self, node: OperatorNode) -> float:
@@ -67,9 +71,9 @@ class Estimate:
         return self._known[node.key]
 
 
-def work_of(node: OperatorNode, statistics: Statistics) -> Work:
-    queries, parts = node.queries, parts_of(node.shared_parts, node.queries)
-    layout = Layout(queries, (ALWAYS,) * len(queries), "dynamic", parts=parts)
+def work_of(node: OperatorNode, statistics: Statistics) -> OperatorWork:
+    queries, parts = node.queries, subpatterns_of(node.shared_parts, node.queries)
+    layout = GraphletLayout(queries, (ALWAYS,) * len(queries), "dynamic", parts=parts)
     shares = statistics.shares(layout.types)
     enter = state = repeat = 0.0
     for entry in layout.entries:
@@ -84,16 +88,18 @@ def work_of(node: OperatorNode, statistics: Statistics) -> Work:
             repeat += stepped
     settled = [_settling(part, layout, shares) for part in parts]
     times, products = (sum(each) for each in zip(*settled, strict=True)) if settled else (0.0, 0.0)
-    return Work(1.0, enter, state, repeat, times, products)
+    return OperatorWork(1.0, enter, state, repeat, times, products)
 
 
-def _steps(form: Form, position: int) -> bool:
+def _steps(form: RowClass, position: int) -> bool:
     """Whether a state is entered from one other state, or only begins trends: that is quick."""
     before = len(form.before[position]) + (position in form.first)
     return position not in form.loops and before <= 1
 
 
-def _settling(part: Part, layout: Layout, shares: Mapping[str, float]) -> tuple[float, float]:
+def _settling(
+    part: SharedSubpattern, layout: GraphletLayout, shares: Mapping[str, float]
+) -> tuple[float, float]:
     """How often for each event, and products. A part is settled where an event of a type next to
     it comes, if it has been stepped since the last time."""
     queries = [query for query in layout.queries if query.name in part.queries]

@@ -13,7 +13,7 @@ from runtime.plan.cost_model import Samples
 
 
 @dataclass(frozen=True)
-class RunTime:
+class OperatorTime:
     """The queries of a run, the events that went through it, how long that took, and in how many
     batches they came."""
 
@@ -24,7 +24,7 @@ class RunTime:
 
 
 @dataclass(frozen=True)
-class Seen:
+class Observations:
     """`counts` are the events of types that queries name, and `others` all other ones; `bursts`
     the bursts of each type that were decided on, and `in_bursts` their events."""
 
@@ -32,12 +32,12 @@ class Seen:
     others: int = 0
     bursts: Mapping[str, int] = field(default_factory=dict)
     in_bursts: Mapping[str, int] = field(default_factory=dict)
-    runs: tuple[RunTime, ...] = ()
+    runs: tuple[OperatorTime, ...] = ()
     state_bytes: int = 0
     samples: Samples = field(default_factory=Samples.none)  #: bursts that were timed
 
     @classmethod
-    def all(cls, several: Iterable[Seen]) -> Seen:
+    def all(cls, several: Iterable[Observations]) -> Observations:
         """What several engines saw, as one. Each run is kept by itself."""
         found = list(several)
         return cls(

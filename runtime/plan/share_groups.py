@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from runtime.language.query import Query
-from runtime.plan.sharing_plan import Plan
+from runtime.plan.sharing_plan import SharingPlan
 from runtime.template.query_groups import share_groups
 
 
-def planned_groups(queries: Iterable[Query], plan: Plan) -> list[tuple[Query, ...]]:
+def planned_groups(queries: Iterable[Query], plan: SharingPlan) -> list[tuple[Query, ...]]:
     """As `share_groups`, with the groups of a plan, and those joined that share by it."""
     by_name = {query.name: query for query in queries}
     named = [[by_name[name] for name in group if name in by_name] for group in plan.groups]
@@ -19,7 +19,7 @@ def planned_groups(queries: Iterable[Query], plan: Plan) -> list[tuple[Query, ..
     return [tuple(group) for group in _joined(groups, plan) if group]
 
 
-def _joined(groups: list[list[Query]], plan: Plan) -> list[list[Query]]:
+def _joined(groups: list[list[Query]], plan: SharingPlan) -> list[list[Query]]:
     """Those with queries of one part or transition become one, in the place of the last."""
     place = {query.name: n for n, group in enumerate(groups) for query in group}
     found = dict(enumerate(groups))

@@ -73,7 +73,7 @@ class QuerySet:
 
 
 @dataclass(frozen=True)
-class Plan:
+class SharingPlan:
     """`groups` are queries that share bursts and keep their states together; a query that is named
     in none shares with whom it can. `transitions` are shared by queries of one group, `shared` are
     longer parts that are one operator. `granularity` is "type" (whole bursts) or "event" (one by
@@ -118,7 +118,7 @@ class Plan:
         return next((self.windows[name] for name in names if name in self.windows), "auto")
 
     @classmethod
-    def read(cls, data: object) -> Plan:
+    def read(cls, data: object) -> SharingPlan:
         """From what a YAML or JSON file holds."""
         known = [f.name for f in fields(cls)]
         given = dict(_mapping({} if data is None else data, "a plan", known))
@@ -164,7 +164,7 @@ class Plan:
                     "group"
                 )
 
-    def among(self, queries: Iterable[Query]) -> Plan:
+    def among(self, queries: Iterable[Query]) -> SharingPlan:
         """What the plan says of these queries."""
         here = {query.name for query in queries}
         named = {name for part in self.sharing for name in part.queries}
@@ -174,9 +174,9 @@ class Plan:
             found = found.without(name)
         return found
 
-    def without(self, name: str) -> Plan:
+    def without(self, name: str) -> SharingPlan:
         """What is left of the plan without a query."""
-        return Plan(
+        return SharingPlan(
             self.version,
             tuple(
                 SharedPart(rest, part.transitions, part.snapshots)

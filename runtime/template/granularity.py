@@ -21,7 +21,7 @@ class Granularity(Enum):
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptState:
     """What the engine keeps for a query, and why."""
 
     granularity: Granularity
@@ -30,16 +30,16 @@ class Kept:
     twice: str | None
 
 
-def granularity(query: Query) -> Kept:
+def granularity(query: Query) -> KeptState:
     positions = query.template.positions
     before = {p for c in query.adjacent for p in c.before if positions[p].negation is None}
     stored = tuple(dict.fromkeys(positions[p].alias or positions[p].type for p in sorted(before)))
     twice = Bindings(query.template, query.local).ambiguous
     if query.semantics is Semantics.CONTIGUOUS:
         why = "contiguous: only trends that end at the last time can go on"
-        return Kept(Granularity.PATTERN, (), why, twice)
+        return KeptState(Granularity.PATTERN, (), why, twice)
     if stored:
         why = f"adjacent condition: values of {', '.join(stored)} are kept per event"
-        return Kept(Granularity.MIXED, stored, why, twice)
+        return KeptState(Granularity.MIXED, stored, why, twice)
     why = "no adjacent condition: one aggregate for each state, no event is kept"
-    return Kept(Granularity.TYPE, (), why, twice)
+    return KeptState(Granularity.TYPE, (), why, twice)

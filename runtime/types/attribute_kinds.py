@@ -8,29 +8,29 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 
-class Kind(Enum):
+class AttributeKind(Enum):
     NUMBER = "a number"
     TEXT = "text"
     BOOL = "a boolean"
     ANY = "anything"
 
 
-def kind_of(data_type: pa.DataType) -> Kind:
+def kind_of(data_type: pa.DataType) -> AttributeKind:
     """The kind of a column of this Arrow type; ANY for what is only compared for equality."""
     if isinstance(data_type, pa.BaseExtensionType):
         return kind_of(data_type.storage_type)
     if is_encoded(data_type):
         return kind_of(data_type.value_type)
     if pt.is_integer(data_type) or pt.is_floating(data_type) or pt.is_decimal(data_type):
-        return Kind.NUMBER
+        return AttributeKind.NUMBER
     if is_text(data_type):
-        return Kind.TEXT
+        return AttributeKind.TEXT
     if pt.is_boolean(data_type):
-        return Kind.BOOL
-    return Kind.ANY
+        return AttributeKind.BOOL
+    return AttributeKind.ANY
 
 
-def fits(data_type: pa.DataType, use: Kind) -> bool:
+def fits(data_type: pa.DataType, use: AttributeKind) -> bool:
     """Whether a column of this type can be used so. A column of nulls fits every use."""
     if pt.is_null(data_type):
         return True
@@ -38,7 +38,7 @@ def fits(data_type: pa.DataType, use: Kind) -> bool:
         return fits(data_type.storage_type, use)
     if is_encoded(data_type):
         return fits(data_type.value_type, use)
-    if use is Kind.ANY:
+    if use is AttributeKind.ANY:
         return not (pt.is_nested(data_type) or pt.is_interval(data_type))
     return kind_of(data_type) is use
 

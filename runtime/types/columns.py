@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from runtime.types.attribute_kinds import Kind, is_encoded, is_text, kind_of
+from runtime.types.attribute_kinds import AttributeKind, is_encoded, is_text, kind_of
 
 Column: TypeAlias = "pa.Array | pa.ChunkedArray"
 Mask: TypeAlias = npt.NDArray[np.bool_]
@@ -49,7 +49,7 @@ def comparable(one: pa.DataType, other: pa.DataType) -> bool:
     if pt.is_timestamp(one) and pt.is_timestamp(other):
         return one.unit == other.unit and (one.tz is None) == (other.tz is None)
     kind = kind_of(one)
-    alike = one == other if kind is Kind.ANY else kind is kind_of(other)
+    alike = one == other if kind is AttributeKind.ANY else kind is kind_of(other)
     return alike or pt.is_null(one) or pt.is_null(other)
 
 

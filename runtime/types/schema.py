@@ -8,7 +8,7 @@ from typing import Self
 
 import pyarrow as pa
 
-from runtime.types.attribute_kinds import Kind, kind_of
+from runtime.types.attribute_kinds import AttributeKind, kind_of
 from runtime.types.schema_probe import columns_of, no_doubles
 from runtime.types.yaml_schema import read_declared
 
@@ -54,12 +54,12 @@ class Schema:
         """The event types, if they are declared."""
         return None if self._by_type is None else frozenset(self._by_type)
 
-    def kind(self, attribute: str) -> Kind | None:
+    def kind(self, attribute: str) -> AttributeKind | None:
         """The kind of an attribute, ANY if it is not known; None if there is none."""
         if attribute not in self._columns:
             return None
         data_type = self._columns[attribute]
-        return Kind.ANY if data_type is None else kind_of(data_type)
+        return AttributeKind.ANY if data_type is None else kind_of(data_type)
 
     def data_type(self, attribute: str) -> pa.DataType | None:
         """The Arrow type of an attribute, if it is there and known."""

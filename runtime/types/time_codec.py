@@ -32,7 +32,7 @@ LIMIT = 2**62 - 1
 Read = tuple[Micros, Mask]
 
 
-class Clock:
+class TimeCodec:
     """Reads and writes the times of one input.
 
     A column of strings holds integers or ISO 8601; the first time that is either decides, so
@@ -57,7 +57,7 @@ class Clock:
         """What rows of an earlier run decided."""
         self._type = data_type
 
-    def carry_on(self, before: Clock) -> None:
+    def carry_on(self, before: TimeCodec) -> None:
         self._type, self.truncated = before._type, before.truncated
 
     @property

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from runtime.io.decode import Decoder
 from runtime.io.kafka_fields import VALUE, is_own
 from runtime.io.kafka_json import KafkaJson, json_columns
-from runtime.io.reader import Needs
+from runtime.io.reader import ReadRequest
 
 
 class Values(ABC):
@@ -32,7 +32,7 @@ class Values(ABC):
 class JsonValues(Values):
     """Spark hands JSON on as it is: one parser for files and for Kafka means one set of rules."""
 
-    def __init__(self, needs: Needs, source: str) -> None:
+    def __init__(self, needs: ReadRequest, source: str) -> None:
         self._needs = needs
         self._source = source
 

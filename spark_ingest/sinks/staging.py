@@ -8,13 +8,13 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from runtime.pipeline.blob_store import Folder, is_begun
+from runtime.pipeline.blob_store import BlobStore, is_begun
 
 _SIZE = 8
 
 
 class Staging:
-    def __init__(self, folder: Folder, name: str = "results") -> None:
+    def __init__(self, folder: BlobStore, name: str = "results") -> None:
         self._folder = folder
         self._name = name
 

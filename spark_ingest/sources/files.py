@@ -21,15 +21,15 @@ from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
 from runtime.errors import InputError
 from runtime.io.decode import Decoder, Origin
-from runtime.io.file_probe import Kind, Unreadable, kind_of, span
+from runtime.io.file_probe import FileKind, UnreadableFile, kind_of, span
 from runtime.io.formats import Format, named
 from runtime.io.parquet import rows_of
-from runtime.io.read import Input, damage_of, listed, open_needed
-from runtime.io.reader import Needs
+from runtime.io.read import InputFiles, damage_of, listed, open_needed
+from runtime.io.reader import ReadRequest
 from runtime.io.schema_merge import misfit
 from runtime.io.spark_decoders import Lines, Packed, Typed
 from runtime.pipeline.dead_letter import dead_source
-from runtime.types.time_codec import Clock
+from runtime.types.time_codec import TimeCodec
 from spark_ingest.sources.columns import spark_schema
 from spark_ingest.sources.source import Position, SourceFrame, SourceRange, StreamSource
 
@@ -68,7 +68,7 @@ class FileSource(StreamSource):
         self,
         spark: SparkSession,
         path: Path,
-        needs: Needs,
+        needs: ReadRequest,
         *,
         format: str | None = None,
         bounded: bool = True,
@@ -88,8 +88,8 @@ class FileSource(StreamSource):
         self._unit = unit
         self._floors: dict[str, int | None] = {}
         self._readers: dict[tuple[pa.Schema, tuple[str, ...]], DataFrameReader] = {}
-        self._kinds: dict[InputFile, Kind | Unreadable] = {}
-        self._damaged: dict[InputFile, Unreadable] = {}
+        self._kinds: dict[InputFile, FileKind | UnreadableFile] = {}
+        self._damaged: dict[InputFile, UnreadableFile] = {}
 
     # ---- what there is ---------------------------------------------------------------------
 
@@ -164,7 +164,7 @@ class FileSource(StreamSource):
 
     def clock(self) -> pa.DataType | None:
         """What times in text turn out to be, as the first row that has one says."""
-        clock = Clock(self.schema.field(self._needs.time_column).type, self._unit)
+        clock = TimeCodec(self.schema.field(self._needs.time_column).type, self._unit)
         if clock.decided:
             return None
         with self._opened() as found:
@@ -174,17 +174,17 @@ class FileSource(StreamSource):
                     return clock.type
         return None
 
-    def _opened(self) -> Input:
+    def _opened(self) -> InputFiles:
         wish = None if self._wish is None else self._wish.value
         return open_needed(self._path, self._needs, wish)
 
-    def _kind(self, file: InputFile) -> Kind | Unreadable:
+    def _kind(self, file: InputFile) -> FileKind | UnreadableFile:
         if len(self._kinds) > KNOWN_KINDS:
             self._kinds.clear()
         if file not in self._kinds:
             kind = kind_of(Path(file.path), self._needs, self._wish)
-            if isinstance(kind, Kind) and kind.format is Format.CSV and file.size > MOST_TEXT:
-                kind = Unreadable("a CSV file is read as one piece, and this is more than 1 GB")
+            if isinstance(kind, FileKind) and kind.format is Format.CSV and file.size > MOST_TEXT:
+                kind = UnreadableFile("a CSV file is read as one piece, and this is more than 1 GB")
             self._kinds[file] = kind
         return self._kinds[file]
 
@@ -197,7 +197,7 @@ class FileSource(StreamSource):
         if not files:
             return SourceFrame(None, Typed(pa.schema([])), [], [], list(lost.values()), floor)
         kind = self._kind(files[0])
-        assert isinstance(kind, Kind)
+        assert isinstance(kind, FileKind)
         target = _chosen(self.schema, columns)
         if kind.format is Format.PARQUET:
             self._split(max(LEAST_SPLIT, wanted.bytes // (2 * self._cores)))
@@ -241,7 +241,7 @@ class FileSource(StreamSource):
 
     def _obstacle(self, file: InputFile, columns: Sequence[str]) -> str | None:
         kind = self._damaged.get(file) or self._kind(file)
-        if isinstance(kind, Unreadable):
+        if isinstance(kind, UnreadableFile):
             return kind.reason
         return None if kind.schema is None else misfit(self.schema, kind.schema, columns)
 
@@ -249,10 +249,10 @@ class FileSource(StreamSource):
         before = len(self._damaged)
         for file in wanted.work:
             kind = self._kind(file)
-            if isinstance(kind, Kind) and file not in self._damaged:
+            if isinstance(kind, FileKind) and file not in self._damaged:
                 reason = damage_of(Path(file.path), self._needs, kind.format)
                 if reason is not None:
-                    self._damaged[file] = Unreadable(f"damaged: {reason}")
+                    self._damaged[file] = UnreadableFile(f"damaged: {reason}")
         return len(self._damaged) > before
 
     def _shown(self, path: str) -> str:
@@ -289,7 +289,7 @@ class FileSource(StreamSource):
             self._floors[path] = None if known is None else known[0]
         return self._floors[path]
 
-    def _parquet(self, files: list[InputFile], kind: Kind, columns: Sequence[str]) -> DataFrame:
+    def _parquet(self, files: list[InputFile], kind: FileKind, columns: Sequence[str]) -> DataFrame:
         """Spark is told the types: looking at footers would be a job of its own."""
         assert kind.schema is not None
         known = kind.schema, tuple(columns)
@@ -301,7 +301,9 @@ class FileSource(StreamSource):
 
 
 def _first_of(
-    waiting: Iterable[InputFile], limit: int, kind_of: Callable[[InputFile], Kind | Unreadable]
+    waiting: Iterable[InputFile],
+    limit: int,
+    kind_of: Callable[[InputFile], FileKind | UnreadableFile],
 ) -> Iterator[InputFile]:
     """As many files as fit, at least one, all of one kind."""
     size, first = 0, None

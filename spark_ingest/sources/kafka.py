@@ -21,8 +21,8 @@ from pyspark.sql import functions as F
 from runtime.errors import InputError
 from runtime.io.decode import Origin
 from runtime.io.kafka_fields import HEADER, KEY, OFFSET, TIMESTAMP, handed_over, with_own
-from runtime.io.reader import Needs
-from runtime.types.time_codec import Clock
+from runtime.io.reader import ReadRequest
+from runtime.types.time_codec import TimeCodec
 from spark_ingest.kafka.address import KafkaAddress
 from spark_ingest.kafka.avro import Avro, AvroValues
 from spark_ingest.kafka.options import KafkaOptions
@@ -53,7 +53,7 @@ class KafkaSource(StreamSource):
         self,
         spark: SparkSession,
         address: KafkaAddress,
-        needs: Needs,
+        needs: ReadRequest,
         *,
         options: KafkaOptions | None = None,
         avro: Avro | None = None,
@@ -138,7 +138,7 @@ class KafkaSource(StreamSource):
             self._lengths.popleft()
 
     def clock(self) -> pa.DataType | None:
-        clock = Clock(self.schema.field(self._time).type, self._unit)
+        clock = TimeCodec(self.schema.field(self._time).type, self._unit)
         if clock.decided:
             return None
         self._await_records()

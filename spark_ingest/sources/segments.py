@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 
 from runtime.io.atomic import AtomicFiles
 from runtime.io.file_probe import span
-from runtime.io.reader import Needs
+from runtime.io.reader import ReadRequest
 from spark_ingest.sources.files import FileSource, InputFile
 from spark_ingest.sources.source import Position, SourceRange
 
@@ -45,7 +45,7 @@ class SegmentSource(FileSource):
         spark: SparkSession,
         feed: Feed,
         folder: Path,
-        needs: Needs,
+        needs: ReadRequest,
         *,
         bounded: bool,
         schema: pa.Schema | None = None,

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from hamlet.cli.compile_progress import watch_compiler
-from hamlet.cli.progress import COMPILING, bars
+from hamlet.cli.progress import COMPILING, progress_bars
 from hamlet.cli.stderr import Notices
 
 KERNEL = """
@@ -77,7 +77,7 @@ def test_nothing_is_told_afterwards(path: Path):
 
 def test_the_line_is_there_while_it_compiles(path: Path):
     notices = Watched()
-    with bars(notices) as watcher, watch_compiler(watcher.compiling):
+    with progress_bars(notices) as watcher, watch_compiler(watcher.compiling):
         watcher.read(5)
         loaded(path).kernel(1)
         watcher.match(5, 5)
@@ -86,7 +86,7 @@ def test_the_line_is_there_while_it_compiles(path: Path):
 
 def test_no_line_when_nothing_compiles():
     notices = Watched()
-    with bars(notices) as watcher, watch_compiler(watcher.compiling):
+    with progress_bars(notices) as watcher, watch_compiler(watcher.compiling):
         watcher.read(5)
         watcher.match(5, 5)
     assert "matching" in notices.terminal.getvalue()
@@ -94,6 +94,6 @@ def test_no_line_when_nothing_compiles():
 
 
 def test_nothing_in_a_pipe(path: Path, capfd: pytest.CaptureFixture[str]):
-    with bars(Notices()) as watcher, watch_compiler(watcher.compiling):
+    with progress_bars(Notices()) as watcher, watch_compiler(watcher.compiling):
         loaded(path).kernel(1)
     assert capfd.readouterr() == ("", "")

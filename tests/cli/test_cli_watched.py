@@ -9,9 +9,9 @@ import pytest
 from hamlet.cli import watch_mode
 from hamlet.cli.stderr import Notices
 from hamlet.cli.workload import read_workload
-from runtime.errors import Place, QueryError, WorkloadError
+from runtime.errors import ErrorLocation, QueryError, WorkloadError
 from runtime.language.parser import parse
-from runtime.pipeline.checkpoint import Checkpoints
+from runtime.pipeline.checkpoint import CheckpointStore
 
 GOOD = "QUERY a RETURN COUNT(*) AS n PATTERN A+ WITHIN 1 minute\n"
 BROKEN = "QUERY a RETURN COUNT(*) AS n PATERN A+ WITHIN 1 minute\n"
@@ -28,7 +28,7 @@ class Run:
         (query,) = queries
         self.names.append(query.name)
         if query.name in self.refused:
-            place = Place("queries.sase", 1, 1, 5, GOOD)
+            place = ErrorLocation("queries.sase", 1, 1, 5, GOOD)
             raise WorkloadError([QueryError("there is no such column", place)])
 
 
@@ -88,7 +88,7 @@ def test_queries_that_do_not_fit_the_input(path, told):
 def test_a_checkpoint_has_queries_to_go_on_with(path, tmp_path, told, monkeypatch):
     path.write_text(BROKEN)
     kept = SimpleNamespace(workload=parse(GOOD.replace("QUERY a", "QUERY kept")))
-    monkeypatch.setattr(Checkpoints, "last", lambda checkpoints: kept)
+    monkeypatch.setattr(CheckpointStore, "last", lambda checkpoints: kept)
     run = Run()
     begin(path, run, str(tmp_path / "state"))
     assert run.names == ["kept"]

@@ -18,17 +18,17 @@ from hamlet.job.epoch_reader import EpochReader
 from hamlet.job.epoch_report import EpochReport
 from hamlet.job.job_context import JobContext, StartPoint
 from hamlet.job.manifest_check import fingerprints
-from hamlet.job.metrics_recorder import Record
+from hamlet.job.metrics_recorder import JobMetrics
 from hamlet.local_runner import run as run_in_process
-from runtime.io.reader import Needs
+from runtime.io.reader import ReadRequest
 from runtime.language.query import Workload
-from runtime.pipeline.blob_store import Folder
-from runtime.pipeline.bound_workload import Intake
-from runtime.pipeline.checkpoint import Checkpoints
+from runtime.pipeline.blob_store import BlobStore
+from runtime.pipeline.bound_workload import BoundWorkload
+from runtime.pipeline.checkpoint import CheckpointStore
 from runtime.pipeline.dead_letter import no_dead
 from runtime.pipeline.engine import Engine
-from runtime.pipeline.manifest import Counts
-from runtime.pipeline.routing_table import Reading
+from runtime.pipeline.manifest import RunCounts
+from runtime.pipeline.routing_table import InputFormat
 from runtime.pipeline.settings import Settings
 from spark_ingest.arrow_export import ArrowExport
 from spark_ingest.sinks.file_sink import WholeSink
@@ -56,8 +56,8 @@ class Asked:
     format: str | None = None
 
     @property
-    def needs(self) -> Needs:
-        return Needs(self.time_column, self.type_column, self.workload.uses)
+    def needs(self) -> ReadRequest:
+        return ReadRequest(self.time_column, self.type_column, self.workload.uses)
 
 
 @dataclass
@@ -226,20 +226,20 @@ def driver_of(
     make_sink: Callable[[Staging], EpochSink] = WholeSink,
 ) -> tuple[Driver, Staging]:
     shutil.rmtree(folder, ignore_errors=True)
-    kept = Folder(str(folder), lasting=False)
-    checkpoints = Checkpoints(kept)
+    kept = BlobStore(str(folder), lasting=False)
+    checkpoints = CheckpointStore(kept)
     assert checkpoints.open(_refuse) is None
     columns = (asked.time_column, asked.type_column)
-    reading = Reading(*columns, asked.unit, source.schema, source.clock())
+    reading = InputFormat(*columns, asked.unit, source.schema, source.clock())
     staging = Staging(kept)
-    intake = Intake(asked.workload, reading, asked.settings.numeric)
+    intake = BoundWorkload(asked.workload, reading, asked.settings.numeric)
     context = JobContext(
         source=source,
         sink=make_sink(staging),
         pool=crew,
         reader=EpochReader(source, ArrowExport(spark), crew),
         checkpoints=checkpoints,
-        recorder=Record("test", intake, []),
+        recorder=JobMetrics("test", intake, []),
         watcher=watcher,
         settings=asked.settings,
         shards=crew.size * SHARDS_EACH,
@@ -277,7 +277,7 @@ def outcome(driver: Driver, staging: Staging, source: FileSource, watcher: Watch
     return found
 
 
-def check_facts(driver: Driver, counts: Counts) -> None:
+def check_facts(driver: Driver, counts: RunCounts) -> None:
     """What is told to Prometheus is what was counted, and every window has its latency."""
     facts = driver.recorder.facts
     assert (facts.rows, facts.events, facts.late) == (counts.rows, counts.events, counts.late)

@@ -12,7 +12,7 @@ from cluster.streams import FORMATS, RIDES, pieces, rides, shuffled, write_csv, 
 from runtime.errors import InputError
 from runtime.language.parser import parse
 from runtime.pipeline.settings import Settings
-from runtime.types.attribute_kinds import Kind, kind_of
+from runtime.types.attribute_kinds import AttributeKind, kind_of
 from spark_ingest.sources.segments import SegmentSource
 from spark_ingest.sources.stream_inputs import GeneratedFeed
 
@@ -453,7 +453,7 @@ def test_keys_of_every_kind(equal, tmp_path: Path, kind: str):
         QUERY largest RETURN MAX(T.zone) AS high, COUNT(*) AS n PATTERN Travel T WHERE [driver]
         WITHIN 30 seconds
     """)
-    if kind_of(KEYS[kind]) is not Kind.NUMBER:
+    if kind_of(KEYS[kind]) is not AttributeKind.NUMBER:
         queries = queries.without_query("largest")
     assert has_rows(equal(Asked(queries, tmp_path / "rides.parquet")))
 

@@ -12,7 +12,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from cluster.jobs import Asked, Watcher, driver_of
 from cluster.streams import write_parquet
 from hamlet.job import tracing
-from hamlet.job.metrics_recorder import Record
+from hamlet.job.metrics_recorder import JobMetrics
 from hamlet.job.tracing import Tracing
 from runtime.language.parser import parse
 from spark_ingest.sources.files import FileSource
@@ -63,7 +63,7 @@ def test_an_epoch_is_a_trace(spark, crew, tmp_path: Path, collector: Collector, 
     source = FileSource(spark, events, asked.needs, unit="ms")
     watcher = Watcher()
     traced = Tracing("my job")
-    monkeypatch.setattr("cluster.jobs.Record", partial(Record, tracing=traced))
+    monkeypatch.setattr("cluster.jobs.Record", partial(JobMetrics, tracing=traced))
     driver, _ = driver_of(spark, crew(2), asked, source, tmp_path / "checkpoint", watcher)
     driver.run()
     traced.close()

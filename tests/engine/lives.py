@@ -13,9 +13,9 @@ from oracle.model import query_names
 from oracle.random_cases import Case
 from plan.prices import FREE_PARTS
 from runtime.pipeline.engine import Engine
-from runtime.plan.cost_coefficients import Prices
+from runtime.plan.cost_coefficients import CostCoefficients
 from runtime.plan.planner import plan as planned
-from runtime.plan.sharing_plan import Plan
+from runtime.plan.sharing_plan import SharingPlan
 
 ALWAYS = -1
 
@@ -34,12 +34,12 @@ class Life:
     ahead: bool = False
     planners: tuple[str, ...] = ()
 
-    def plan(self, cut: int, engine: Engine) -> Plan | None:
+    def plan(self, cut: int, engine: Engine) -> SharingPlan | None:
         if not self.planners:
             return None
         planner = self.planners[cut % len(self.planners)]
         # Settling is free at times, so that longer parts are shared, too.
-        prices = FREE_PARTS if cut % 2 else Prices()
+        prices = FREE_PARTS if cut % 2 else CostCoefficients()
         return planned(engine.workload, planner, prices=prices).plan
 
     def borders(self, rows: int) -> list[int]:
@@ -95,7 +95,7 @@ def lived(case: Case, life: Life, options: Mapping[str, str]) -> dict[str, pa.Ta
                 engine.remove(query.name)
         plan = life.plan(cut, engine) if options["numeric"] == "float" else None
         if plan is not None:
-            engine.follow(plan)
+            engine.set_plan(plan)
         if life.restart:
             before, engine = engine, Engine(engine.workload, **settings)
             engine.restore(before.checkpoint())

@@ -9,7 +9,7 @@ import pytest
 from execution.columns import column, values_of
 from runtime.execution.batch import Batch
 from runtime.execution.column import from_whole_order
-from runtime.execution.partition_index import Keys
+from runtime.execution.partition_index import PartitionIndex
 from runtime.execution.text_dictionary import TextDictionary
 from runtime.execution.type_dictionary import TypeDictionary
 from runtime.language.parser import parse
@@ -32,7 +32,7 @@ def batch_of(columns: dict[str, pa.Array], texts: TextDictionary | None = None, 
     codes = TypeDictionary()
     codes.code("A"), codes.code("B")
     return Batch.of(
-        events, Keys({"i": pa.int64()}), codes, texts or TextDictionary(), TYPES, **more
+        events, PartitionIndex({"i": pa.int64()}), codes, texts or TextDictionary(), TYPES, **more
     )
 
 

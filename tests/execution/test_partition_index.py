@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from execution.columns import column, values_of
-from runtime.execution.partition_index import Keys
+from runtime.execution.partition_index import PartitionIndex
 
 TYPES = [
     pa.int64(),
@@ -32,7 +32,7 @@ class Model:
 
     def __init__(self, types: dict[str, pa.DataType]) -> None:
         self.types = types
-        self.keys = Keys(types)
+        self.keys = PartitionIndex(types)
         self.known: dict[tuple, int] = {}
 
     def take(self, columns: list[pa.Array]) -> np.ndarray:
@@ -77,7 +77,7 @@ def test_as_a_dictionary_would(seed):
             model.release({key for key in model.known if rng.random() < 0.5})
             model.check_columns()
         if rng.random() < 0.3:
-            loaded = Keys(types)
+            loaded = PartitionIndex(types)
             loaded.load(model.keys.save())
             model.keys = loaded
 
@@ -92,7 +92,7 @@ def test_many(kind, spread):
         "text": {"a": pa.string()},
         "double": {"a": pa.float64()},
     }[kind]
-    keys, known = Keys(types), {}
+    keys, known = PartitionIndex(types), {}
     for step in range(5):
         values = rng.integers(step * 3_000 - 5_000, step * 3_000 + 5_000, 20_000) * spread
         columns = {
@@ -111,7 +111,7 @@ def test_many(kind, spread):
 
 @pytest.mark.parametrize("data_type", [pa.int64(), pa.string()])
 def test_memory_stays_flat_under_endless_new_keys(data_type):
-    keys = Keys({"a": data_type})
+    keys = PartitionIndex({"a": data_type})
     sizes = []
     for step in range(60):
         values = pa.array(np.arange(step * 1_000, (step + 1) * 1_000)).cast(data_type)
@@ -141,7 +141,7 @@ def test_memory_stays_flat_under_endless_new_keys(data_type):
 def test_other_types(array, more):
     types = {"a": array.type} | ({"b": pa.int64()} if more else {})
     columns = [array] + ([pa.array([1, 1, 1, 1])] if more else [])
-    keys = Keys(types)
+    keys = PartitionIndex(types)
     slots = keys.slots(pa.record_batch(columns, list(types)))
     assert slots[0] == slots[3]
     assert keys.count == len(array.unique())
@@ -151,7 +151,7 @@ def test_other_types(array, more):
 
 
 def test_a_column_that_is_not_there_is_null():
-    keys = Keys({"a": pa.int64(), "b": pa.string()})
+    keys = PartitionIndex({"a": pa.int64(), "b": pa.string()})
     slots = keys.slots(pa.record_batch({"a": pa.array([1, 2, 1])}))
     assert slots.tolist() == [0, 1, 0]
     assert keys.columns(slots)[1].to_pylist() == [None, None, None]

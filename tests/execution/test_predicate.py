@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from execution.columns import DOUBLES, EDGES, LETTERS, column, values_of
-from runtime.execution.column import Cells
+from runtime.execution.column import MaskedColumn
 from runtime.execution.predicate import truth
 from runtime.language import ast as s
 from runtime.language.canonical import canonical
@@ -114,7 +114,7 @@ def test_same_as_row_by_row(seed):
     rng = random.Random(seed)
     size = rng.choice([0, 1, 30])
     columns = {name: column(rng, data_type, size) for name, data_type in TYPES.items()}
-    cells = {name: Cells.of(array) for name, array in columns.items()}
+    cells = {name: MaskedColumn.of(array) for name, array in columns.items()}
     maker = Maker(rng)
     for _ in range(60):
         expression = lower(maker.condition(3))
@@ -140,6 +140,6 @@ def test_the_name_of_the_event_does_not_count():
 @pytest.mark.parametrize(("symbol", "expected"), [("<", False), ("=", False), ("!=", True)])
 def test_values_of_different_kinds(symbol, expected):
     """The plain engine fails on an order between them, which no check of a query refuses."""
-    cells = {"t": Cells.of(pa.array(["a"])), "i": Cells.of(pa.array([1]))}
+    cells = {"t": MaskedColumn.of(pa.array(["a"])), "i": MaskedColumn.of(pa.array([1]))}
     expression = s.Compare(symbol, s.Attribute("A", "t"), s.Attribute("A", "i"))
     assert truth(expression, lambda leaf: cells[leaf.name], 1).tolist() == [expected]

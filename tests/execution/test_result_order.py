@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from execution.columns import column, values_of
-from runtime.execution.result_order import Ordering, taken
+from runtime.execution.result_order import ResultOrder, taken
 
 TYPES = [
     pa.int64(),
@@ -33,7 +33,7 @@ def check(windows: list[int], groups: list[pa.Array]) -> None:
     rows = list(zip(*map(values_of, groups), strict=True)) if groups else [()] * len(windows)
     keys = [key(*row) for row in zip(windows, rows, strict=True)]
     expected = sorted(range(len(keys)), key=keys.__getitem__)
-    ordering = Ordering(np.array(windows, np.int64), groups)
+    ordering = ResultOrder(np.array(windows, np.int64), groups)
     order = ordering.order()
     if order is None:
         assert expected == list(range(len(keys)))
@@ -74,7 +74,7 @@ def test_many_rows(size, spread):
     values = draw.integers(-min(spread * size, 2**62) * 2, min(spread * size, 2**62) * 2 - 1, size)
     for array in (pa.array(values), pa.array(values / 8), pa.array(values).cast(pa.string())):
         plain = values_of(array)
-        found = Ordering(np.zeros(size, np.int64), [array]).order()
+        found = ResultOrder(np.zeros(size, np.int64), [array]).order()
         assert found is not None
         assert found.tolist() == sorted(range(size), key=plain.__getitem__)
 
@@ -107,6 +107,6 @@ def test_other_types(array):
 
 def test_rows_in_order_are_left_alone():
     windows = np.array([1, 1, 2, 2])
-    assert Ordering(windows, [pa.array([None, 5, 1, 1])]).order() is None
-    assert Ordering(windows, []).order() is None
-    assert Ordering(windows[::-1], []).order() is not None
+    assert ResultOrder(windows, [pa.array([None, 5, 1, 1])]).order() is None
+    assert ResultOrder(windows, []).order() is None
+    assert ResultOrder(windows[::-1], []).order() is not None

@@ -10,18 +10,18 @@ import pyarrow as pa
 import pytest
 
 from execution.columns import column, values_of
-from runtime.execution.column import Cells, whole_order
+from runtime.execution.column import MaskedColumn, whole_order
 from runtime.execution.exact import executor as plain
-from runtime.execution.exact.results import ExactWriter, Merge
+from runtime.execution.exact.results import ExactWriter, TotalsMerge
 from runtime.execution.exact.trends import Totals
-from runtime.execution.partition_index import Keys
+from runtime.execution.partition_index import PartitionIndex
 from runtime.execution.rationals import whole
 from runtime.execution.result_writer import FloatWriter
-from runtime.execution.wide_float_column import Numbers
-from runtime.execution.window_partials import Closed, Extremes, merge
+from runtime.execution.wide_float_column import WideFloatColumn
+from runtime.execution.window_partials import ClosedWindows, ExtremeColumn, merge
 from runtime.language.parser import parse
 from runtime.language.query import Fold, Query
-from runtime.types.time_codec import Clock
+from runtime.types.time_codec import TimeCodec
 
 TYPES = {
     "x": pa.int64(),
@@ -74,7 +74,7 @@ def random_query(rng: random.Random) -> Query:
     ).queries[0]
 
 
-def as_numbers(values: list[Fraction]) -> Numbers:
+def as_numbers(values: list[Fraction]) -> WideFloatColumn:
     """Each rounded once to a mantissa and an exponent."""
     mantissas, exponents = [], []
     for value in values:
@@ -84,7 +84,7 @@ def as_numbers(values: list[Fraction]) -> Numbers:
             exponent += 1
         mantissas.append(value.numerator / value.denominator)
         exponents.append(exponent)
-    return Numbers(np.array(mantissas, np.float64), np.array(exponents, np.int32))
+    return WideFloatColumn(np.array(mantissas, np.float64), np.array(exponents, np.int32))
 
 
 class Outcome:
@@ -93,7 +93,7 @@ class Outcome:
     def __init__(self, rng: random.Random, query: Query, rows: int, most: int) -> None:
         self.query = query
         types = {name: TYPES[name] for name in query.partition_by}
-        self.keys = Keys(types)
+        self.keys = PartitionIndex(types)
         self.columns = [column(rng, t, rows) for t in types.values()]
         batch = pa.record_batch([*self.columns, pa.nulls(rows)], [*types, "_"])
         self.slots = self.keys.slots(batch)
@@ -128,16 +128,16 @@ class Outcome:
             seen[place] += 1
         return lists
 
-    def _closed(self, rows: list[int]) -> Closed:
+    def _closed(self, rows: list[int]) -> ClosedWindows:
         lanes = []
         for lane, values in zip(self.query.lanes, self.lanes, strict=True):
             picked = [values[row] for row in rows]
             if lane.fold is Fold.SUM:
                 lanes.append(as_numbers([Fraction(value) for value in picked]))
             else:
-                cells = Cells.of(pa.array(picked, TYPES[lane.attribute]))
-                lanes.append(Extremes(whole_order(cells.values), cells.mask(len(rows))))
-        return Closed(
+                cells = MaskedColumn.of(pa.array(picked, TYPES[lane.attribute]))
+                lanes.append(ExtremeColumn(whole_order(cells.values), cells.mask(len(rows))))
+        return ClosedWindows(
             self.query.name,
             np.array([self.windows[row] for row in rows], np.int64),
             self.slots[rows],
@@ -180,8 +180,8 @@ def test_same_tables(seed, most):
     rng = random.Random(seed)
     query = random_query(rng)
     outcome = Outcome(rng, query, rng.choice([1, 8, 40]), most)
-    clock = rng.choice([Clock(pa.timestamp("ms")), Clock(pa.int64(), "us")])
-    together = Merge([query])
+    clock = rng.choice([TimeCodec(pa.timestamp("ms")), TimeCodec(pa.int64(), "us")])
+    together = TotalsMerge([query])
     together.add(outcome.plain())
     expected = ExactWriter(query, TYPES, "float").table(together.take(query.name), clock)
     merged = merge(outcome.blocks(rng.randint(1, 3)), [lane.fold for lane in query.lanes])
@@ -194,7 +194,7 @@ def test_no_rows(known):
     rng = random.Random(1)
     for _ in range(20):
         query = random_query(rng)
-        types, clock = (TYPES, Clock(pa.timestamp("ms"))) if known else ({}, None)
+        types, clock = (TYPES, TimeCodec(pa.timestamp("ms"))) if known else ({}, None)
         expected = ExactWriter(query, types, "float").table({}, clock)
         assert FloatWriter(query, types).table(None, clock).equals(expected)
 
@@ -203,17 +203,19 @@ def test_no_rows(known):
 def test_only_what_is_there_twice_is_added_up(by):
     grouped = f" GROUP-BY {', '.join(by)}" if by else ""
     query = parse(f"RETURN COUNT(*) PATTERN A+{grouped} WITHIN 1 second").queries[0]
-    keys = Keys({"g": pa.string(), "h": pa.int64()})
+    keys = PartitionIndex({"g": pa.string(), "h": pa.int64()})
     columns = [pa.array(["b", "a", "b", None]), pa.array([1, 1, 2, 2])]
     slots = keys.slots(pa.record_batch(columns, ["g", "h"]))
-    one = Closed(query.name, np.zeros(4, np.int64), slots, Numbers.of([1.0, 2.0, 4.0, 8.0]), [])
+    one = ClosedWindows(
+        query.name, np.zeros(4, np.int64), slots, WideFloatColumn.of([1.0, 2.0, 4.0, 8.0]), []
+    )
     places = [["g", "h"].index(name) for name in by]
     for times in (1, 2):
         expected: Counter[tuple] = Counter()
         for g, h, count in zip(*(c.to_pylist() for c in columns), [1, 2, 4, 8], strict=True):
             expected[tuple({"g": g, "h": h}[name] for name in by)] += times * count
         merged = merge([one.block(keys, places)] * times, [])
-        found = FloatWriter(query, TYPES).table(merged, Clock(pa.timestamp("us")))
+        found = FloatWriter(query, TYPES).table(merged, TimeCodec(pa.timestamp("us")))
         rows = sorted(expected.items(), key=lambda row: [(v is not None, v) for v in row[0]])
         assert found["COUNT(*)"].to_pylist() == [count for _, count in rows]
 
@@ -222,19 +224,21 @@ def test_a_table_keeps_nothing_of_the_run():
     query = parse("RETURN COUNT(*), MIN(A.x) PATTERN A+ WITHIN 1 second").queries[0]
     out = np.array([5.0, 6.0])
     for rows in (slice(0, 1), slice(0, 2)):
-        count = Numbers(out[rows], np.zeros(len(out[rows]), np.int32))
-        least = Extremes(out.view(np.int64)[rows], np.array([True, False])[rows])
+        count = WideFloatColumn(out[rows], np.zeros(len(out[rows]), np.int32))
+        least = ExtremeColumn(out.view(np.int64)[rows], np.array([True, False])[rows])
         windows = np.arange(len(out[rows]))
-        closed = Closed(query.name, windows, np.zeros(len(windows), np.int32), count, [least])
+        closed = ClosedWindows(
+            query.name, windows, np.zeros(len(windows), np.int32), count, [least]
+        )
         table = FloatWriter(query, TYPES).table(
-            merge([closed.block(Keys({}), [])], [Fold.MIN]), Clock(pa.int64(), "us")
+            merge([closed.block(PartitionIndex({}), [])], [Fold.MIN]), TimeCodec(pa.int64(), "us")
         )
         before = table.to_pylist()
         out += 1
         assert table.to_pylist() == before
 
 
-HUGE = Numbers(np.array([1.0, 3.0, 2.0]), np.array([9, 9, 10], np.int32))
+HUGE = WideFloatColumn(np.array([1.0, 3.0, 2.0]), np.array([9, 9, 10], np.int32))
 
 
 @pytest.mark.parametrize(
@@ -250,8 +254,10 @@ HUGE = Numbers(np.array([1.0, 3.0, 2.0]), np.array([9, 9, 10], np.int32))
 )
 def test_having_beyond_doubles(having, kept):
     query = parse(f"RETURN COUNT(*) PATTERN A+ HAVING {having} WITHIN 1 second").queries[0]
-    lanes = [Numbers(np.ones(3), np.full(3, 9, np.int32)) for _ in query.lanes]
-    closed = Closed(query.name, np.arange(3), np.zeros(3, np.int32), HUGE, lanes)
-    table = FloatWriter(query, {}).table(closed.block(Keys({}), []), Clock(pa.timestamp("us")))
+    lanes = [WideFloatColumn(np.ones(3), np.full(3, 9, np.int32)) for _ in query.lanes]
+    closed = ClosedWindows(query.name, np.arange(3), np.zeros(3, np.int32), HUGE, lanes)
+    table = FloatWriter(query, {}).table(
+        closed.block(PartitionIndex({}), []), TimeCodec(pa.timestamp("us"))
+    )
     starts = [start.second for start in table["window_start"].to_pylist()]
     assert starts == kept

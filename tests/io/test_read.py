@@ -20,15 +20,20 @@ from runtime.errors import InputError
 from runtime.io import csv_split, json_lines
 from runtime.io.json_lines import JsonReader, _Lines
 from runtime.io.read import open_input
-from runtime.io.reader import Needs
+from runtime.io.reader import ReadRequest
 from runtime.pipeline.normalize import Preparer
 from runtime.pipeline.reorder_buffer import ordered
 from runtime.pipeline.spool import Spool
-from runtime.types.attribute_kinds import Kind
+from runtime.types.attribute_kinds import AttributeKind
 from runtime.types.columns import TIME
 from runtime.types.schema import Schema
 
-NUMBER, TEXT, BOOL, ANY = Kind.NUMBER, Kind.TEXT, Kind.BOOL, Kind.ANY
+NUMBER, TEXT, BOOL, ANY = (
+    AttributeKind.NUMBER,
+    AttributeKind.TEXT,
+    AttributeKind.BOOL,
+    AttributeKind.ANY,
+)
 
 TABLE = pa.table({"time": [1, 2, 3], "type": ["A", "B", "A"], "v": [1.5, None, 2.5]})
 CSV = b"time,type,v\n1,A,1.5\n2,B,\n3,A,2.5\n"
@@ -589,7 +594,7 @@ targets = [pa.int64(), pa.float64(), pa.string(), pa.bool_(), pa.timestamp("us")
 def test_arrow_reads_what_the_careful_way_reads(objects, data_type, use):
     """Whatever Arrow takes must be what line by line gives."""
     lines = _Lines("".join(json.dumps(each) + "\n" for each in objects).encode())
-    reader = JsonReader("x", Needs(uses={"v": use}), io.BytesIO())
+    reader = JsonReader("x", ReadRequest(uses={"v": use}), io.BytesIO())
     target = pa.schema([("v", data_type)])
     fast = reader._fast(lines, target, 0)
     if fast is not None:

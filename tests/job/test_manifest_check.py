@@ -10,10 +10,10 @@ from hamlet.job.input_resolver import InputOptions
 from hamlet.job.job_options import JobOptions
 from hamlet.job.manifest_check import check_options, fingerprints, merged_schema, workload_change
 from runtime.errors import HamletError
-from runtime.io.reader import Needs
+from runtime.io.reader import ReadRequest
 from runtime.language.parser import parse
-from runtime.pipeline.manifest import Counts, Manifest
-from runtime.pipeline.routing_table import Reading
+from runtime.pipeline.manifest import Manifest, RunCounts
+from runtime.pipeline.routing_table import InputFormat
 from runtime.pipeline.settings import Settings
 
 COLUMNS = pa.schema([("time", pa.int64()), ("type", pa.string())])
@@ -35,11 +35,11 @@ def manifest(running: str, given: str) -> Manifest:
         workload=parse(running),
         since={},
         given=fingerprints(parse(given)),
-        reading=Reading("time", "type", "ms", COLUMNS),
+        reading=InputFormat("time", "type", "ms", COLUMNS),
         settings={"numeric": "float", "ties": "strict"},
         shards=8,
         units={},
-        counts=Counts(),
+        counts=RunCounts(),
     )
 
 
@@ -83,7 +83,7 @@ def test_a_watched_file_is_compared_later():
 
 # ---- options -------------------------------------------------------------------------------
 
-INPUT = InputOptions("events", Needs("time", "type", {}), unit="ms")
+INPUT = InputOptions("events", ReadRequest("time", "type", {}), unit="ms")
 
 
 def test_the_same_options():
@@ -95,8 +95,8 @@ def test_the_same_options():
     [
         (JobOptions(settings=Settings(numeric="exact")), INPUT, "--numeric float"),
         (JobOptions(settings=Settings(ties="arrival")), INPUT, "--ties strict"),
-        (JobOptions(), replace(INPUT, needs=Needs("at", "type", {})), "--time-column time"),
-        (JobOptions(), replace(INPUT, needs=Needs("time", "kind", {})), "--type-column type"),
+        (JobOptions(), replace(INPUT, needs=ReadRequest("at", "type", {})), "--time-column time"),
+        (JobOptions(), replace(INPUT, needs=ReadRequest("time", "kind", {})), "--type-column type"),
         (JobOptions(), replace(INPUT, unit="s"), "--time-unit ms"),
         (JobOptions(actors=9), INPUT, "8 shards"),
     ],

@@ -7,8 +7,8 @@ import pytest
 
 from hamlet.job.workload_watcher import WorkloadWatcher
 from runtime.language.parser import parse
-from runtime.pipeline.bound_workload import Intake
-from runtime.pipeline.routing_table import Reading
+from runtime.pipeline.bound_workload import BoundWorkload
+from runtime.pipeline.routing_table import InputFormat
 
 COLUMNS = pa.schema([("time", pa.int64()), ("type", pa.string()), ("x", pa.float64())])
 A = "QUERY a RETURN COUNT(*) AS n PATTERN A+ WITHIN 1 minute\n"
@@ -33,8 +33,8 @@ class Job:
     def __init__(self, path: Path, text: str, running: str | None = None) -> None:
         self.path, self.said, self.warned = path, [], []
         path.write_text(text)
-        reading = Reading(columns=COLUMNS)
-        self.intake = Intake(parse(running or text), reading, "float")
+        reading = InputFormat(columns=COLUMNS)
+        self.intake = BoundWorkload(parse(running or text), reading, "float")
         self._watching = WorkloadWatcher(
             path, Nobody(), self.said.append, self.warned.append, every=0.0
         )

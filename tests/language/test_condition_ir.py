@@ -5,7 +5,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from runtime.execution.column import Cells
+from runtime.execution.column import MaskedColumn
 from runtime.execution.operators.general.predicate_compiler import WHOLE, Programs
 from runtime.execution.predicate import truth
 from runtime.language import ast as s
@@ -54,10 +54,10 @@ def test_evaluators_by_row_and_by_column_agree(kind: type[s.SyntaxNode]):
     holds = compile_expression(example, lambda leaf: lambda row, _: row[name_of(leaf)])
     by_row = [holds(row, row) is True for row in ROWS]
 
-    def column(leaf: s.Expression) -> Cells:
+    def column(leaf: s.Expression) -> MaskedColumn:
         values = [row[name_of(leaf)] for row in ROWS]
         valid = np.array([value is not None for value in values])
-        return Cells(np.array([value or 0 for value in values]), valid)
+        return MaskedColumn(np.array([value or 0 for value in values]), valid)
 
     assert truth(example, column, len(ROWS)).tolist() == by_row
     assert len(set(by_row)) == 2, "an example that is always true shows nothing"

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from runtime.language.window import WINDOW_KINDS, EventWindow, TimeWindow, Window, pane_of
-from runtime.types.time_codec import Clock
+from runtime.types.time_codec import TimeCodec
 
 LENGTHS = [(1, 1), (5, 5), (5, 2), (6, 3), (7, 1)]
 
@@ -32,7 +32,7 @@ def test_kinds_share_no_unit_and_are_never_equal():
 
 
 def test_bounds_of_times_have_the_type_of_the_times():
-    start, end = TimeWindow(5_000_000, 2_000_000).bounds([0, 3], Clock(pa.timestamp("ms")))
+    start, end = TimeWindow(5_000_000, 2_000_000).bounds([0, 3], TimeCodec(pa.timestamp("ms")))
     assert start == pa.array([0, 6_000], pa.timestamp("ms"))
     assert end == pa.array([5_000, 11_000], pa.timestamp("ms"))
 

@@ -8,7 +8,7 @@ from typing import Any
 from runtime.metrics.collector import EpochStats, MetricsCollector
 from runtime.metrics.snapshot import MetricsSnapshot
 from runtime.optimizer.model_report import Replan
-from runtime.plan.decisions import Decisions, Example, Timed, TypeDecisions
+from runtime.plan.decisions import BurstTiming, DecisionExample, Decisions, TypeDecisions
 from runtime.plan.policy import Policy
 
 POLICY = Policy(version=1)
@@ -16,9 +16,9 @@ POLICY = Policy(version=1)
 HOSTILE = "<img src=x onerror=\"document.title='owned'\">"
 
 
-def example(kind: str, number: int, type_: str = "B", nanoseconds: int = 700) -> Example:
+def example(kind: str, number: int, type_: str = "B", nanoseconds: int = 700) -> DecisionExample:
     benefit = -120.0 if kind == "split" else 340.0
-    return Example(type_, kind, 5, 3, 2, 3, benefit, number, nanoseconds, 1, 3, 2.0, 1)
+    return DecisionExample(type_, kind, 5, 3, 2, 3, benefit, number, nanoseconds, 1, 3, 2.0, 1)
 
 
 def collector(
@@ -31,7 +31,7 @@ def after_epoch(
     kept: MetricsCollector, epoch: int, queries: tuple[str, ...], **other: Any
 ) -> MetricsSnapshot:
     """After an epoch more: 1,000 events, a window of each query, ten bursts."""
-    counts = TypeDecisions("B", 1, 2, 2, 5, 50, 12, 900.0, Timed(1, 700), Timed(1, 900))
+    counts = TypeDecisions("B", 1, 2, 2, 5, 50, 12, 900.0, BurstTiming(1, 700), BurstTiming(1, 900))
     decided = Decisions(
         queries, (counts,), (example("shared", 2 * epoch + 1), example("split", 2 * epoch + 2))
     )

@@ -12,14 +12,14 @@ from runtime.metrics.histogram import Histogram
 from runtime.metrics.prometheus import PrometheusCollector
 from runtime.metrics.snapshot import MetricsSnapshot
 from runtime.optimizer.model_report import ModelMetrics
-from runtime.plan.decisions import Decisions, Example, Timed, TypeDecisions
+from runtime.plan.decisions import BurstTiming, DecisionExample, Decisions, TypeDecisions
 
 
 def decided(*queries: str, shared: int = 0, split: int = 0, type_: str = "B") -> Decisions:
     counts = TypeDecisions(
-        type_, shared, split, 0, 0, 10 * (shared + split), 3 * shared, 5.0, Timed(1, 100)
+        type_, shared, split, 0, 0, 10 * (shared + split), 3 * shared, 5.0, BurstTiming(1, 100)
     )
-    example = Example(type_, "shared", 10, 3, 2, len(queries), 5.0, shared + split)
+    example = DecisionExample(type_, "shared", 10, 3, 2, len(queries), 5.0, shared + split)
     return Decisions(queries, (counts,), (example,))
 
 

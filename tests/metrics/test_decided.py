@@ -6,7 +6,7 @@ import pytest
 
 from runtime.pipeline.engine import Engine
 from runtime.plan.decisions import merged
-from runtime.plan.sharing_plan import Plan
+from runtime.plan.sharing_plan import SharingPlan
 
 TEXT = "\n".join(
     f"QUERY q{n} RETURN COUNT(*), SUM(B.x) PATTERN SEQ(A, B+) WHERE [key] AND B.x != {n} WITHIN 1 s"
@@ -14,9 +14,9 @@ TEXT = "\n".join(
 )
 ORDERED = "QUERY o RETURN COUNT(*) PATTERN SEQ(A, B+) WHERE [key] AND B.x < NEXT(B).x WITHIN 1 s"
 PLANS = [
-    Plan(groups=(("q0", "q1", "q2", "q3"),)),
-    Plan(groups=(("q0", "q1"), ("q2", "q3"))),
-    Plan(groups=(("q0", "q2"), ("q1", "q3"))),
+    SharingPlan(groups=(("q0", "q1", "q2", "q3"),)),
+    SharingPlan(groups=(("q0", "q1"), ("q2", "q3"))),
+    SharingPlan(groups=(("q0", "q2"), ("q1", "q3"))),
 ]
 
 
@@ -54,12 +54,12 @@ def test_every_burst_is_told_once(seed: int):
         engine.process(table.slice(start, 300))
         engine.advance(int(table["time"][min(start + 299, table.num_rows - 1)].as_py()) * 1_000)
         if draw.random() < 0.5:
-            told += engine.take_decided()
+            told += engine.take_decisions()
         if draw.random() < 0.5:
-            engine.follow(PLANS[int(draw.integers(0, len(PLANS)))])
+            engine.set_plan(PLANS[int(draw.integers(0, len(PLANS)))])
     engine.finish()
-    told += engine.take_decided()
-    assert engine.take_decided() == []
+    told += engine.take_decisions()
+    assert engine.take_decisions() == []
     of_queries = dict.fromkeys(("q0", "q1", "q2", "q3"), 0)
     for group in merged(told):
         for each in group.types:
@@ -79,7 +79,7 @@ def test_queries_that_go_leave_what_was_decided():
     for name in ("q0", "q1", "q2"):
         engine.remove(name)
     engine.finish()
-    told = {(g.over, g.queries): sum(t.all for t in g.types) for g in engine.take_decided()}
+    told = {(g.over, g.queries): sum(t.all for t in g.types) for g in engine.take_decisions()}
     four = ("bursts", ("q0", "q1", "q2", "q3"))
     assert told[four] >= before[four] > 0
 
@@ -91,6 +91,6 @@ def test_examples_are_told_once():
         table = stream(3).set_column(0, "time", pa.array(np.arange(3_000) * 10 + start))
         engine.process(table)
         engine.advance((start + 30_000) * 1_000)
-        for group in engine.take_decided():
+        for group in engine.take_decisions():
             numbers += [(group.queries, each.type, each.number) for each in group.examples]
     assert len(numbers) == len(set(numbers)) > 10

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from hamlet.logs import Logged, configure, log
+from hamlet.logs import MetricsLogger, configure, log
 from metrics.test_collector import decided
 from runtime.metrics.collector import EpochStats, MetricsCollector
 from runtime.optimizer.model_report import ModelMetrics, Replan
@@ -31,7 +31,7 @@ def lines():
 
 def test_each_epoch_and_decision_once(lines):
     read = lines("json")
-    collector, logged = MetricsCollector("j", "ray", ["q", "r"]), Logged()
+    collector, logged = MetricsCollector("j", "ray", ["q", "r"]), MetricsLogger()
     for epoch in range(3):
         collector.record_epoch(
             EpochStats(
@@ -68,7 +68,7 @@ def test_each_epoch_and_decision_once(lines):
 
 def test_restarts_and_plans(lines):
     read = lines("json")
-    collector, logged = MetricsCollector("j", "ray", []), Logged()
+    collector, logged = MetricsCollector("j", "ray", []), MetricsLogger()
     for _ in range(2):
         collector.count_restart("spark")
         collector.set_model(

@@ -152,7 +152,7 @@ def run(policy: Policy, learner: CostModelFitter | None):
     engine = Engine(WORKLOAD, time_unit="us")
     stream = panes(12)
     engine.bind(stream[0].schema)
-    engine.adopt(policy)
+    engine.set_policy(policy)
     counts: dict[str, list[float]] = {}
     split = []
     for pane in stream:
@@ -163,7 +163,7 @@ def run(policy: Policy, learner: CostModelFitter | None):
         if learner is not None:
             better = learner.learn(engine.take_samples())
             if better is not None:
-                engine.adopt(replace(better, version=better.version + 1))
+                engine.set_policy(replace(better, version=better.version + 1))
         (of_b,) = engine.decisions()[0].types
         split.append(of_b.split / of_b.all)
     for name, table in engine.finish().items():

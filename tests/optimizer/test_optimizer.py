@@ -15,12 +15,12 @@ from runtime.optimizer.optimizer import Optimizer, ReplanRequest, WorkloadSnapsh
 from runtime.optimizer.rate_tracker import PATIENCE, RateTracker
 from runtime.pipeline.engine import Engine
 from runtime.plan import cost_model
-from runtime.plan.cost_coefficients import Prices
-from runtime.plan.estimate import Work
-from runtime.plan.observations import RunTime, Seen
+from runtime.plan.cost_coefficients import CostCoefficients
+from runtime.plan.estimate import OperatorWork
+from runtime.plan.observations import Observations, OperatorTime
 from runtime.plan.planner import extended, plan
 from runtime.plan.policy import Policy
-from runtime.plan.sharing_plan import Plan
+from runtime.plan.sharing_plan import SharingPlan
 
 TEXT = "\n".join(
     f"QUERY q{n} RETURN COUNT(*) AS n PATTERN SEQ(A{n}, (SEQ(P, T))+, C{n}) WITHIN 1 s"
@@ -47,16 +47,16 @@ def planned(found: Optimizer):
 
 def test_what_is_seen_first_is_planned_for():
     rates = RateTracker()
-    rates.observe(Seen({"A": 10}))
+    rates.observe(Observations({"A": 10}))
     assert not rates.changed, "a few events tell nothing"
-    rates.observe(Seen({"A": 5_000, "B": 5_000}))
+    rates.observe(Observations({"A": 5_000, "B": 5_000}))
     assert rates.changed
 
 
 def told(rates: RateTracker, counts: dict[str, int], times: int) -> list[bool]:
     found = []
     for _ in range(times):
-        rates.observe(Seen(counts))
+        rates.observe(Observations(counts))
         found.append(rates.changed)
     return found
 
@@ -89,46 +89,50 @@ def test_plans_that_come_to_the_same_make_patient():
 @pytest.mark.parametrize("by", [0.001, 0.01, 0.04, 1.0, 100.0, 1_000.0])
 def test_prices_are_fitted(by: float):
     """From wherever they start."""
-    true = Prices(event=20.0, enter=40.0, state=1.5, repeat=2.0, settling=60.0, settle=9.0)
+    true = CostCoefficients(
+        event=20.0, enter=40.0, state=1.5, repeat=2.0, settling=60.0, settle=9.0
+    )
     draw = np.random.default_rng(1)
-    pricing = CoefficientFitter(Prices(*(by * getattr(Prices(), name) for name in Work._fields)))
+    pricing = CoefficientFitter(
+        CostCoefficients(*(by * getattr(CostCoefficients(), name) for name in OperatorWork._fields))
+    )
     for _ in range(200):
-        works = [Work(1.0, *draw.uniform(0, 3, 5)) for _ in range(4)]
+        works = [OperatorWork(1.0, *draw.uniform(0, 3, 5)) for _ in range(4)]
         pricing.observe(reported(work, work.price(true) * draw.normal(1, 0.02)) for work in works)
-    for name in Work._fields:
+    for name in OperatorWork._fields:
         assert getattr(pricing.prices, name) == pytest.approx(getattr(true, name), rel=0.2)
 
 
-def reported(work: Work, nanoseconds: float, batches: float = 1e-6) -> RunTiming:
+def reported(work: OperatorWork, nanoseconds: float, batches: float = 1e-6) -> RunTiming:
     return RunTiming(work, batches, nanoseconds)
 
 
 def test_small_batches_do_not_make_events_dear():
-    true, draw = Prices(), np.random.default_rng(2)
-    pricing = CoefficientFitter(Prices(event=100.0, enter=1.0))
+    true, draw = CostCoefficients(), np.random.default_rng(2)
+    pricing = CoefficientFitter(CostCoefficients(event=100.0, enter=1.0))
     for _ in range(300):
-        work = Work(1.0, *draw.uniform(0, 3, 5))
+        work = OperatorWork(1.0, *draw.uniform(0, 3, 5))
         batches = 1 / draw.choice([20, 200, 2_000])
         taken = work.price(true) + 20_000 * batches
         pricing.observe([reported(work, taken * draw.normal(1, 0.02), batches)])
-    work = Work(1.0, 1.0, 10.0, 1.0)
+    work = OperatorWork(1.0, 1.0, 10.0, 1.0)
     assert work.price(pricing.prices) == pytest.approx(work.price(true), rel=0.2)
 
 
 def test_what_runs_say_nothing_about_stays():
-    pricing = CoefficientFitter(Prices(settle=7.0))
+    pricing = CoefficientFitter(CostCoefficients(settle=7.0))
     for _ in range(50):
-        pricing.observe([reported(Work(1.0, 1.0, 1.0), 100.0)])
+        pricing.observe([reported(OperatorWork(1.0, 1.0, 1.0), 100.0)])
     assert pricing.prices.settle == pytest.approx(7.0)
-    assert Work(1.0, 1.0, 1.0).price(pricing.prices) == pytest.approx(100.0, rel=0.05)
+    assert OperatorWork(1.0, 1.0, 1.0).price(pricing.prices) == pytest.approx(100.0, rel=0.05)
 
 
 def test_a_run_that_was_interrupted_is_not_believed():
-    pricing = CoefficientFitter(Prices())
+    pricing = CoefficientFitter(CostCoefficients())
     for _ in range(20):
-        pricing.observe([reported(Work(1.0, 1.0, 1.0), 30.0)])
+        pricing.observe([reported(OperatorWork(1.0, 1.0, 1.0), 30.0)])
     before = pricing.prices
-    pricing.observe([reported(Work(1.0, 1.0, 1.0), 1e9)])
+    pricing.observe([reported(OperatorWork(1.0, 1.0, 1.0), 1e9)])
     assert pricing.prices == before
 
 
@@ -140,7 +144,7 @@ def test_another_mix_makes_another_plan():
     before = found.guidance.plan
     assert before is not None
     assert not before.shared
-    found.observe("a", Seen(ROUNDS))
+    found.observe("a", Observations(ROUNDS))
     outcome = planned(found)
     assert outcome is not None
     assert outcome.migrated
@@ -154,10 +158,10 @@ def test_another_mix_makes_another_plan():
 
 def test_back_again_when_the_stream_changes():
     found = central()
-    found.observe("a", Seen(ROUNDS))
+    found.observe("a", Observations(ROUNDS))
     planned(found)
     for _ in range(40):
-        found.observe("a", Seen(OTHERS))
+        found.observe("a", Observations(OTHERS))
         planned(found)
     assert found.guidance.plan is not None
     assert not found.guidance.plan.shared
@@ -166,7 +170,7 @@ def test_back_again_when_the_stream_changes():
 
 def test_moving_must_pay():
     found = central()
-    found.observe("a", Seen(ROUNDS, state_bytes=10**15))
+    found.observe("a", Observations(ROUNDS, state_bytes=10**15))
     outcome = planned(found)
     assert outcome is not None
     assert not outcome.migrated
@@ -176,7 +180,7 @@ def test_moving_must_pay():
 
 def test_a_given_plan_stays():
     found = central(planner=None)
-    found.observe("a", Seen(ROUNDS))
+    found.observe("a", Observations(ROUNDS))
     assert found.request() is None
     assert found.guidance.plan is None
 
@@ -200,10 +204,10 @@ def test_queries_that_came_are_folded_in():
 
 def test_an_answer_for_another_workload_comes_too_late():
     found = central()
-    found.observe("a", Seen(ROUNDS))
+    found.observe("a", Observations(ROUNDS))
     request = found.request()
     assert request is not None
-    running = WorkloadSnapshot(parse(TEXT).queries[:5], Plan(), 1)
+    running = WorkloadSnapshot(parse(TEXT).queries[:5], SharingPlan(), 1)
     found.set_workload(running)
     assert found.apply(request.plan()) is None
     assert found.guidance.plan is running.plan
@@ -212,7 +216,7 @@ def test_an_answer_for_another_workload_comes_too_late():
 def test_runs_that_nobody_planned_are_left_out():
     found = central()
     before = found.prices
-    found.observe("a", Seen(ROUNDS, runs=(RunTime(("nobody",), 10, 10),)))
+    found.observe("a", Observations(ROUNDS, runs=(OperatorTime(("nobody",), 10, 10),)))
     assert found.prices == before
 
 
@@ -259,7 +263,7 @@ def test_a_planner_that_fails_stops_nothing(monkeypatch, caplog):
     table = rounds(40_000, 3)
     engine = Engine(TEXT, time_unit="us", kernels="general")
     engine.bind(table.schema)
-    advisor = LocalOptimizer(engine, Plan(), "gloria")
+    advisor = LocalOptimizer(engine, SharingPlan(), "gloria")
     with monkeypatch.context() as broken:
         broken.setattr(ReplanRequest, "plan", lambda request: 1 / 0)
         for start in range(0, 40_000, 2_000):
@@ -268,7 +272,7 @@ def test_a_planner_that_fails_stops_nothing(monkeypatch, caplog):
             advisor.wait_for_plan()
     advisor.update()
     assert advisor.optimizer.metrics.replans["failed", False] > 0
-    assert advisor.optimizer.plan == Plan()
+    assert advisor.optimizer.plan == SharingPlan()
     assert "re-planning failed" in caplog.text
     advisor.close()
 
@@ -277,7 +281,7 @@ def test_what_cannot_be_learned_from_stops_nothing(monkeypatch):
     found = central()
     monkeypatch.setattr(type(found.model), "learn", no_solution)
     for _ in range(40):
-        found.observe("a", Seen(ROUNDS))
+        found.observe("a", Observations(ROUNDS))
     assert planned(found), "it goes on planning"
 
 
@@ -292,11 +296,11 @@ def no_solution(learner: object, samples: object) -> None:
 def test_facts_tell_how_good_the_model_is(by: float, noise: float):
     """Bursts take as long as TRUE says, and are predicted to take `by` times that."""
     policy = replace(scaled(TRUE, by), version=1)
-    found = Optimizer(WorkloadSnapshot(parse(TEXT).queries, Plan()), policy, None)
+    found = Optimizer(WorkloadSnapshot(parse(TEXT).queries, SharingPlan()), policy, None)
     assert (found.metrics.correlation, found.metrics.error, found.metrics.timed) == (None, None, 0)
 
     bursts = drawn(TRUE, 1_000, noise=noise)
-    found.observe("a", Seen(samples=bursts))
+    found.observe("a", Observations(samples=bursts))
     clock = 40 * (1 + (bursts.way == cost_model.CLASSES))  # as long as it is taken to take at first
     predicted, measured = cost_model.predicted(policy, bursts) + clock, bursts.nanoseconds
     cut = np.minimum(measured, np.percentile(measured, 98))
@@ -315,7 +319,7 @@ def test_facts_tell_how_good_the_model_is(by: float, noise: float):
 def test_facts_count_what_was_planned_anew():
     found = central()
     told = []
-    for seen in (Seen(), Seen(ROUNDS), Seen(OTHERS, state_bytes=10**15)):
+    for seen in (Observations(), Observations(ROUNDS), Observations(OTHERS, state_bytes=10**15)):
         for _ in range(40):
             found.observe("a", seen)
             planned(found)

@@ -13,12 +13,18 @@ from engine.lives import ALWAYS, Life, Tables, in_order
 from oracle.random_cases import Case
 from runtime.execution.partials import combine
 from runtime.language.query import Workload
-from runtime.pipeline.aggregation import Aggregation, Answer, Change, Order, Unit
-from runtime.pipeline.blob_store import Folder
-from runtime.pipeline.block import Block
+from runtime.pipeline.aggregation import (
+    Aggregation,
+    EpochCommand,
+    EpochResult,
+    Unit,
+    WorkloadChange,
+)
+from runtime.pipeline.blob_store import BlobStore
+from runtime.pipeline.block import RowBlock
 from runtime.pipeline.dead_letter import no_dead
 from runtime.pipeline.router import BlockRouter
-from runtime.pipeline.routing_table import Reading, Routing
+from runtime.pipeline.routing_table import InputFormat, RoutingTable
 from runtime.pipeline.settings import Settings
 from runtime.pipeline.state_segments import SavedUnit
 
@@ -28,11 +34,11 @@ class Cluster:
     """What a driver does, with owners in this process."""
 
     settings: Settings
-    reading: Reading
+    reading: InputFormat
     workload: Workload
     shards: int
     owners: int
-    folder: Folder
+    folder: BlobStore
     epoch: int = -1
     version: int = 0
     watermark: int | None = None
@@ -45,7 +51,9 @@ class Cluster:
     def begin(self, owners: int) -> None:
         """With other owners, from what was saved."""
         self.owners = owners
-        self.routing = Routing.of(self.workload, self.reading, self.shards, owners, self.version)
+        self.routing = RoutingTable.of(
+            self.workload, self.reading, self.shards, owners, self.version
+        )
         self.all = [self._owner(n) for n in range(owners)]
 
     def _owner(self, number: int) -> Aggregation:
@@ -68,7 +76,7 @@ class Cluster:
         watermark: int | None,
         *,
         last: bool = False,
-        change: Change | None = None,
+        change: WorkloadChange | None = None,
         cuts: int = 2,
     ) -> dict[str, pa.Table]:
         if change is not None:
@@ -78,12 +86,12 @@ class Cluster:
             if change.since is not None:
                 self.since |= {query.name: change.since for query in change.added}
             self.version += 1
-            self.routing = Routing.of(
+            self.routing = RoutingTable.of(
                 self.workload, self.reading, self.shards, self.owners, self.version
             )
         step = max(1, -(-rows.num_rows // cuts))
         blocks = [
-            Block(batch, "test", np.arange(batch.num_rows), no_dead())
+            RowBlock(batch, "test", np.arange(batch.num_rows), no_dead())
             for batch in rows.combine_chunks().to_batches(max_chunksize=step)
         ]
         portions = []
@@ -92,7 +100,7 @@ class Cluster:
             portions.append(router.route([block]))
             assert not router.stats.late
         self.watermark = watermark
-        order = Order(self.epoch + 1, watermark, last, change, None, self.epoch)
+        order = EpochCommand(self.epoch + 1, watermark, last, change, None, self.epoch)
         answers = [
             owner.take(order, [p for portion in portions for p in portion[n]])
             for n, owner in enumerate(self.all)
@@ -101,7 +109,7 @@ class Cluster:
         self.saved = {unit: s for answer in answers for unit, s in answer.saved.items()}
         return self.results(answers)
 
-    def results(self, answers: list[Answer]) -> dict[str, pa.Table]:
+    def results(self, answers: list[EpochResult]) -> dict[str, pa.Table]:
         types = {f.name: f.type for f in self.reading.preparer(self.workload.uses).schema}
         partials = [each for answer in answers for each in answer.partials]
         tables = combine(partials, self.workload, types, self.reading.written())
@@ -120,11 +128,11 @@ def lived_in_shards(
     given = settings_of(case, options)
     cluster = Cluster(
         Settings(given["numeric"], given["ties"], given.get("sharing", "dynamic")),
-        Reading(time_unit="us", columns=table.schema),
+        InputFormat(time_unit="us", columns=table.schema),
         workload,
         shards=5,
         owners=owners[0],
-        folder=Folder(str(folder)),
+        folder=BlobStore(str(folder)),
     )
     borders, change = life.borders(table.num_rows), None
     for cut, (start, stop) in enumerate(pairwise(borders)):
@@ -145,10 +153,10 @@ def lived_in_shards(
 
 def _change(
     case: Case, life: Life, cut: int, whole: Workload, table: pa.Table, stop: int
-) -> Change | None:
+) -> WorkloadChange | None:
     added = [q.name for n, q in enumerate(case.queries) if life.joining(n) == cut]
     gone = [q.name for n, q in enumerate(case.queries) if life.leaving(n) == cut]
     if not added and not gone:
         return None
     since = table["time"][stop - 1].as_py() + 1 if stop else None
-    return Change(tuple(whole[name] for name in added), tuple(gone), since)
+    return WorkloadChange(tuple(whole[name] for name in added), tuple(gone), since)

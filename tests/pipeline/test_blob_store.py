@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 
 from runtime.errors import HamletError
-from runtime.pipeline.blob_store import Folder
+from runtime.pipeline.blob_store import BlobStore
 
 
 @pytest.fixture(params=["path", "uri"])
-def folder(request, tmp_path: Path) -> Folder:
+def folder(request, tmp_path: Path) -> BlobStore:
     address = str(tmp_path / "f") if request.param == "path" else (tmp_path / "f").as_uri()
-    found = Folder(address)
+    found = BlobStore(address)
     found.make()
     return found
 
 
-def test_what_is_written_is_read(folder: Folder) -> None:
+def test_what_is_written_is_read(folder: BlobStore) -> None:
     assert folder.write("deep/er/name", b"some", b" bytes") == 10
     assert folder.read("deep/er/name").to_pybytes() == b"some bytes"
     assert folder.read("deep/er/name", 5).to_pybytes() == b"bytes"
@@ -27,7 +27,7 @@ def test_what_is_written_is_read(folder: Folder) -> None:
     assert folder.read("deep/er/name").to_pybytes() == b""
 
 
-def test_names_are_listed_in_order(folder: Folder) -> None:
+def test_names_are_listed_in_order(folder: BlobStore) -> None:
     for name in ("b/2", "b/10", "a", "b/c/1"):
         folder.write(name, b"x")
     assert folder.names() == ["a", "b/10", "b/2", "b/c/1"]
@@ -35,7 +35,7 @@ def test_names_are_listed_in_order(folder: Folder) -> None:
     assert folder.names("none") == []
 
 
-def test_deleting_what_is_gone_is_no_error(folder: Folder) -> None:
+def test_deleting_what_is_gone_is_no_error(folder: BlobStore) -> None:
     folder.write("a", b"x")
     assert folder.exists("a")
     folder.delete("a")
@@ -43,13 +43,13 @@ def test_deleting_what_is_gone_is_no_error(folder: Folder) -> None:
     assert not folder.exists("a")
 
 
-def test_a_missing_file(folder: Folder) -> None:
+def test_a_missing_file(folder: BlobStore) -> None:
     with pytest.raises(FileNotFoundError):
         folder.read("none")
 
 
 def test_a_write_that_fails_leaves_nothing(tmp_path: Path) -> None:
-    folder = Folder(str(tmp_path))
+    folder = BlobStore(str(tmp_path))
     folder.write("a", b"before")
     with pytest.raises(TypeError):
         folder.write("a", b"half", 7)  # type: ignore[arg-type]
@@ -60,12 +60,12 @@ def test_a_write_that_fails_leaves_nothing(tmp_path: Path) -> None:
 def test_where_nothing_can_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(HamletError, match="cannot write"):
-        Folder(str(tmp_path / "file" / "below")).make()
+        BlobStore(str(tmp_path / "file" / "below")).make()
     with pytest.raises(HamletError, match="cannot use nowhere://"):
-        Folder("nowhere://bucket")
+        BlobStore("nowhere://bucket")
 
 
-def test_it_is_pickled_as_its_address(folder: Folder, monkeypatch, tmp_path: Path) -> None:
+def test_it_is_pickled_as_its_address(folder: BlobStore, monkeypatch, tmp_path: Path) -> None:
     folder.write("a", b"x")
     again = pickle.loads(pickle.dumps(folder))
     assert again.address == folder.address

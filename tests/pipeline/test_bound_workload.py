@@ -5,8 +5,8 @@ import pytest
 
 from runtime.errors import WorkloadError
 from runtime.language.parser import parse
-from runtime.pipeline.bound_workload import Intake
-from runtime.pipeline.routing_table import Reading
+from runtime.pipeline.bound_workload import BoundWorkload
+from runtime.pipeline.routing_table import InputFormat
 
 COLUMNS = pa.schema(
     [("time", pa.int64()), ("type", pa.string()), ("g", pa.int32()), ("x", pa.float64())]
@@ -17,8 +17,8 @@ TWO = parse("""
 """)
 
 
-def intake(workload=TWO, columns: pa.Schema = COLUMNS, numeric: str = "float") -> Intake:
-    return Intake(workload, Reading(columns=columns), numeric)
+def intake(workload=TWO, columns: pa.Schema = COLUMNS, numeric: str = "float") -> BoundWorkload:
+    return BoundWorkload(workload, InputFormat(columns=columns), numeric)
 
 
 def test_only_what_is_used_is_read() -> None:

@@ -8,31 +8,31 @@ import pytest
 
 from runtime.errors import HamletError
 from runtime.language.parser import parse
-from runtime.pipeline.blob_store import Folder
-from runtime.pipeline.checkpoint import Checkpoints
-from runtime.pipeline.manifest import Counts, Manifest
-from runtime.pipeline.routing_table import Reading
+from runtime.pipeline.blob_store import BlobStore
+from runtime.pipeline.checkpoint import CheckpointStore
+from runtime.pipeline.manifest import Manifest, RunCounts
+from runtime.pipeline.routing_table import InputFormat
 from runtime.pipeline.state_segments import SavedUnit, SegmentWriter
 
 WORKLOAD = parse("RETURN COUNT(*) PATTERN A WITHIN 1 minute")
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Folder:
-    return Folder(str(tmp_path / "checkpoint"))
+def folder(tmp_path: Path) -> BlobStore:
+    return BlobStore(str(tmp_path / "checkpoint"))
 
 
-def opened(folder: Folder, *said: str) -> tuple[Checkpoints, Manifest | None]:
+def opened(folder: BlobStore, *said: str) -> tuple[CheckpointStore, Manifest | None]:
     """Opens the folder as a new run; it must warn of exactly this."""
     warned: list[str] = []
-    checkpoints = Checkpoints(folder)
+    checkpoints = CheckpointStore(folder)
     found = checkpoints.open(warned.append)
     assert len(warned) == len(said)
     assert all(part in warning for part, warning in zip(said, warned, strict=True))
     return checkpoints, found
 
 
-def commit(checkpoints: Checkpoints, epoch: int, before: SavedUnit | None = None) -> SavedUnit:
+def commit(checkpoints: CheckpointStore, epoch: int, before: SavedUnit | None = None) -> SavedUnit:
     """An epoch that logs a piece of its own after those before it."""
     writer = SegmentWriter(f"state/{epoch:09d}-0.pieces")
     saved = (before or SavedUnit()).logged(writer.add(pa.py_buffer(b"state of %d" % epoch), epoch))
@@ -48,21 +48,21 @@ def commit(checkpoints: Checkpoints, epoch: int, before: SavedUnit | None = None
             workload=WORKLOAD,
             since={},
             given={},
-            reading=Reading(columns=pa.schema([("time", pa.int64()), ("type", pa.string())])),
+            reading=InputFormat(columns=pa.schema([("time", pa.int64()), ("type", pa.string())])),
             settings={"numeric": "float", "ties": "strict"},
             shards=1,
             units={((), 0): saved},
-            counts=Counts(dead=Counter()),
+            counts=RunCounts(dead=Counter()),
         )
     )
     return saved
 
 
-def test_a_new_folder_has_none(folder: Folder) -> None:
+def test_a_new_folder_has_none(folder: BlobStore) -> None:
     assert opened(folder)[1] is None
 
 
-def test_the_last_one_is_found(folder: Folder) -> None:
+def test_the_last_one_is_found(folder: BlobStore) -> None:
     checkpoints, _ = opened(folder)
     for epoch in range(3):
         commit(checkpoints, epoch)
@@ -73,7 +73,7 @@ def test_the_last_one_is_found(folder: Folder) -> None:
     assert again.run != checkpoints.run
 
 
-def test_two_epochs_are_kept_and_the_state_that_they_name(folder: Folder) -> None:
+def test_two_epochs_are_kept_and_the_state_that_they_name(folder: BlobStore) -> None:
     checkpoints, _ = opened(folder)
     for epoch in range(4):
         commit(checkpoints, epoch)
@@ -81,7 +81,7 @@ def test_two_epochs_are_kept_and_the_state_that_they_name(folder: Folder) -> Non
     assert folder.names("state") == ["state/000000002-0.pieces", "state/000000003-0.pieces"]
 
 
-def test_logs_are_kept_as_long_as_an_epoch_needs_them(folder: Folder) -> None:
+def test_logs_are_kept_as_long_as_an_epoch_needs_them(folder: BlobStore) -> None:
     checkpoints, _ = opened(folder)
     saved = None
     for epoch in range(4):
@@ -95,7 +95,7 @@ def test_logs_are_kept_as_long_as_an_epoch_needs_them(folder: Folder) -> None:
 
 @pytest.mark.parametrize("name", ["epochs/000000001.json", "state/000000001-0.pieces"])
 @pytest.mark.parametrize("how", ["cut", "changed", "gone"])
-def test_a_damaged_one_falls_back_on_the_one_before(folder: Folder, name: str, how: str) -> None:
+def test_a_damaged_one_falls_back_on_the_one_before(folder: BlobStore, name: str, how: str) -> None:
     checkpoints, _ = opened(folder)
     commit(checkpoints, 0)
     commit(checkpoints, 1)
@@ -117,7 +117,7 @@ def test_a_damaged_one_falls_back_on_the_one_before(folder: Folder, name: str, h
     assert folder.names("state") == ["state/000000000-0.pieces"]
 
 
-def test_none_that_is_whole_is_an_error(folder: Folder) -> None:
+def test_none_that_is_whole_is_an_error(folder: BlobStore) -> None:
     checkpoints, _ = opened(folder)
     commit(checkpoints, 0)
     commit(checkpoints, 1)
@@ -125,12 +125,12 @@ def test_none_that_is_whole_is_an_error(folder: Folder) -> None:
         folder.write(name, b"{}")
     warned: list[str] = []
     with pytest.raises(HamletError, match=r"no checkpoint in .* is whole"):
-        Checkpoints(folder).open(warned.append)
+        CheckpointStore(folder).open(warned.append)
     assert len(warned) == 2
     assert len(folder.names("epochs")) == 2  # nothing was deleted
 
 
-def test_state_that_was_never_committed_goes(folder: Folder) -> None:
+def test_state_that_was_never_committed_goes(folder: BlobStore) -> None:
     checkpoints, _ = opened(folder)
     commit(checkpoints, 0)
     folder.write("state/000000001-0.pieces", b"of an epoch that was interrupted")
@@ -138,7 +138,7 @@ def test_state_that_was_never_committed_goes(folder: Folder) -> None:
     assert folder.names("state") == ["state/000000000-0.pieces"]
 
 
-def test_a_run_that_was_replaced_commits_nothing_more(folder: Folder) -> None:
+def test_a_run_that_was_replaced_commits_nothing_more(folder: BlobStore) -> None:
     first, _ = opened(folder)
     commit(first, 0)
     second, _ = opened(folder)

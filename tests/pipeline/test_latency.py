@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from runtime.language.parser import parse
-from runtime.pipeline.latency import Arrivals, joined, pane_of, panes_in_order, panes_of
+from runtime.pipeline.latency import ArrivalTimes, joined, pane_of, panes_in_order, panes_of
 
 TYPES = ["A", "B", "C", "D"]
 
@@ -18,7 +18,7 @@ def dictionary(names: list[str]) -> pa.DictionaryArray:
 def test_against_every_event(seed: int):
     draw = np.random.default_rng(seed)
     pane = int(draw.choice([1, 5, 1_000]))
-    known = Arrivals(pane)
+    known = ArrivalTimes(pane)
     seen: list[tuple[str, int, float]] = []
     for epoch in range(int(draw.integers(1, 8))):
         size = int(draw.integers(0, 30))
@@ -53,7 +53,7 @@ def test_events_in_order(seed: int):
 
 
 def test_what_no_window_asks_for_is_forgotten():
-    known = Arrivals(10)
+    known = ArrivalTimes(10)
     for epoch in range(100):
         times = np.array([100 * epoch])
         known.came(panes_of(times, dictionary(["A"]), {"A"}, 10), float(epoch))

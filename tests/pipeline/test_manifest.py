@@ -8,8 +8,8 @@ import pytest
 
 from runtime.language.parser import parse
 from runtime.pipeline import manifest as manifests
-from runtime.pipeline.manifest import Counts, Manifest
-from runtime.pipeline.routing_table import Reading
+from runtime.pipeline.manifest import Manifest, RunCounts
+from runtime.pipeline.routing_table import InputFormat
 from runtime.pipeline.state_segments import CorruptCheckpoint, SavedUnit, Segment
 
 FIRST = parse("QUERY a RETURN COUNT(*) PATTERN A WITHIN 1 minute\nQUERY b RETURN COUNT(*) "
@@ -37,7 +37,7 @@ def manifest() -> Manifest:
         workload=FIRST.without_query("a").with_queries(tuple(SECOND)),
         since={"c": 99},
         given={"b": "mark"},
-        reading=Reading("time", "type", "ms", COLUMNS, pa.timestamp("us", "UTC")),
+        reading=InputFormat("time", "type", "ms", COLUMNS, pa.timestamp("us", "UTC")),
         settings={"numeric": "exact", "ties": "arrival"},
         shards=8,
         units={
@@ -46,7 +46,7 @@ def manifest() -> Manifest:
             ),
             ((), 0): SavedUnit(),
         },
-        counts=Counts(
+        counts=RunCounts(
             rows=10,
             events=8,
             late=1,

@@ -10,10 +10,15 @@ import pytest
 
 from runtime.errors import InputError
 from runtime.pipeline.normalize import Preparer
-from runtime.types.attribute_kinds import Kind, fits, kind_of
+from runtime.types.attribute_kinds import AttributeKind, fits, kind_of
 from runtime.types.columns import TIME, TYPE
 
-NUMBER, TEXT, BOOL, ANY = Kind.NUMBER, Kind.TEXT, Kind.BOOL, Kind.ANY
+NUMBER, TEXT, BOOL, ANY = (
+    AttributeKind.NUMBER,
+    AttributeKind.TEXT,
+    AttributeKind.BOOL,
+    AttributeKind.ANY,
+)
 
 
 def batch(rows=3, **columns):

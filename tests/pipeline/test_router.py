@@ -8,12 +8,12 @@ import pyarrow as pa
 import pytest
 
 from runtime.language.parser import parse
-from runtime.pipeline.block import Block
+from runtime.pipeline.block import RowBlock
 from runtime.pipeline.dead_letter import dead_rows, no_dead
 from runtime.pipeline.event_extractor import OTHER_TYPES
 from runtime.pipeline.partitioner import shards_of
 from runtime.pipeline.router import BlockRouter, Portion, joined_rows, renumbered
-from runtime.pipeline.routing_table import Reading, Routing
+from runtime.pipeline.routing_table import InputFormat, RoutingTable
 from runtime.types.columns import TIME, TYPE
 
 TWO = parse("""
@@ -35,15 +35,15 @@ def stream(rows: int) -> pa.RecordBatch:
     )
 
 
-def block(batch: pa.RecordBatch, dead: pa.Table | None = None, source: str = "s") -> Block:
-    return Block(batch, source, np.arange(batch.num_rows), no_dead() if dead is None else dead)
+def block(batch: pa.RecordBatch, dead: pa.Table | None = None, source: str = "s") -> RowBlock:
+    return RowBlock(batch, source, np.arange(batch.num_rows), no_dead() if dead is None else dead)
 
 
 def split(
-    blocks: Sequence[Block], owners: int, watermark: int | None = None, workload=TWO
+    blocks: Sequence[RowBlock], owners: int, watermark: int | None = None, workload=TWO
 ) -> tuple[list[list[Portion]], BlockRouter]:
-    reading = Reading(columns=blocks[0].batch.schema)
-    routing = Routing.of(workload, reading, SHARDS, owners)
+    reading = InputFormat(columns=blocks[0].batch.schema)
+    routing = RoutingTable.of(workload, reading, SHARDS, owners)
     router = BlockRouter(routing, watermark)
     return router.route(blocks), router
 
@@ -52,7 +52,7 @@ def split(
 def test_every_event_is_in_its_shard_once_and_in_order(owners: int) -> None:
     batches = [stream(200), stream(300)]
     found, router = split([block(each) for each in batches], owners)
-    routing = Routing.of(TWO, Reading(columns=batches[0].schema), SHARDS, owners)
+    routing = RoutingTable.of(TWO, InputFormat(columns=batches[0].schema), SHARDS, owners)
     got: dict[tuple[int, int], list[tuple[int, str, int]]] = {}
     for owner, portions in enumerate(found):
         for portion in portions:

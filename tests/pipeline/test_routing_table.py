@@ -4,9 +4,9 @@ import pyarrow as pa
 import pytest
 
 from runtime.language.parser import parse
-from runtime.pipeline.routing_table import Reading, Routing, routes_of
+from runtime.pipeline.routing_table import InputFormat, RoutingTable, routes_of
 
-READING = Reading(
+READING = InputFormat(
     columns=pa.schema(
         [("time", pa.int64()), ("type", pa.string()), ("g", pa.int64()), ("x", pa.float64())]
     )
@@ -51,7 +51,7 @@ def test_every_shard_has_one_owner(shards: int, owners: int) -> None:
     if owners > shards:
         return
     text = "RETURN COUNT(*) PATTERN A WITHIN 1 minute"
-    routing = Routing.of(parse(text), READING, shards, owners)
+    routing = RoutingTable.of(parse(text), READING, shards, owners)
     owned = [list(routing.owned(owner)) for owner in range(owners)]
     assert [shard for each in owned for shard in each] == list(range(shards))
     assert max(map(len, owned)) - min(map(len, owned)) <= 1

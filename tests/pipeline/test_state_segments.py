@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from runtime.pipeline.blob_store import Folder
+from runtime.pipeline.blob_store import BlobStore
 from runtime.pipeline.state_segments import (
     CorruptCheckpoint,
     SavedUnit,
@@ -17,30 +17,30 @@ DATA = [b"first", b"", b"the third one"]
 
 
 @pytest.fixture
-def folder(tmp_path) -> Folder:
-    return Folder(str(tmp_path))
+def folder(tmp_path) -> BlobStore:
+    return BlobStore(str(tmp_path))
 
 
 @pytest.fixture
-def pieces(folder: Folder) -> list[Segment]:
+def pieces(folder: BlobStore) -> list[Segment]:
     writer = SegmentWriter("state/1.pieces")
     found = [writer.add(pa.py_buffer(data), n) for n, data in enumerate(DATA)]
     assert writer.write(folder) == sum(map(len, DATA))
     return found
 
 
-def test_each_is_read_by_itself(folder: Folder, pieces: list[Segment]) -> None:
+def test_each_is_read_by_itself(folder: BlobStore, pieces: list[Segment]) -> None:
     assert [piece.read(folder).to_pybytes() for piece in pieces] == DATA
     assert [piece.watermark for piece in pieces] == [0, 1, 2]
 
 
-def test_no_pieces_no_file(folder: Folder) -> None:
+def test_no_pieces_no_file(folder: BlobStore) -> None:
     assert SegmentWriter("state/1.pieces").write(folder) == 0
     assert folder.names() == []
 
 
 @pytest.mark.parametrize("place", [0, 4, 5, 17])
-def test_a_changed_byte_is_found(folder: Folder, pieces: list[Segment], place: int) -> None:
+def test_a_changed_byte_is_found(folder: BlobStore, pieces: list[Segment], place: int) -> None:
     data = bytearray(b"".join(DATA))
     data[place] ^= 1
     folder.write("state/1.pieces", bytes(data))
@@ -51,13 +51,13 @@ def test_a_changed_byte_is_found(folder: Folder, pieces: list[Segment], place: i
 
 
 @pytest.mark.parametrize("length", [0, 5, 17])
-def test_a_cut_file_is_found(folder: Folder, pieces: list[Segment], length: int) -> None:
+def test_a_cut_file_is_found(folder: BlobStore, pieces: list[Segment], length: int) -> None:
     folder.write("state/1.pieces", b"".join(DATA)[:length])
     with pytest.raises(CorruptCheckpoint):
         pieces[2].read(folder)
 
 
-def test_a_missing_file_is_found(folder: Folder, pieces: list[Segment]) -> None:
+def test_a_missing_file_is_found(folder: BlobStore, pieces: list[Segment]) -> None:
     folder.delete("state/1.pieces")
     with pytest.raises(CorruptCheckpoint, match="is missing"):
         pieces[0].read(folder)

@@ -11,7 +11,7 @@ from execution.graphlet.sequences import cut, stream, workload
 from plan.prices import FREE_PARTS
 from runtime.language.parser import parse
 from runtime.pipeline.engine import Engine
-from runtime.plan.cost_coefficients import Prices
+from runtime.plan.cost_coefficients import CostCoefficients
 from runtime.plan.planner import extended, plan
 from runtime.plan.planners.registry import PLANNERS
 from runtime.plan.statistics import Statistics
@@ -31,7 +31,7 @@ def pieces(table: pa.Table, random: Random) -> list[pa.Table]:
 
 
 def some_plan(text: str, random: Random):
-    prices = random.choice([Prices(), FREE_PARTS])
+    prices = random.choice([CostCoefficients(), FREE_PARTS])
     return plan(parse(text), random.choice(list(PLANNERS)), Statistics(), prices).plan
 
 
@@ -61,7 +61,7 @@ def test_plans_that_change(seed: int):
         if random.random() < 0.4:
             found.append(engine.advance(int(piece["time"][-1].as_py()) if piece.num_rows else 0))
         if random.random() < 0.7:
-            engine.follow(some_plan(text, random))
+            engine.set_plan(some_plan(text, random))
     found.append(engine.finish())
     assert as_numbers(rows(found)) == as_numbers(exact(text, table)), text
 
@@ -96,7 +96,7 @@ def test_a_plan_waits_for_the_next_pane():
     engine = Engine(text, plan=together, time_unit="us", kernels="general")
     engine.process(pa.table({"time": [1, 2], "type": ["A", "B"]}))
     engine.advance(3)
-    engine.follow(apart)
+    engine.set_plan(apart)
     engine.process(pa.table({"time": [4, 5], "type": ["B", "B"]}))
     engine.advance(6)
     assert len(engine.decisions()) == 1
@@ -121,7 +121,7 @@ def test_queries_that_come_with_a_plan(seed: int):
     engine = Engine(parse(text), plan=None, kernels="general", time_unit="us")
     for query in later:
         engine.remove(query.name)
-    engine.follow(begun)
+    engine.set_plan(begun)
     found = [engine.process(table.slice(0, middle))]
     since = int(table["time"][middle].as_py())
     engine.add(later, since, plan=extended(begun, every, later))

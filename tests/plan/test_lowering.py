@@ -8,15 +8,15 @@ from execution.graphlet.sequences import TYPES, cut, results, stream, workload
 from runtime.language.parser import parse
 from runtime.plan.operators.graphlet.eligibility import supports
 from runtime.plan.planners import gloria, sharon
-from runtime.plan.planners.lowering import accepted, of_gloria, of_sharon
-from runtime.plan.planners.shareable_set import Family
-from runtime.plan.planners.shareable_set import families as all_families
-from runtime.plan.sharing_plan import Plan, SharedPart
+from runtime.plan.planners.lowering import accept_parts, parts_of_gloria, parts_of_sharon
+from runtime.plan.planners.shareable_set import ShareableSet
+from runtime.plan.planners.shareable_set import shareable_sets as all_families
+from runtime.plan.sharing_plan import SharedPart, SharingPlan
 
 SEEDS = range(40)
 
 
-def families(queries) -> list[Family]:
+def families(queries) -> list[ShareableSet]:
     return all_families(query for query in queries if supports(query))
 
 
@@ -31,10 +31,10 @@ def planned(
     refused = []
     for family in families(parse(text)):
         if planner == "sharon":
-            found = of_sharon(family, sharon.plan(family.sequences, weight=gain))
+            found = parts_of_sharon(family, sharon.plan(family.sequences, weight=gain))
         else:
-            found = of_gloria(family, gloria.plan(family.patterns, family.rates(rates)))
-        some, others = accepted(family, found)
+            found = parts_of_gloria(family, gloria.plan(family.patterns, family.rates(rates)))
+        some, others = accept_parts(family, found)
         kept += some
         refused += others
     return tuple(kept), refused
@@ -51,7 +51,7 @@ def test_results_are_those_without_a_plan(seed: int, planner: str) -> None:
     text, _ = workload(random, cut(random))
     table = stream(random)
     parts, _ = planned(text, planner, random_rates(random))
-    got = results(text, table, plan=Plan(shared=parts), kernels="general")
+    got = results(text, table, plan=SharingPlan(shared=parts), kernels="general")
     assert got == results(text, table, numeric="exact"), (text, parts)
 
 

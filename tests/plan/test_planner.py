@@ -8,12 +8,12 @@ from execution.graphlet.sequences import TYPES, cut, results, stream, workload
 from plan.prices import FREE_PARTS
 from runtime.errors import HamletError
 from runtime.language.parser import parse
-from runtime.plan.cost_coefficients import Prices
-from runtime.plan.estimate import Estimate, graphlet_nodes
+from runtime.plan.cost_coefficients import CostCoefficients
+from runtime.plan.estimate import CostEstimate, graphlet_nodes
 from runtime.plan.operators.graphlet.shared_subpattern import check_plan
 from runtime.plan.planner import extended, plan
 from runtime.plan.planners.registry import PLANNERS
-from runtime.plan.sharing_plan import Plan
+from runtime.plan.sharing_plan import SharingPlan
 from runtime.plan.statistics import Statistics
 
 
@@ -91,7 +91,7 @@ def test_longer_parts_where_they_pay():
     names = [f"{end}{n}" for end in "AC" for n in range(40)]
     rare = Statistics({"P": 1e6, "T": 1e6, **dict.fromkeys(names, 1.0)})
     often = Statistics({"P": 1.0, "T": 1.0, **dict.fromkeys(names, 1e6)})
-    dear = Prices(settle=100.0)
+    dear = CostCoefficients(settle=100.0)
     assert plan(many, "gloria", rare, dear).plan.shared
     assert not plan(many, "gloria", often, dear).plan.shared
 
@@ -109,7 +109,7 @@ def test_results_are_those_of_the_exact_engine(seed: int, planner: str):
     random = Random(seed)
     text, _ = workload(random, cut(random))
     table = stream(random)
-    prices = random.choice([Prices(), FREE_PARTS])
+    prices = random.choice([CostCoefficients(), FREE_PARTS])
     found = plan(parse(text), planner, random_statistics(random), prices).plan
     check_plan(found, tuple(parse(text)))
     got = results(text, table, plan=found, kernels="general")
@@ -131,7 +131,7 @@ def test_added_queries_are_planned_by_themselves():
 
 def test_a_plan_that_names_no_groups_is_extended():
     all_queries = tuple(queries("SEQ(A, B+)", "SEQ(C, B+)", "SEQ(D, B+)"))
-    after = extended(Plan(), all_queries, all_queries[2:])
+    after = extended(SharingPlan(), all_queries, all_queries[2:])
     assert after.groups == (("q1", "q2"), ("q3",))
 
 
@@ -146,19 +146,19 @@ def test_runs_are_those_of_the_engine():
 
 def test_every_run_pays_for_every_event():
     given = tuple(queries("SEQ(A, B)", "SEQ(C, D)"))
-    free = Prices(7.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    estimate = Estimate(Statistics(dict.fromkeys("ABCD", 1.0)), free)
-    assert estimate.plan(Plan(groups=(("q1",), ("q2",))), given) == 14.0
-    assert estimate.plan(Plan(groups=(("q1", "q2"),)), given) == 7.0
+    free = CostCoefficients(7.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    estimate = CostEstimate(Statistics(dict.fromkeys("ABCD", 1.0)), free)
+    assert estimate.plan(SharingPlan(groups=(("q1",), ("q2",))), given) == 14.0
+    assert estimate.plan(SharingPlan(groups=(("q1", "q2"),)), given) == 7.0
 
 
 def test_bursts_enter_once():
     given = tuple(queries("SEQ(A, B+)"))
-    prices = Prices(0.0, 1.0, 0.0, 0.0, 0.0, 0.0)
+    prices = CostCoefficients(0.0, 1.0, 0.0, 0.0, 0.0, 0.0)
     counts = {"A": 1.0, "B": 9.0}
-    one = Estimate(Statistics(counts), prices).plan(Plan(), given)
+    one = CostEstimate(Statistics(counts), prices).plan(SharingPlan(), given)
     assert one == pytest.approx(1.0)
-    long = Estimate(Statistics(counts, {"B": 9.0}), prices).plan(Plan(), given)
+    long = CostEstimate(Statistics(counts, {"B": 9.0}), prices).plan(SharingPlan(), given)
     assert long == pytest.approx(0.2)
 
 

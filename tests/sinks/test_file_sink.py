@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from runtime.errors import HamletError
-from runtime.pipeline.blob_store import Folder
+from runtime.pipeline.blob_store import BlobStore
 from spark_ingest.sinks import file_sink
 from spark_ingest.sinks.file_sink import PartsSink
 from spark_ingest.sinks.staging import Staging
@@ -15,7 +15,7 @@ from spark_ingest.sinks.staging import Staging
 
 @pytest.fixture
 def staging(tmp_path: Path) -> Staging:
-    return Staging(Folder(str(tmp_path / "checkpoint")))
+    return Staging(BlobStore(str(tmp_path / "checkpoint")))
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pyarrow.parquet
 import pytest
 
 from runtime.errors import InputError
-from runtime.types.attribute_kinds import Kind
+from runtime.types.attribute_kinds import AttributeKind
 from runtime.types.schema import Schema
 
 TABLE = pa.table({"time": [1], "speed": [1.5], "driver": ["d"], "pool": [True]})
@@ -29,9 +29,9 @@ def test_from_arrow():
     assert schema.attributes() == {"time", "speed", "driver", "pool"}
     assert schema.attributes("Any") == schema.attributes()
     assert schema.types() is None
-    assert schema.kind("speed") is Kind.NUMBER
-    assert schema.kind("driver") is Kind.TEXT
-    assert schema.kind("pool") is Kind.BOOL
+    assert schema.kind("speed") is AttributeKind.NUMBER
+    assert schema.kind("driver") is AttributeKind.TEXT
+    assert schema.kind("pool") is AttributeKind.BOOL
     assert schema.kind("nothing") is None
 
 
@@ -49,7 +49,7 @@ def test_from_yaml(write):
     assert schema.attributes("yes") == frozenset()
     assert schema.attributes("Unknown") == frozenset()
     assert schema.attributes() == {"driver", "rider", "speed", "pool", "at"}
-    assert schema.kind("driver") is Kind.TEXT
+    assert schema.kind("driver") is AttributeKind.TEXT
     assert schema.data_type("rider") == pa.int64()
     assert schema.data_type("at") == pa.timestamp("us")
     assert schema.kind("missing") is None
@@ -57,7 +57,7 @@ def test_from_yaml(write):
 
 def test_an_attribute_without_a_type_may_be_anything(write):
     schema = Schema.from_yaml(write("A: [x]"))
-    assert schema.kind("x") is Kind.ANY
+    assert schema.kind("x") is AttributeKind.ANY
     assert schema.data_type("x") is None
 
 
@@ -108,7 +108,7 @@ def test_columns_of_typed_files(tmp_path):
     for path in tmp_path.iterdir():
         schema = Schema.from_file(path)
         assert schema.attributes() == set(TABLE.schema.names)
-        assert schema.kind("speed") is Kind.NUMBER
+        assert schema.kind("speed") is AttributeKind.NUMBER
 
 
 DOUBLE = pa.table([[1], [2], [3]], names=["time", "v", "v"])
@@ -131,8 +131,8 @@ def test_a_name_that_two_columns_have_is_refused(tmp_path, write):
 def test_columns_of_csv_leave_open_what_looks_like_a_number(write):
     schema = Schema.from_file(write("time,zip,name\n1,007,x\n", "a.csv"))
     assert schema.attributes() == {"time", "zip", "name"}
-    assert schema.kind("zip") is Kind.ANY
-    assert schema.kind("name") is Kind.TEXT
+    assert schema.kind("zip") is AttributeKind.ANY
+    assert schema.kind("name") is AttributeKind.TEXT
 
 
 def test_columns_of_json_lines(write):
@@ -140,8 +140,8 @@ def test_columns_of_json_lines(write):
     for path in (write(lines, "a.jsonl"), write(gzip.compress(lines), "a.ndjson.gz")):
         schema = Schema.from_file(path)
         assert schema.attributes() == {"time", "at", "v", "x"}
-        assert schema.kind("x") is Kind.NUMBER
-        assert schema.kind("at") is Kind.TEXT
+        assert schema.kind("x") is AttributeKind.NUMBER
+        assert schema.kind("at") is AttributeKind.TEXT
 
 
 @pytest.mark.parametrize("name", ["none.yaml", "none.csv", "none.parquet", "none.jsonl"])

@@ -7,13 +7,13 @@ import pyarrow as pa
 import pytest
 
 from runtime.errors import InputError
-from runtime.types.time_codec import LIMIT, Clock
+from runtime.types.time_codec import LIMIT, TimeCodec
 
 DAY = 86_400_000_000
 
 
 def read(column, unit=None):
-    clock = Clock(column.type, unit)
+    clock = TimeCodec(column.type, unit)
     micros, bad = clock.to_micros(column)
     return clock, micros.tolist(), bad.tolist()
 
@@ -96,7 +96,7 @@ def test_strings_of_iso_times_with_and_without_zone():
 
 
 def test_the_first_good_string_decides_for_the_whole_input():
-    clock = Clock(pa.string())
+    clock = TimeCodec(pa.string())
     _, bad = clock.to_micros(pa.array([None, "?"]))
     assert bad.tolist() == [True, True]
     assert not clock.decided
@@ -139,42 +139,42 @@ def test_packed_strings_are_strings():
 )
 def test_other_columns_are_refused(data_type):
     with pytest.raises(InputError):
-        Clock(data_type)
+        TimeCodec(data_type)
 
 
 def test_an_unknown_unit_is_refused():
     with pytest.raises(InputError, match="`min`"):
-        Clock(pa.int64(), "min")
+        TimeCodec(pa.int64(), "min")
 
 
 def test_windows_that_the_type_cannot_write():
-    seconds = Clock(pa.int64())
+    seconds = TimeCodec(pa.int64())
     assert seconds.check_window(60_000_000, 1_000_000) is None
     assert "500 ms" in seconds.check_window(500_000, 500_000)
     assert "SLIDE" in seconds.check_window(2_000_000, 500_000)
-    assert Clock(pa.timestamp("ms")).check_window(500_000, 500_000) is None
-    assert "milliseconds" in Clock(pa.int64(), "ms").check_window(1_500, 500)
-    assert Clock(pa.timestamp("ns")).check_window(1, 1) is None
-    assert Clock(pa.date32()).check_window(500_000, 500_000) is not None
-    assert Clock(pa.string()).check_window(1, 1) is None  # not known yet
+    assert TimeCodec(pa.timestamp("ms")).check_window(500_000, 500_000) is None
+    assert "milliseconds" in TimeCodec(pa.int64(), "ms").check_window(1_500, 500)
+    assert TimeCodec(pa.timestamp("ns")).check_window(1, 1) is None
+    assert TimeCodec(pa.date32()).check_window(500_000, 500_000) is not None
+    assert TimeCodec(pa.string()).check_window(1, 1) is None  # not known yet
 
 
 def test_a_time_that_the_type_cannot_hold_leaves_as_null():
-    clock = Clock(pa.timestamp("ns"))
+    clock = TimeCodec(pa.timestamp("ns"))
     assert clock.to_arrow([LIMIT, 1]).is_null().to_pylist() == [True, False]
 
 
 def test_a_later_type_is_taken_if_it_means_the_same():
-    clock = Clock(pa.timestamp("us"))
+    clock = TimeCodec(pa.timestamp("us"))
     times, _ = clock.to_micros(pa.array([3], pa.timestamp("s")))
     assert times.tolist() == [3_000_000]
     with pytest.raises(InputError, match="int64"):
         clock.to_micros(pa.array([3]))
     with pytest.raises(InputError, match="timestamp"):
-        Clock(pa.int64()).to_micros(pa.array([3], pa.timestamp("s")))
+        TimeCodec(pa.int64()).to_micros(pa.array([3], pa.timestamp("s")))
 
 
 def test_a_column_of_nulls_waits_for_what_comes():
-    clock = Clock(pa.null())
+    clock = TimeCodec(pa.null())
     assert clock.to_micros(pa.nulls(2))[1].all()
     assert clock.to_micros(pa.array([4]))[0].tolist() == [4_000_000]

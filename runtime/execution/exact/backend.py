@@ -9,26 +9,26 @@ from typing import Any
 import pyarrow as pa
 
 from runtime.errors import HamletError
-from runtime.execution.exact.executor import Moment, PlainExecutor
-from runtime.execution.exact.results import Group, Merge
+from runtime.execution.exact.executor import EventRow, ExactExecutor
+from runtime.execution.exact.results import Group, TotalsMerge
 from runtime.execution.exact.trends import Totals
-from runtime.execution.state_file import Part
+from runtime.execution.state_file import StatePart
 from runtime.language.query import Query, Workload
 from runtime.plan.cost_model import Samples
 from runtime.plan.decisions import Decisions
-from runtime.plan.observations import Seen
+from runtime.plan.observations import Observations
 from runtime.plan.policy import Policy
-from runtime.plan.sharing_plan import Plan
+from runtime.plan.sharing_plan import SharingPlan
 from runtime.types.columns import TYPE, times_of
 
 
-class PlainBackend:
+class ExactBackend:
     def __init__(self) -> None:
         # Both only grow: queries that run already keep their places.
         self._layout: dict[str, int] = {}
         self._doubles: set[str] = set()
         self._types: Mapping[str, pa.DataType] = {}
-        self._executors: dict[tuple[str, ...], PlainExecutor] = {}
+        self._executors: dict[tuple[str, ...], ExactExecutor] = {}
 
     def bind(self, types: Mapping[str, pa.DataType]) -> None:
         """`types` are those of the attributes that the workload uses from now on."""
@@ -38,11 +38,13 @@ class PlainBackend:
             if pa.types.is_floating(type_):
                 self._doubles.add(name)
 
-    def add(self, queries: tuple[Query, ...], since: int | None, plan: Plan | None = None) -> None:
+    def add(
+        self, queries: tuple[Query, ...], since: int | None, plan: SharingPlan | None = None
+    ) -> None:
         for query in queries:
             known = self._executors.get(query.partition_by)
             if known is None:
-                known = PlainExecutor((), self._layout, self._doubles)
+                known = ExactExecutor((), self._layout, self._doubles)
                 self._executors[query.partition_by] = known
             known.add(query, since)
 
@@ -59,17 +61,17 @@ class PlainBackend:
 
     def close(self, watermark: int, workload: Workload) -> dict[str, dict[Group, Totals]]:
         """What the windows that end by the watermark have come to, by query."""
-        merge = Merge(workload)
+        merge = TotalsMerge(workload)
         for executor in self._executors.values():
             merge.add(executor.close(watermark))
         merged = {query.name: merge.take(query.name) for query in workload}
         return {name: totals for name, totals in merged.items() if totals}
 
-    def adopt(self, policy: Policy) -> None:
+    def set_policy(self, policy: Policy) -> None:
         raise HamletError("the exact engine shares nothing, so it takes no policy")
 
-    def take_seen(self) -> Seen:
-        return Seen()
+    def take_observations(self) -> Observations:
+        return Observations()
 
     def state_bytes(self) -> int:
         raise HamletError("the memory of whole numbers of any size is not counted")
@@ -81,7 +83,7 @@ class PlainBackend:
         """Every query runs by itself."""
         return []
 
-    def take_decided(self) -> list[Decisions]:
+    def take_decisions(self) -> list[Decisions]:
         return []
 
     def plan_version(self) -> int:
@@ -100,12 +102,12 @@ class PlainBackend:
     def decision_seconds(self) -> float:
         return 0.0
 
-    def save(self) -> Iterator[Part]:
-        yield Part("layout", list(self._layout))
+    def save(self) -> Iterator[StatePart]:
+        yield StatePart("layout", list(self._layout))
         for executor in self._executors.values():
             yield from executor.save()
 
-    def load(self, part: Part) -> None:
+    def load(self, part: StatePart) -> None:
         for executor in self._executors.values():
             executor.load(part)
 
@@ -117,7 +119,7 @@ class PlainBackend:
     def types(self) -> Mapping[str, pa.DataType]:
         return self._types
 
-    def _moments(self, events: pa.RecordBatch, arrivals: range | None) -> list[Moment]:
+    def _moments(self, events: pa.RecordBatch, arrivals: range | None) -> list[EventRow]:
         times = times_of(events).tolist()
         types = events.column(TYPE).to_pylist()
         # A place outlives the query that used it.
@@ -128,7 +130,7 @@ class PlainBackend:
         rows = list(zip(*columns, strict=True)) if columns else [()] * len(times)
         instants = zip(times, repeat(0) if arrivals is None else arrivals, strict=False)
         return [
-            Moment(instant, type_, row)
+            EventRow(instant, type_, row)
             for instant, type_, row in zip(instants, types, rows, strict=True)
         ]
 

@@ -16,7 +16,7 @@ from runtime.execution.exact.machine import Machine
 from runtime.execution.exact.matched_event import MatchedEvent, Row
 from runtime.execution.exact.state_codec import load_trends, load_values, save_trends, save_values
 from runtime.execution.exact.trends import Totals, Trends
-from runtime.execution.state_file import Part
+from runtime.execution.state_file import StatePart
 from runtime.language.query import Query, Semantics
 from runtime.language.window import EventWindow, TimeWindow, Window
 
@@ -24,7 +24,7 @@ Key: TypeAlias = tuple[Any, ...]
 FOREVER = 2**63
 
 
-class Moment(NamedTuple):
+class EventRow(NamedTuple):
     """An event in order: its time (with its arrival, where ties are ordered by that)."""
 
     instant: tuple[int, int]
@@ -41,7 +41,7 @@ class WindowTotals(NamedTuple):
     totals: Totals
 
 
-class PlainExecutor:
+class ExactExecutor:
     def __init__(
         self,
         queries: Iterable[Query],
@@ -65,9 +65,9 @@ class PlainExecutor:
     def remove(self, name: str) -> None:
         del self._runs[name]
 
-    def process(self, moments: Iterable[Moment]) -> None:
+    def process(self, moments: Iterable[EventRow]) -> None:
         """Takes events in order; all events of one instant come in one call."""
-        partitions: dict[Key, list[Moment]] = {}
+        partitions: dict[Key, list[EventRow]] = {}
         for moment in moments:
             key = tuple([moment.row[i] for i in self._key])
             partitions.setdefault(key, []).append(moment)
@@ -84,11 +84,11 @@ class PlainExecutor:
     def open_windows(self) -> int:
         return sum(run.open_windows() for run in self._runs.values())
 
-    def save(self) -> Iterator[Part]:
+    def save(self) -> Iterator[StatePart]:
         for run in self._runs.values():
             yield from run.save()
 
-    def load(self, part: Part) -> None:
+    def load(self, part: StatePart) -> None:
         if part.query in self._runs:
             self._runs[part.query].load(part)
 
@@ -106,7 +106,7 @@ class QueryRun(ABC):
         self._open: dict[int, dict[Key, Trends]] = {}
 
     @abstractmethod
-    def step(self, key: Key, time: int, group: list[Moment]) -> None:
+    def step(self, key: Key, time: int, group: list[EventRow]) -> None:
         """Takes all events of one partition and instant."""
 
     @abstractmethod
@@ -116,14 +116,14 @@ class QueryRun(ABC):
     def open_windows(self) -> int:
         return len(self._open)
 
-    def save(self) -> Iterator[Part]:
+    def save(self) -> Iterator[StatePart]:
         """Parts of a checkpoint: what holds for the whole run, then every open window."""
-        yield Part("run", self._saved(), self._query.name)
+        yield StatePart("run", self._saved(), self._query.name)
         for window, partitions in self._open.items():
             saved = [[save_values(key), save_trends(t)] for key, t in partitions.items()]
-            yield Part("window", {"partitions": saved}, self._query.name, window)
+            yield StatePart("window", {"partitions": saved}, self._query.name, window)
 
-    def load(self, part: Part) -> None:
+    def load(self, part: StatePart) -> None:
         if part.part == "run":
             self._take_up(part.data)
         elif part.window is not None:
@@ -138,7 +138,7 @@ class QueryRun(ABC):
     def _take_up(self, data: dict[str, Any]) -> None:
         self._since = data["since"]
 
-    def _seen(self, group: list[Moment]) -> list[MatchedEvent]:
+    def _seen(self, group: list[EventRow]) -> list[MatchedEvent]:
         mask = self._machine.mask
         return [MatchedEvent(mask(moment.type, moment.row), moment.row) for moment in group]
 
@@ -163,7 +163,7 @@ class QueryRun(ABC):
 class TimeRun(QueryRun):
     """Windows of time: an event is in every window that holds its time."""
 
-    def step(self, key: Key, time: int, group: list[Moment]) -> None:
+    def step(self, key: Key, time: int, group: list[EventRow]) -> None:
         events = self._seen(group)
         if self._sees_all or any(event.mask for event in events):
             for window in self._query.window.covering(time):
@@ -188,7 +188,7 @@ class CountRun(QueryRun):
         self._next: dict[Key, int] = {}
         self._full: list[WindowTotals] = []
 
-    def step(self, key: Key, time: int, group: list[Moment]) -> None:
+    def step(self, key: Key, time: int, group: list[EventRow]) -> None:
         if self._since is not None and time < self._since:
             return
         first = self._next.get(key, 0)

@@ -33,14 +33,14 @@ def add_lanes(folds: tuple[Fold, ...], total: Lanes, more: Lanes) -> None:
             total[j] = greatest(total[j], more[j])
 
 
-class Bundle:
+class LaneTotals:
     __slots__ = ("count", "lanes")
 
     def __init__(self, count: int, lanes: list[Lanes]) -> None:
         self.count = count
         self.lanes = lanes
 
-    def add(self, folds: tuple[Fold, ...], other: Bundle) -> None:
+    def add(self, folds: tuple[Fold, ...], other: LaneTotals) -> None:
         self.count += other.count
         if folds:
             for mine, theirs in zip(self.lanes, other.lanes, strict=True):

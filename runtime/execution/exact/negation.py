@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from runtime.language.automaton import Automaton, Guard, Template
+from runtime.language.automaton import Automaton, Guard, PatternTemplate
 from runtime.language.row_eval import Function
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Negations:
 
     def __init__(
         self,
-        template: Template,
+        template: PatternTemplate,
         pairs: Mapping[tuple[int, int], tuple[Function, ...]],
         kept: Mapping[int, tuple[int, ...]],
     ) -> None:

@@ -22,13 +22,13 @@ from runtime.language import ast as s
 from runtime.language.aggregates import ResultKind
 from runtime.language.query import Measure, OutputColumn, Query
 from runtime.language.row_eval import Function, compile_expression
-from runtime.types.time_codec import Clock
+from runtime.types.time_codec import TimeCodec
 
 Group: TypeAlias = tuple[int, tuple[Any, ...]]
 Row: TypeAlias = tuple[int, tuple[Any, ...], list[Any]]
 
 
-class Merge:
+class TotalsMerge:
     """Adds up what partitions report, until a window's rows are taken."""
 
     def __init__(self, queries: Iterable[Query]) -> None:
@@ -61,7 +61,7 @@ class ExactWriter:
         places = range(len(query.lanes))
         self._fractional = {place for place in places if pa.types.is_floating(self._type(place))}
 
-    def table(self, merged: Mapping[Group, Totals], clock: Clock | None) -> pa.Table:
+    def table(self, merged: Mapping[Group, Totals], clock: TimeCodec | None) -> pa.Table:
         rows = [
             (window, group, values)
             for (window, group), totals in merged.items()
@@ -105,7 +105,7 @@ class ExactWriter:
 
     # ---- columns ---------------------------------------------------------------------------
 
-    def _bounds(self, windows: list[int], clock: Clock | None) -> dict[str, pa.Array]:
+    def _bounds(self, windows: list[int], clock: TimeCodec | None) -> dict[str, pa.Array]:
         start, end = self._query.window.bounds(windows, clock)
         return {"window_start": start, "window_end": end}
 

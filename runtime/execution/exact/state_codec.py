@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from runtime.execution.exact.lanes import Bundle, Lanes
+from runtime.execution.exact.lanes import Lanes, LaneTotals
 from runtime.execution.exact.machine import Machine, TrendState
 from runtime.execution.exact.negation import Progress, Thread
 from runtime.execution.exact.trends import Trends, Verdict
@@ -76,12 +76,12 @@ def load_trends(machine: Machine, data: dict[str, Any]) -> Trends:
     return trends
 
 
-def _save_bundle(folds: tuple[Fold, ...], bundle: Bundle) -> tuple[str, list[list[Any]]]:
+def _save_bundle(folds: tuple[Fold, ...], bundle: LaneTotals) -> tuple[str, list[list[Any]]]:
     return hex(bundle.count), [_save_lanes(folds, lanes) for lanes in bundle.lanes]
 
 
-def _load_bundle(folds: tuple[Fold, ...], count: str, lanes: list[list[Any]]) -> Bundle:
-    return Bundle(int(count, 16), [_load_lanes(folds, one) for one in lanes])
+def _load_bundle(folds: tuple[Fold, ...], count: str, lanes: list[list[Any]]) -> LaneTotals:
+    return LaneTotals(int(count, 16), [_load_lanes(folds, one) for one in lanes])
 
 
 def _save_lanes(folds: tuple[Fold, ...], lanes: Lanes) -> list[Any]:

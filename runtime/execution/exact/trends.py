@@ -13,14 +13,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias, TypeVar
 
-from runtime.execution.exact.lanes import Bundle, Lanes
+from runtime.execution.exact.lanes import Lanes, LaneTotals
 from runtime.execution.exact.machine import Machine, Subset, SubsetStep, TrendState
 from runtime.execution.exact.matched_event import MatchedEvent
 from runtime.execution.exact.negation import DEAD, Progress, passes
 from runtime.language.automaton import Guard
 from runtime.language.query import Semantics
 
-Partial: TypeAlias = dict[TrendState, Bundle]
+Partial: TypeAlias = dict[TrendState, LaneTotals]
 
 
 class Verdict(NamedTuple):
@@ -49,7 +49,7 @@ class Trends:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self.partial: Partial = {}
-        self.finished: dict[Verdict, Bundle] = {}
+        self.finished: dict[Verdict, LaneTotals] = {}
         self.opening = tuple(machine.negations.fresh for _ in machine.opening)
 
     def step(self, group: list[MatchedEvent]) -> None:
@@ -76,7 +76,7 @@ class Trends:
                     own = self.machine.no_lanes()
                     self.machine.touch(position, 1, own, event.row)
                     lanes.append(own)
-            self._add(entered, self.machine.enter(subset, 1, event.row), Bundle(1, lanes))
+            self._add(entered, self.machine.enter(subset, 1, event.row), LaneTotals(1, lanes))
 
     def _extend(
         self, event: MatchedEvent, entered: Partial, taken: dict[TrendState, frozenset[int]]
@@ -88,14 +88,14 @@ class Trends:
                 grown = machine.enter(step.target, state.length + 1, event.row)
                 self._add(entered, grown, self._extended(bundle, step, event))
 
-    def _extended(self, bundle: Bundle, step: SubsetStep, event: MatchedEvent) -> Bundle:
+    def _extended(self, bundle: LaneTotals, step: SubsetStep, event: MatchedEvent) -> LaneTotals:
         lanes = []
         if self.machine.folds:
             for position, source in zip(step.target.positions, step.sources, strict=True):
                 own = list(bundle.lanes[source])
                 self.machine.touch(position, bundle.count, own, event.row)
                 lanes.append(own)
-        return Bundle(bundle.count, lanes)
+        return LaneTotals(bundle.count, lanes)
 
     # ---- what stays ------------------------------------------------------------------------
 
@@ -129,8 +129,8 @@ class Trends:
             self._add(moved, state._replace(waits=waits), bundle)
         return moved
 
-    def _skip_finished(self, group: list[MatchedEvent]) -> dict[Verdict, Bundle]:
-        moved: dict[Verdict, Bundle] = {}
+    def _skip_finished(self, group: list[MatchedEvent]) -> dict[Verdict, LaneTotals]:
+        moved: dict[Verdict, LaneTotals] = {}
         for verdict, bundle in self.finished.items():
             pairs = zip(verdict.awaited, verdict.waits, strict=True)
             waits = tuple(self.machine.negations.advance(n, wait, group) for n, wait in pairs)
@@ -145,15 +145,15 @@ class Trends:
             if subset.goes_on:
                 self._add(self.partial, state, bundle)
 
-    def _finish(self, subset: Subset, bundle: Bundle) -> None:
+    def _finish(self, subset: Subset, bundle: LaneTotals) -> None:
         if subset.ends_at is None:
             return
         ending, awaited = subset.ending, subset.awaited
         waits = tuple(self.machine.negations.fresh for _ in awaited)
         lanes = [list(bundle.lanes[subset.ends_at])] if self.machine.folds else []
-        self._add(self.finished, Verdict(ending, awaited, waits), Bundle(bundle.count, lanes))
+        self._add(self.finished, Verdict(ending, awaited, waits), LaneTotals(bundle.count, lanes))
 
-    def _add(self, into: dict[Key, Bundle], key: Key, bundle: Bundle) -> None:
+    def _add(self, into: dict[Key, LaneTotals], key: Key, bundle: LaneTotals) -> None:
         known = into.get(key)
         if known is None:
             into[key] = bundle
@@ -164,13 +164,13 @@ class Trends:
 
     def close(self) -> Totals | None:
         """What the window has come to; None if no trend was finished."""
-        accepted: dict[tuple[bool, ...], Bundle] = {}
+        accepted: dict[tuple[bool, ...], LaneTotals] = {}
         for verdict, bundle in self.finished.items():
             pairs = zip(verdict.awaited, verdict.waits, strict=True)
             alive = frozenset(n for n, wait in pairs if wait is not DEAD)
             sides = tuple(passes(guard, alive) for guard in verdict.ending)
             if any(sides):
-                known = accepted.setdefault(sides, Bundle(0, [self.machine.no_lanes()]))
+                known = accepted.setdefault(sides, LaneTotals(0, [self.machine.no_lanes()]))
                 known.add(self.machine.folds, bundle)
         if self.machine.query.conjunctive:
             count = _pairs(accepted)
@@ -181,7 +181,7 @@ class Trends:
         return Totals(total.count, total.lanes[0])
 
 
-def _pairs(accepted: dict[tuple[bool, ...], Bundle]) -> int:
+def _pairs(accepted: dict[tuple[bool, ...], LaneTotals]) -> int:
     """Unordered pairs of one trend of each side and a different one (hamlet.txt section 5)."""
 
     def count(*sides: bool) -> int:

@@ -18,19 +18,20 @@ from runtime.plan.explain.negations import negation_plans
 from runtime.plan.explain.physical_section import operator_plan
 from runtime.plan.operators.operator_node import OperatorNode
 from runtime.plan.planner import physical_plan_of
-from runtime.plan.sharing_plan import Plan
+from runtime.plan.sharing_plan import SharingPlan
 
 # More than a person looks at; a larger one takes long to lay out, and cannot be read.
 MOST_PICTURES, MOST_QUERIES, MOST_STEPS = 24, 500, 60
 
 
-def drawings(workload: Workload, plan: Plan | None) -> dict[str, str]:
+def drawings(workload: Workload, plan: SharingPlan | None) -> dict[str, str]:
     """SVG by the name of the group, those of the most queries first. The queries of a group are in
     `data-names`. A workload of very many queries is not drawn."""
     if len(workload) > MOST_QUERIES:
         return {}
     nodes = sorted(
-        physical_plan_of(workload.queries, plan or Plan()), key=lambda node: -len(node.queries)
+        physical_plan_of(workload.queries, plan or SharingPlan()),
+        key=lambda node: -len(node.queries),
     )
     found = {}
     for node in nodes[:MOST_PICTURES]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from runtime.plan.explain.explanation_sections import LongerPart, SetPlan, SharingPlanSection
-from runtime.plan.planner import Planned
+from runtime.plan.planner import PlannerResult
 
 
-def plan_section(planned: Planned) -> SharingPlanSection:
+def plan_section(planned: PlannerResult) -> SharingPlanSection:
     return SharingPlanSection(
         planner=planned.planner,
         why=planned.why,

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from runtime.language.query import Fold, Query
 from runtime.plan.operators.operator_node import OperatorNode
-from runtime.plan.sharing_plan import Plan
+from runtime.plan.sharing_plan import SharingPlan
 
 Types: TypeAlias = Mapping[str, pa.DataType]
 
@@ -21,7 +21,7 @@ class PlanContext:
     of the first window that a query reports, if it joined late."""
 
     types: Types = field(default_factory=dict)
-    sharing_plan: Plan = field(default_factory=Plan)
+    sharing_plan: SharingPlan = field(default_factory=SharingPlan)
     sharing: str = "dynamic"
     since: Mapping[str, int | None] = field(default_factory=dict)
 

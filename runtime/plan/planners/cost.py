@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from runtime.plan.cost_coefficients import Prices
-from runtime.plan.planners.shareable_set import Family
+from runtime.plan.cost_coefficients import CostCoefficients
+from runtime.plan.planners.shareable_set import ShareableSet
 from runtime.plan.planners.sharon.candidates import Pattern, Queries, Weight
 
 # So little that it decides only between snapshots that cost the same: rare ones change less often.
@@ -25,11 +25,13 @@ class EngineCosts:
     transition of a query pays for the pass of all events through its run."""
 
     shares: Mapping[str, float]
-    prices: Prices
+    prices: CostCoefficients
     passing: float
 
     @classmethod
-    def of(cls, family: Family, shares: Mapping[str, float], prices: Prices) -> EngineCosts:
+    def of(
+        cls, family: ShareableSet, shares: Mapping[str, float], prices: CostCoefficients
+    ) -> EngineCosts:
         steps = [len(query.template.automaton.edges) for query in family.queries]
         mean = max(1.0, sum(steps) / max(1, len(steps)))
         return cls(shares, prices, prices.event / mean)

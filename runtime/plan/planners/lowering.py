@@ -8,23 +8,23 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from runtime.errors import HamletError
-from runtime.plan.operators.graphlet.shared_subpattern import MOST_PARTS, Part
-from runtime.plan.planners.gloria import GloriaPlan, QuerySet
-from runtime.plan.planners.shareable_set import Family
-from runtime.plan.planners.sharon import SharingPlan
+from runtime.plan.operators.graphlet.shared_subpattern import MOST_PARTS, SharedSubpattern
+from runtime.plan.planners.gloria import GloriaPlan, TransitionQueries
+from runtime.plan.planners.shareable_set import ShareableSet
+from runtime.plan.planners.sharon import SharonPlan
 from runtime.plan.sharing_plan import SharedPart, Transition
 
 Members: TypeAlias = frozenset[str]
 Refused: TypeAlias = tuple[SharedPart, str]
 
 
-def of_sharon(family: Family, plan: SharingPlan) -> Iterator[SharedPart]:
+def parts_of_sharon(family: ShareableSet, plan: SharonPlan) -> Iterator[SharedPart]:
     for pattern, queries in plan.chosen:
         steps = [(family.types[one], family.types[other]) for one, other in pairwise(pattern)]
         yield SharedPart(tuple(sorted(queries)), tuple(steps))
 
 
-def of_gloria(family: Family, plan: GloriaPlan) -> Iterator[SharedPart]:
+def parts_of_gloria(family: ShareableSet, plan: GloriaPlan) -> Iterator[SharedPart]:
     """A type belongs to the set that shares the step into it; the first type of queries to the one
     that shares the step out of it. Steps between types of one set are inside of its part."""
     shared = {
@@ -43,8 +43,8 @@ def of_gloria(family: Family, plan: GloriaPlan) -> Iterator[SharedPart]:
             yield SharedPart(tuple(sorted(members)), tuple(connected))
 
 
-def accepted(
-    family: Family, parts: Iterable[SharedPart]
+def accept_parts(
+    family: ShareableSet, parts: Iterable[SharedPart]
 ) -> tuple[tuple[SharedPart, ...], list[Refused]]:
     """The parts that the engine can share, and the others with the reason. Where a query would
     have a type in two parts, the one that comes first has it."""
@@ -54,7 +54,9 @@ def accepted(
     for part in parts:
         mine = {(name, type_) for name in part.queries for type_ in part.types}
         try:
-            Part.of(part, [query for query in family.queries if query.name in part.queries])
+            SharedSubpattern.of(
+                part, [query for query in family.queries if query.name in part.queries]
+            )
             if mine & taken:
                 raise HamletError("a query has one of its types in another part")
             if len(kept) == MOST_PARTS:
@@ -67,11 +69,11 @@ def accepted(
     return tuple(kept), refused
 
 
-def _is_shared(one: QuerySet) -> bool:
+def _is_shared(one: TransitionQueries) -> bool:
     return one.snapshots is not None and len(one.queries) > 1
 
 
-def _members(one: QuerySet) -> Members:
+def _members(one: TransitionQueries) -> Members:
     return frozenset(one.queries)
 
 

@@ -13,17 +13,17 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
 
-from runtime.plan.cost_coefficients import Prices
+from runtime.plan.cost_coefficients import CostCoefficients
 from runtime.plan.planners import gloria, sharon
 from runtime.plan.planners.cost import EngineCosts, sequence_weight
-from runtime.plan.planners.lowering import of_gloria, of_sharon
-from runtime.plan.planners.shareable_set import Family
+from runtime.plan.planners.lowering import parts_of_gloria, parts_of_sharon
+from runtime.plan.planners.shareable_set import ShareableSet
 from runtime.plan.sharing_plan import QuerySet, SharedPart
 from runtime.plan.statistics import Statistics
 
 
 @dataclass(frozen=True)
-class Draft:
+class PlanDraft:
     """`parts` are those that could be one operator, were it worth it. `links`: whether queries
     with a Kleene part in common are evaluated together; `passes`: whether queries are that share
     nothing but the pass over the events. `reasons` are those of `sets`, a line each."""
@@ -37,21 +37,23 @@ class Draft:
 
 
 class Planner(Protocol):
-    def __call__(self, family: Family, statistics: Statistics, prices: Prices) -> Draft: ...
+    def __call__(
+        self, family: ShareableSet, statistics: Statistics, prices: CostCoefficients
+    ) -> PlanDraft: ...
 
 
-def none(family: Family, statistics: Statistics, prices: Prices) -> Draft:
-    return Draft(links=False, passes=False)
+def none(family: ShareableSet, statistics: Statistics, prices: CostCoefficients) -> PlanDraft:
+    return PlanDraft(links=False, passes=False)
 
 
-def greedy(family: Family, statistics: Statistics, prices: Prices) -> Draft:
+def greedy(family: ShareableSet, statistics: Statistics, prices: CostCoefficients) -> PlanDraft:
     costs = _costs(family, statistics, prices)
     found = gloria.plan(family.patterns, costs.shares, costs, greedily=True)
     sets, reasons = _told(family, found)
-    return Draft(sets, tuple(of_gloria(family, found)), passes=False, reasons=reasons)
+    return PlanDraft(sets, tuple(parts_of_gloria(family, found)), passes=False, reasons=reasons)
 
 
-def by_sharon(family: Family, statistics: Statistics, prices: Prices) -> Draft:
+def by_sharon(family: ShareableSet, statistics: Statistics, prices: CostCoefficients) -> PlanDraft:
     """Kleene parts are left to bursts."""
     weight = sequence_weight(_costs(family, statistics, prices))
     found = sharon.plan(family.sequences, weight=weight)
@@ -66,16 +68,16 @@ def by_sharon(family: Family, statistics: Statistics, prices: Prices) -> Draft:
         reasons += [why] * len(here)
     shown = f"which parts of sequences are shared: {found.ending.value}"
     notes = (shown,) if family.sequences else ()
-    parts = tuple(of_sharon(family, found))
-    return Draft(tuple(sets), parts, reasons=tuple(reasons), notes=notes)
+    parts = tuple(parts_of_sharon(family, found))
+    return PlanDraft(tuple(sets), parts, reasons=tuple(reasons), notes=notes)
 
 
-def by_gloria(family: Family, statistics: Statistics, prices: Prices) -> Draft:
+def by_gloria(family: ShareableSet, statistics: Statistics, prices: CostCoefficients) -> PlanDraft:
     costs = _costs(family, statistics, prices)
     found = gloria.plan(family.patterns, costs.shares, costs)
     sets, reasons = _told(family, found)
-    parts = tuple(of_gloria(family, found))
-    return Draft(sets, parts, reasons=reasons, notes=found.notes)
+    parts = tuple(parts_of_gloria(family, found))
+    return PlanDraft(sets, parts, reasons=reasons, notes=found.notes)
 
 
 PLANNERS: dict[str, Planner] = {
@@ -86,18 +88,20 @@ PLANNERS: dict[str, Planner] = {
 }
 
 
-def _costs(family: Family, statistics: Statistics, prices: Prices) -> EngineCosts:
+def _costs(family: ShareableSet, statistics: Statistics, prices: CostCoefficients) -> EngineCosts:
     of_types = statistics.shares(family.types.values())
     shares = {label: of_types[type_] for label, type_ in family.types.items()}
     return EngineCosts.of(family, shares, prices)
 
 
-def _told(family: Family, plan: gloria.GloriaPlan) -> tuple[tuple[QuerySet, ...], tuple[str, ...]]:
+def _told(
+    family: ShareableSet, plan: gloria.GloriaPlan
+) -> tuple[tuple[QuerySet, ...], tuple[str, ...]]:
     found = list(_sets(family, plan))
     return tuple(each for each, _ in found), tuple(why for _, why in found)
 
 
-def _sets(family: Family, plan: gloria.GloriaPlan) -> Iterator[tuple[QuerySet, str]]:
+def _sets(family: ShareableSet, plan: gloria.GloriaPlan) -> Iterator[tuple[QuerySet, str]]:
     for each in plan.transitions:
         source, target = family.types[each.source], family.types[each.target]
         for one in each.sets:

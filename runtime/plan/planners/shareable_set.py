@@ -13,17 +13,24 @@ from dataclasses import dataclass
 from runtime.language import ast as s
 from runtime.language.query import Query
 from runtime.plan.operators.graphlet.eligibility import Condition, condition_of
-from runtime.plan.planners.gloria.patterns import Kleene, Loop, Part, Sequence, all_types, flat
+from runtime.plan.planners.gloria.patterns import (
+    Kleene,
+    KleeneLoop,
+    PatternPart,
+    Sequence,
+    all_types,
+    flat,
+)
 
 
 @dataclass(frozen=True)
-class Family:
+class ShareableSet:
     """Queries of one routing group whose windows are of one kind."""
 
     partition_by: tuple[str, ...]
     window_kind: str
     queries: tuple[Query, ...]
-    patterns: Mapping[str, Part]
+    patterns: Mapping[str, PatternPart]
     types: Mapping[str, str]  #: of labels
 
     @property
@@ -32,7 +39,7 @@ class Family:
         found = {}
         for name, pattern in self.patterns.items():
             parts = flat(pattern)
-            if not any(isinstance(part, Loop) for part in parts):
+            if not any(isinstance(part, KleeneLoop) for part in parts):
                 found[name] = tuple(all_types(parts))
         return found
 
@@ -47,7 +54,7 @@ class Family:
         return {label: of_types.get(type_, 1.0) for label, type_ in self.types.items()}
 
 
-def families(queries: Iterable[Query]) -> list[Family]:
+def shareable_sets(queries: Iterable[Query]) -> list[ShareableSet]:
     """Of queries whose bursts can be shared (the graphlet operator supports them)."""
     found: dict[tuple[tuple[str, ...], str], list[Query]] = {}
     for query in queries:
@@ -55,7 +62,7 @@ def families(queries: Iterable[Query]) -> list[Family]:
     return [_family(*key, members) for key, members in found.items()]
 
 
-def _family(partition_by: tuple[str, ...], window_kind: str, queries: list[Query]) -> Family:
+def _family(partition_by: tuple[str, ...], window_kind: str, queries: list[Query]) -> ShareableSet:
     labels = _Labels()
     patterns = {}
     for query in queries:
@@ -63,7 +70,7 @@ def _family(partition_by: tuple[str, ...], window_kind: str, queries: list[Query
         if pattern is not None:
             patterns[query.name] = pattern
     members = tuple(query for query in queries if query.name in patterns)
-    return Family(partition_by, window_kind, members, patterns, labels.types)
+    return ShareableSet(partition_by, window_kind, members, patterns, labels.types)
 
 
 class _Labels:
@@ -84,7 +91,7 @@ class _Labels:
         return label
 
 
-def _pattern(pattern: s.Pattern, labels: Iterable[str]) -> Part | None:
+def _pattern(pattern: s.Pattern, labels: Iterable[str]) -> PatternPart | None:
     match pattern:
         case s.Event():
             return next(iter(labels))

@@ -15,10 +15,10 @@ from cluster.faults import stream
 from hamlet.job import input_resolver
 from hamlet.job import job_setup as jobs
 from hamlet.job.epoch_report import EpochReport
-from runtime.io.reader import Needs
+from runtime.io.reader import ReadRequest
 from runtime.language.parser import parse
-from runtime.pipeline.bound_workload import Intake
-from runtime.pipeline.checkpoint import Checkpoints
+from runtime.pipeline.bound_workload import BoundWorkload
+from runtime.pipeline.checkpoint import CheckpointStore
 from runtime.pipeline.settings import Settings
 from runtime.types.schema import Schema
 from spark_ingest import session
@@ -106,7 +106,7 @@ class Jobs:
         actors: int = 2,
         stopping: Callable[[], bool] = lambda: False,
         wrap: Callable[[EpochSink], EpochSink] = lambda sink: sink,
-    ) -> jobs.Outcome:
+    ) -> jobs.JobOutcome:
         queries = parse(workload, "faults.sase")
         rows = sum(content.num_rows for content in self.tables)
         until = time.monotonic() + LIMIT_S
@@ -115,12 +115,12 @@ class Jobs:
             assert time.monotonic() < until, seen.troubles
             return seen.rows >= rows or stopping()
 
-        def sink(checkpoints: Checkpoints, intake: Intake) -> EpochSink:
+        def sink(checkpoints: CheckpointStore, intake: BoundWorkload) -> EpochSink:
             names = [query.name for query in intake.workload]
             staging = Staging(checkpoints.folder)
             return wrap(PartsSink(self.output, "parquet", staging, names))
 
-        needs = Needs("time", "type", queries.uses, Schema({}))
+        needs = ReadRequest("time", "type", queries.uses, Schema({}))
         asked = input_resolver.InputOptions(str(self.input), needs, follow=True, unit="ms")
         with (
             patch.object(jobs, "start_cluster", lambda *_: self.cluster),

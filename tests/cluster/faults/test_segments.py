@@ -6,12 +6,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cluster.faults import stream
-from runtime.io.reader import Needs
+from runtime.io.reader import ReadRequest
 from runtime.types.schema import Schema
 from spark_ingest.sources.segments import SegmentSource
 
 COUNT = 4
-NEEDS = Needs("time", "type", frozenset({"driver"}), Schema({}))
+NEEDS = ReadRequest("time", "type", frozenset({"driver"}), Schema({}))
 
 
 class Feed:

@@ -6,7 +6,7 @@ import pyarrow as pa
 from confluent_kafka import Producer
 from pyspark.sql.functions import spark_partition_id
 
-from runtime.io.reader import Needs
+from runtime.io.reader import ReadRequest
 from spark_ingest.kafka.address import parse_address
 from spark_ingest.sources.kafka import KafkaSource
 
@@ -27,7 +27,7 @@ def send(broker, topic, records, partition=0):
 
 
 def source(spark, broker, topic, **given):
-    needs = Needs(**given.pop("needs", {}))
+    needs = ReadRequest(**given.pop("needs", {}))
     address = parse_address(f"kafka://{given.pop('servers', broker.address)}/{topic}")
     return KafkaSource(spark, address, needs, **given)
 

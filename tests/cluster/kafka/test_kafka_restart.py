@@ -8,7 +8,7 @@ import pytest
 
 from cluster.kafka.records import everything, send, source
 from cluster.kafka.test_kafka_sink import committed
-from runtime.pipeline.blob_store import Folder
+from runtime.pipeline.blob_store import BlobStore
 from spark_ingest.kafka.address import parse_address
 from spark_ingest.sinks.kafka import KafkaSink
 from spark_ingest.sinks.staging import Staging
@@ -43,7 +43,7 @@ def test_source_and_sink_outlast_it(spark, own_broker, topic, tmp_path):
     read = source(spark, own_broker, topic, bounded=False, say=said.append)
     wanted = read.next(read.first(), 4000)
     results = parse_address(f"kafka://{own_broker.address}/{topic}-results")
-    sink = KafkaSink(results, "job", Staging(Folder(str(tmp_path / "job"))), say=said.append)
+    sink = KafkaSink(results, "job", Staging(BlobStore(str(tmp_path / "job"))), say=said.append)
     sink.recover(-1)
     sink.stage(0, {"q": pa.table({"n": [1]})})
 

@@ -11,7 +11,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 
 from runtime.errors import HamletError
-from runtime.pipeline.blob_store import Folder
+from runtime.pipeline.blob_store import BlobStore
 from spark_ingest.kafka.address import parse_address
 from spark_ingest.kafka.options import KafkaOptions
 from spark_ingest.kafka.topic_metadata import TopicMetadata
@@ -96,7 +96,7 @@ def sink(broker, topic, tmp_path):
 
     def make(job="job", **given):
         address = parse_address(f"kafka://{given.pop('servers', broker.address)}/{topic}")
-        made.append(KafkaSink(address, job, Staging(Folder(str(tmp_path / job))), **given))
+        made.append(KafkaSink(address, job, Staging(BlobStore(str(tmp_path / job))), **given))
         return made[-1]
 
     yield make

@@ -13,7 +13,7 @@ from confluent_kafka.admin import NewPartitions
 
 from cluster.kafka.records import blocks, everything, send, source
 from runtime.errors import InputError
-from runtime.types.attribute_kinds import Kind
+from runtime.types.attribute_kinds import AttributeKind
 from runtime.types.schema import Schema
 
 COLUMNS = ["time", "type", "n"]
@@ -112,7 +112,11 @@ def test_fields_of_kafka_are_attributes(spark, broker, topic):
     headers = [("region", b"north"), ("region", b"south"), ("other", None)]
     record = {"value": {"n": 1}, "key": "k", "timestamp": 1_700_000_000_123, "headers": headers}
     send(broker, topic, [{**record}, {"value": {"n": 2}, "timestamp": 5}], 1)
-    uses = {"n": Kind.NUMBER, "header_other": Kind.ANY, "kafka_key": Kind.TEXT}
+    uses = {
+        "n": AttributeKind.NUMBER,
+        "header_other": AttributeKind.ANY,
+        "kafka_key": AttributeKind.TEXT,
+    }
     needs = {"time_column": "kafka_timestamp", "type_column": "header_region", "uses": uses}
     read = source(spark, broker, topic, needs=needs)
     columns = [
@@ -161,7 +165,7 @@ def test_bad_rows_have_the_reasons_of_files_and_their_offsets(spark, broker, top
         event(9),
     ]
     send(broker, topic, values)
-    needs = {"uses": {"n": Kind.NUMBER}}
+    needs = {"uses": {"n": AttributeKind.NUMBER}}
     rows, dead, _ = everything(source(spark, broker, topic, needs=needs), COLUMNS)
     assert [row[1:] for row in rows] == [(0, 0, "B", 0), (2, 2, "A", 2), (9, 9, "B", 9)]
     assert {each["source"] for each in dead} == {f"{topic}/0"}
@@ -190,7 +194,7 @@ def test_a_declared_schema_needs_no_records(spark, broker, topic):
 
 def test_an_empty_topic_that_ends_has_columns_and_no_rows(spark, broker, topic):
     broker.create(topic)
-    read = source(spark, broker, topic, needs={"uses": {"n": Kind.NUMBER}})
+    read = source(spark, broker, topic, needs={"uses": {"n": AttributeKind.NUMBER}})
     assert everything(read, COLUMNS)[:2] == ([], [])
 
 

@@ -16,7 +16,7 @@ from cluster.faults import processes
 from cluster.monitoring import job as jobs
 from cluster.monitoring import rides
 from cluster.monitoring.job import Job
-from runtime.pipeline.manifest import Counts
+from runtime.pipeline.manifest import RunCounts
 from tools.prometheus import NotToBeHad, Prometheus, programs
 
 #: `rate` looks back for so long; Grafana has it from the interval of scrapes.
@@ -53,7 +53,7 @@ class Watched:
 
     prometheus: Prometheus
     job: Job
-    counts: Counts
+    counts: RunCounts
     start: float
     end: float
 

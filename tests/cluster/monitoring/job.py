@@ -18,11 +18,11 @@ from cluster.faults.stream import written
 from hamlet.job import input_resolver
 from hamlet.job import job_setup as jobs
 from hamlet.job.epoch_report import EpochReport
-from runtime.io.reader import Needs
+from runtime.io.reader import ReadRequest
 from runtime.language.parser import parse
-from runtime.pipeline.bound_workload import Intake
-from runtime.pipeline.checkpoint import Checkpoints
-from runtime.pipeline.manifest import Counts
+from runtime.pipeline.bound_workload import BoundWorkload
+from runtime.pipeline.checkpoint import CheckpointStore
+from runtime.pipeline.manifest import RunCounts
 from runtime.pipeline.settings import Settings
 from runtime.types.schema import Schema
 from spark_ingest import session
@@ -48,7 +48,7 @@ class Job:
     url: str = ""
     told: list[EpochReport] = field(default_factory=list)
     troubles: list[str] = field(default_factory=list)
-    outcome: jobs.Outcome | None = None
+    outcome: jobs.JobOutcome | None = None
     scraped: str = ""  #: all metrics, when all was done
     _failed: BaseException | None = None
 
@@ -63,12 +63,12 @@ class Job:
     def start(self) -> None:
         self._thread.start()
 
-    def stop(self) -> Counts:
+    def stop(self) -> RunCounts:
         """After the epochs under way."""
         self._stop.set()
         return self.end()
 
-    def end(self) -> Counts:
+    def end(self) -> RunCounts:
         self._thread.join(LIMIT_S)
         if self._failed is not None:
             raise self._failed
@@ -112,9 +112,9 @@ class Job:
         except BaseException as error:
             self._failed = error
 
-    def _ran(self) -> jobs.Outcome:
+    def _ran(self) -> jobs.JobOutcome:
         queries = parse(self.workload, f"{self.name}.sase")
-        needs = Needs("time", "type", queries.uses, Schema({}))
+        needs = ReadRequest("time", "type", queries.uses, Schema({}))
         asked = input_resolver.InputOptions(str(self.input), needs, follow=self.follow, unit="ms")
         return jobs.run(
             queries,
@@ -132,11 +132,11 @@ class Job:
             self._done,
         )
 
-    def _sink(self, checkpoints: Checkpoints, intake: Intake) -> EpochSink:
+    def _sink(self, checkpoints: CheckpointStore, intake: BoundWorkload) -> EpochSink:
         names = [query.name for query in intake.workload]
         return PartsSink(self.output, "parquet", Staging(checkpoints.folder), names)
 
-    def _done(self, outcome: jobs.Outcome) -> None:
+    def _done(self, outcome: jobs.JobOutcome) -> None:
         """The hub hears of the last epoch a moment later."""
         self.wait(lambda: values(scrape(self.url))["hamlet_epochs_total"] == len(self.told))
         self.scraped = scrape(self.url)
@@ -177,7 +177,7 @@ def by(text: str, name: str, label: str) -> dict[str, float]:
     }
 
 
-def assert_agrees(job: Job, counts: Counts) -> None:
+def assert_agrees(job: Job, counts: RunCounts) -> None:
     """What was scraped last is what was counted and what was written."""
     text = job.scraped
     assert_counted(text, counts)
@@ -188,7 +188,7 @@ def assert_agrees(job: Job, counts: Counts) -> None:
     assert set(by(text, "hamlet_build_info", "hamlet_job")) == {job.name}
 
 
-def assert_counted(text: str, counts: Counts) -> None:
+def assert_counted(text: str, counts: RunCounts) -> None:
     totals = values(text)
     assert totals["hamlet_rows_total"] == counts.rows
     assert totals["hamlet_events_total"] == counts.events

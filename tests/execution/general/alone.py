@@ -11,11 +11,11 @@ from execution.pieces import FOREVER, pieces
 from runtime.execution.batch import Batch
 from runtime.execution.operator import ALL_QUERIES
 from runtime.execution.operators.general.operator import GeneralOperator
-from runtime.execution.partition_index import Keys
+from runtime.execution.partition_index import PartitionIndex
 from runtime.execution.result_writer import FloatWriter
 from runtime.execution.text_dictionary import TextDictionary
 from runtime.execution.type_dictionary import TypeDictionary
-from runtime.execution.window_partials import Block, merge
+from runtime.execution.window_partials import PartialAggregates, merge
 from runtime.language.query import Query
 from runtime.pipeline.engine import Engine
 from runtime.types.columns import times_of
@@ -26,13 +26,13 @@ class Alone:
 
     def __init__(self, query: Query, types: dict[str, pa.DataType], ties: str) -> None:
         self.query, self.types, self.ties = query, types, ties
-        self.keys = Keys({name: types[name] for name in query.partition_by})
+        self.keys = PartitionIndex({name: types[name] for name in query.partition_by})
         self.codes, self.texts = TypeDictionary(), TextDictionary()
         self.run = self.new_run()
         self.places = [query.partition_by.index(name) for name in query.group_by]
         self.arrivals = 0
         self.turns: list[int] = []
-        self.blocks: list[Block] = []
+        self.blocks: list[PartialAggregates] = []
 
     def new_run(self, since: int | None = None) -> GeneralOperator:
         return GeneralOperator(self.query, self.types, self.codes, self.texts, since)
@@ -63,7 +63,7 @@ class Alone:
         slots = turned(np.arange(len(saved["slots"])), self.keys.capacity)
         self.run.load(ALL_QUERIES, saved, slots)
 
-    def merged(self) -> Block | None:
+    def merged(self) -> PartialAggregates | None:
         folds = [lane.fold for lane in self.query.lanes]
         return merge(self.blocks, folds) if self.blocks else None
 

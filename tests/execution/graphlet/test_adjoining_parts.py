@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from execution.graphlet.sequences import cut, results, stream, workload
-from runtime.plan.sharing_plan import Plan, SharedPart
+from runtime.plan.sharing_plan import SharedPart, SharingPlan
 
 
 def shared(run: str, names: list[str], text: str) -> SharedPart:
@@ -22,7 +22,7 @@ def test_equals_the_exact_engine(seed: int) -> None:
     runs = cut(random)
     text, found = workload(random, runs)
     table = stream(random)
-    plan = Plan(shared=tuple(shared(run, names, text) for run, names in found.items()))
+    plan = SharingPlan(shared=tuple(shared(run, names, text) for run, names in found.items()))
     wanted = results(text, table, numeric="exact")
     got = results(text, table, plan=plan, kernels="general")
     assert got.keys() == wanted.keys()

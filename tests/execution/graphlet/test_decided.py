@@ -30,7 +30,7 @@ def stream(bursts: int, values: list[float]) -> pa.Table:
 def decided(table: pa.Table, policy: Policy, **options: str):
     engine = Engine(WORKLOAD, time_unit="ms", **options)
     engine.bind(table.schema)
-    engine.adopt(policy)
+    engine.set_policy(policy)
     engine.process(table)
     engine.finish()
     (group,) = engine.decisions()
@@ -81,7 +81,7 @@ def test_policies_take_turns():
     engine = Engine(WORKLOAD, time_unit="ms")
     engine.bind(table.schema)
     for start, policy in ((0, CHEAP), (60, DEAR), (90, CHEAP)):
-        engine.adopt(policy)
+        engine.set_policy(policy)
         piece = table.slice(start, {0: 60, 60: 30, 90: 30}[start])
         engine.process(piece)
         engine.advance(int(piece["time"][-1].as_py()) * 1_000 + 1)

@@ -16,9 +16,9 @@ from oracle.random_groups import MOST_EVENTS, groups
 from runtime.errors import HamletError
 from runtime.language.query import Query
 from runtime.pipeline.engine import Engine
-from runtime.plan.operators.graphlet.shared_subpattern import Part
+from runtime.plan.operators.graphlet.shared_subpattern import SharedSubpattern
 from runtime.plan.policy import Policy
-from runtime.plan.sharing_plan import Plan, SharedPart
+from runtime.plan.sharing_plan import SharedPart, SharingPlan
 
 RELAXED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 CUTS = st.lists(st.integers(0, MOST_EVENTS), max_size=6).map(tuple)
@@ -37,7 +37,7 @@ def shareable(queries: list[Query], transitions: tuple[tuple[str, str], ...]) ->
     for query in queries:
         names = tuple(each.name for each in (*found, query))
         try:
-            Part.of(SharedPart(names, transitions), [*found, query])
+            SharedSubpattern.of(SharedPart(names, transitions), [*found, query])
         except HamletError:
             continue
         alike = {each.window.counted for each in (*found, query)}
@@ -46,16 +46,16 @@ def shareable(queries: list[Query], transitions: tuple[tuple[str, str], ...]) ->
     return [query.name for query in found]
 
 
-def plan_of(case: Case) -> Plan | None:
+def plan_of(case: Case) -> SharingPlan | None:
     queries = list(parsed(case.text))
     for transitions in TRANSITIONS:
         names = shareable(queries, transitions)
         if len(names) > 1:
-            return Plan(shared=(SharedPart(tuple(names), transitions),))
+            return SharingPlan(shared=(SharedPart(tuple(names), transitions),))
     return None
 
 
-def planned(case: Case, cuts: tuple[int, ...], plan: Plan, sharing: str, changing: bool):
+def planned(case: Case, cuts: tuple[int, ...], plan: SharingPlan, sharing: str, changing: bool):
     options = settings_of(case, {"numeric": "float", "sharing": sharing})
     engine = Engine(parsed(case.text), plan=plan, **options)
     table, tables = in_order(case), Tables()
@@ -66,7 +66,7 @@ def planned(case: Case, cuts: tuple[int, ...], plan: Plan, sharing: str, changin
         if piece.num_rows:
             tables.collect(engine.advance(piece["time"][-1].as_py()))
         if changing:
-            engine.follow((Plan(), plan)[cut % 2])
+            engine.set_plan((SharingPlan(), plan)[cut % 2])
         elif cut < len(cuts):
             before, engine = engine, Engine(engine.workload, plan=plan, **options)
             engine.restore(before.checkpoint())
@@ -94,7 +94,7 @@ PATTERN SEQ(A, SEQ(P, T)+, C) WITHIN 30 s SLIDE 10 s
 QUERY b RETURN COUNT(*), AVG(P.x), COUNT(T) PATTERN SEQ(B, SEQ(P, T)+) WITHIN 20 s
 QUERY c RETURN COUNT(*), SUM(C.x) PATTERN SEQ(SEQ(P, T)+, C) WITHIN 30 s SLIDE 10 s
 """
-PLAN = Plan(shared=(SharedPart(("a", "b", "c"), (("P", "T"), ("T", "P")), ("P",)),))
+PLAN = SharingPlan(shared=(SharedPart(("a", "b", "c"), (("P", "T"), ("T", "P")), ("P",)),))
 
 
 @pytest.mark.parametrize("events", [900, 20_000])
@@ -181,21 +181,21 @@ REFUSED = {
 def test_wrong_plans(name: str) -> None:
     data, words = REFUSED[name]
     with pytest.raises(HamletError) as caught:
-        Engine(LONG, plan=Plan.read(data), time_unit="ms")
+        Engine(LONG, plan=SharingPlan.read(data), time_unit="ms")
     assert words in f"{caught.value} {caught.value.hint or ''}"
 
 
 def test_values_made_by_hand_are_checked():
     """Lists will do; what is no plan or policy is refused in words."""
     part = SharedPart(["a", "b"], [["P", "T"], ["T", "P"]])
-    engine = Engine(LONG, plan=Plan(shared=[part]), time_unit="ms")
+    engine = Engine(LONG, plan=SharingPlan(shared=[part]), time_unit="ms")
     for wrong in (None, {"shared": []}):
         with pytest.raises(HamletError, match="must be a Plan"):
-            engine.follow(wrong)
+            engine.set_plan(wrong)
         with pytest.raises(HamletError, match="a Policy is adopted"):
-            engine.adopt(wrong)
+            engine.set_policy(wrong)
     for fields in ({"scan": float("nan")}, {"scan": -5}, {"scan": "x"}, {"version": 2**70}):
         with pytest.raises(HamletError, match=r"of the policy|policy.s version"):
             Policy(**fields)
     with pytest.raises(HamletError, match="must be one of"):
-        Plan(windows="foo")
+        SharingPlan(windows="foo")

@@ -12,7 +12,7 @@ from execution.graphlet.sequences import results
 from runtime.execution.operators.graphlet import batch_order
 from runtime.language.parser import parse
 from runtime.pipeline.engine import Engine
-from runtime.plan.sharing_plan import Plan
+from runtime.plan.sharing_plan import SharingPlan
 
 TYPES = "ABCDEFGH"
 KLEENE = ("{}+", "(SEQ({}, {}))+", "(SEQ({}, {}+))+", "(SEQ({}, (SEQ({}, {}))+))+")
@@ -75,8 +75,8 @@ def stream(random: Random, events: int = 250) -> pa.Table:
     )
 
 
-def one_group(text: str) -> Plan:
-    return Plan(groups=(tuple(query.name for query in parse(text)),))
+def one_group(text: str) -> SharingPlan:
+    return SharingPlan(groups=(tuple(query.name for query in parse(text)),))
 
 
 def assert_same(found: dict, wanted: dict) -> None:
@@ -108,7 +108,7 @@ def test_by_partitions_and_with_plans_that_change(seed: int, monkeypatch) -> Non
     monkeypatch.setattr(batch_order, "SMALL_ROW", 0)
     random = Random(1_000 + seed)
     text, table = workload(random, counted=False), stream(random)
-    together, apart = one_group(text), Plan(groups=tuple((q.name,) for q in parse(text)))
+    together, apart = one_group(text), SharingPlan(groups=tuple((q.name,) for q in parse(text)))
     options = {"time_unit": "ms", "numeric": "float", "kernels": "general"}
     engine = Engine(text, plan=together, **options)
     found: dict[str, list[dict]] = {}
@@ -121,7 +121,7 @@ def test_by_partitions_and_with_plans_that_change(seed: int, monkeypatch) -> Non
     for n, (start, stop) in enumerate(zip([0, *cuts], [*cuts, table.num_rows], strict=True)):
         keep(engine.process(table.slice(start, stop - start)))
         if n % 2:
-            engine.follow(apart if n == 1 else together)
+            engine.set_plan(apart if n == 1 else together)
         else:
             saved, engine = engine.checkpoint(), Engine(text, plan=together, **options)
             engine.restore(saved)
@@ -155,7 +155,7 @@ def test_numbers_that_become_large_within_a_step(starts: int, scale: float) -> N
         }
     )
     found = results(BIG, table, plan=one_group(BIG), numeric="float", kernels="general")
-    alone = Plan(groups=(("q1",), ("q2",), ("q3",), ("q4",)))
+    alone = SharingPlan(groups=(("q1",), ("q2",), ("q3",), ("q4",)))
     assert_same(found, results(BIG, table, plan=alone, numeric="float", kernels="general"))
     wanted = results(BIG, table, numeric="exact")
     for name in wanted:

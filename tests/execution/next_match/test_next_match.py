@@ -40,7 +40,7 @@ from runtime.language.parser import parse
 from runtime.pipeline.engine import Engine, Results, aggregate
 from runtime.plan.operators.declaration import supports
 from runtime.plan.operators.next_match import NEXT_MATCH
-from runtime.plan.sharing_plan import Plan
+from runtime.plan.sharing_plan import SharingPlan
 
 PATTERNS = (
     "A",
@@ -104,7 +104,7 @@ def test_agrees_with_the_general_run(pattern: str, semantics: str, window: str, 
     text = text_of(pattern, semantics, window, where)
     table = stream(900, seed=len(pattern) + len(window))
     quick = Engine(text, ties=ties, time_unit="us")
-    slow = Engine(text, ties=ties, time_unit="us", plan=Plan(granularity={"q": "event"}))
+    slow = Engine(text, ties=ties, time_unit="us", plan=SharingPlan(granularity={"q": "event"}))
     found = results(quick, table, (100, 101, 500))
     assert found.num_rows > 0
     assert found.equals(results(slow, table))
@@ -272,7 +272,7 @@ def test_partitions_come_and_go() -> None:
     quick = Engine(text, time_unit="us", lateness=0)
     cuts = tuple(range(2_000, size, 2_000))
     found = results(quick, table, cuts)
-    slow = Engine(text, time_unit="us", plan=Plan(granularity={"q": "event"}))
+    slow = Engine(text, time_unit="us", plan=SharingPlan(granularity={"q": "event"}))
     assert found.equals(results(slow, table, cuts))
     assert len(run_of(quick)._vectors.slots) < 4_096 < len(table["g"].unique())
 
@@ -280,7 +280,7 @@ def test_partitions_come_and_go() -> None:
 def test_takes_up_what_the_general_run_saved() -> None:
     """As versions before did that had no other run for such queries."""
     text, table = text_of("SEQ(A, B+)", NEXT, "40 us SLIDE 10 us"), stream(400, seed=8)
-    by_event = Plan(granularity={"q": "event"})
+    by_event = SharingPlan(granularity={"q": "event"})
     before = Engine(text, time_unit="us", plan=by_event, lateness=5)
     first = before.process(table.slice(0, 200))
     after = Engine(text, time_unit="us", lateness=5)

@@ -10,11 +10,11 @@ from execution.pieces import FOREVER, pieces
 from runtime.execution.batch import Batch
 from runtime.execution.operator import ALL_QUERIES
 from runtime.execution.operators.range_index.operator import RangeIndexOperator
-from runtime.execution.partition_index import Keys
+from runtime.execution.partition_index import PartitionIndex
 from runtime.execution.result_writer import FloatWriter
 from runtime.execution.text_dictionary import TextDictionary
 from runtime.execution.type_dictionary import TypeDictionary
-from runtime.execution.window_partials import Block, merge
+from runtime.execution.window_partials import PartialAggregates, merge
 from runtime.language.query import Query
 from runtime.pipeline.engine import Engine, aggregate
 from runtime.plan.operators.declaration import PlanContext, supports
@@ -28,10 +28,10 @@ class Together:
     def __init__(self, queries: list[Query], types: dict[str, pa.DataType], **options: Any) -> None:
         self.queries, self.types, self.options = queries, types, options
         attributes = queries[0].partition_by
-        self.keys = Keys({name: types[name] for name in attributes})
+        self.keys = PartitionIndex({name: types[name] for name in attributes})
         self.codes, self.texts = TypeDictionary(), TextDictionary()
         self.run = RangeIndexOperator(queries, types, self.codes, **options)
-        self.blocks: dict[str, list[Block]] = {query.name: [] for query in queries}
+        self.blocks: dict[str, list[PartialAggregates]] = {query.name: [] for query in queries}
         self.arrivals = 0
 
     def process(self, events: pa.RecordBatch, ties: str = "strict") -> None:

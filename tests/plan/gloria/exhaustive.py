@@ -9,15 +9,15 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import pairwise
 
-from runtime.plan.planners.gloria.costs import Costs
-from runtime.plan.planners.gloria.patterns import Kleene, Part, Sequence
+from runtime.plan.planners.gloria.costs import GloriaCosts
+from runtime.plan.planners.gloria.patterns import Kleene, PatternPart, Sequence
 
 Carried = tuple[frozenset[str], str] | None
 Pool = tuple[str, str, tuple[tuple[str, str], ...]]  # source, target, transitions of a loop
 Block = tuple[frozenset[str], str | None, bool]  # queries, snapshots, whether kept
 
 
-def cheapest(queries: Mapping[str, Part], costs: Costs) -> float:
+def cheapest(queries: Mapping[str, PatternPart], costs: GloriaCosts) -> float:
     """The cost of the best plan of all. No type may occur twice in a query."""
     ways = {name: _pools(pattern)[2] for name, pattern in queries.items()}
     order = _ordered(ways)
@@ -49,9 +49,9 @@ def cheapest(queries: Mapping[str, Part], costs: Costs) -> float:
 
 
 def cost_of(
-    queries: Mapping[str, Part],
+    queries: Mapping[str, PatternPart],
     sets: Mapping[tuple[str, str], list[tuple[frozenset[str], str | None]]],
-    costs: Costs,
+    costs: GloriaCosts,
 ) -> float:
     """The cost of one plan, which gives each transition sets of queries with their snapshots."""
     ways = {name: _pools(pattern)[2] for name, pattern in queries.items()}
@@ -73,7 +73,7 @@ def cost_of(
     return total
 
 
-def _cost(block: Block, carried: Mapping[str, Carried], pool: Pool, costs: Costs) -> float:
+def _cost(block: Block, carried: Mapping[str, Carried], pool: Pool, costs: GloriaCosts) -> float:
     members, snapshots, kept = block
     source, target, loop = pool
     k = len(members)
@@ -155,7 +155,7 @@ def _ordered(ways: Mapping[str, list[Pool]]) -> list[Pool]:
     return order
 
 
-def _pools(part: Part) -> tuple[str, str, list[Pool]]:
+def _pools(part: PatternPart) -> tuple[str, str, list[Pool]]:
     """First type, last type and pools."""
     if isinstance(part, str):
         return part, part, []

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from plan.gloria.exhaustive import cheapest
 from plan.gloria.workloads import small
-from runtime.plan.planners.gloria import Options, PaperCosts, plan
+from runtime.plan.planners.gloria import CandidateOptions, PaperCosts, plan
 
-WAYS = {"principles alone": Options(subsets=0), "with subsets": Options()}
+WAYS = {"principles alone": CandidateOptions(subsets=0), "with subsets": CandidateOptions()}
 
 
 @dataclass(frozen=True)

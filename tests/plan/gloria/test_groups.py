@@ -5,12 +5,12 @@ from random import Random
 import pytest
 
 from runtime.plan.planners.gloria import groups
-from runtime.plan.planners.gloria.chains import Chain, chains
+from runtime.plan.planners.gloria.chains import TypeChain, chains
 from runtime.plan.planners.gloria.groups import components, cut, order
 from runtime.plan.planners.gloria.patterns import seq
 
 
-def drawn(seed: int) -> list[Chain]:
+def drawn(seed: int) -> list[TypeChain]:
     random = Random(seed)
     names = "ABCDEFGH"[: random.randint(4, 8)]
     queries = {f"q{i}": seq(*random.sample(names, random.randint(3, 4))) for i in range(30)}

@@ -8,11 +8,19 @@ import pytest
 from plan.gloria.exhaustive import cheapest, cost_of
 from plan.gloria.gaps import measure
 from plan.gloria.workloads import large, small
-from runtime.plan.planners.gloria import GloriaPlan, Options, PaperCosts, Part, plan, plus, seq
+from runtime.plan.planners.gloria import (
+    CandidateOptions,
+    GloriaPlan,
+    PaperCosts,
+    PatternPart,
+    plan,
+    plus,
+    seq,
+)
 from runtime.plan.planners.gloria.patterns import flat, pools
 
-PAPER = Options(subsets=0)
-XYZ: dict[str, Part] = {
+PAPER = CandidateOptions(subsets=0)
+XYZ: dict[str, PatternPart] = {
     "q1": seq(*"XABC"),
     "q2": seq(*"XABC"),
     "q3": seq(*"YABC"),
@@ -33,7 +41,7 @@ def blocks(made: GloriaPlan) -> dict[tuple[str, str], list[tuple[frozenset[str],
     }
 
 
-def assert_covers(made: GloriaPlan, queries: Mapping[str, Part]) -> None:
+def assert_covers(made: GloriaPlan, queries: Mapping[str, PatternPart]) -> None:
     """Every transition of every query is in one set, also one that a query has in two places."""
     found = Counter(
         ((t.source, t.target), name) for t in made.transitions for s in t.sets for name in s.queries
@@ -74,7 +82,12 @@ def test_a_plan_covers_every_transition_once_and_costs_what_it_says(
     seed: int, kleene: bool
 ) -> None:
     queries, rates = small(seed, kleene)
-    for options in (PAPER, Options(), Options(prune=False), Options(subsets=1, limit=1)):
+    for options in (
+        PAPER,
+        CandidateOptions(),
+        CandidateOptions(prune=False),
+        CandidateOptions(subsets=1, limit=1),
+    ):
         made = plan(queries, rates, options=options)
         assert_covers(made, queries)
         assert made.cost == pytest.approx(cost_of(queries, blocks(made), PaperCosts(rates)))
@@ -85,7 +98,7 @@ def test_a_plan_covers_every_transition_once_and_costs_what_it_says(
 
 def test_a_nested_loop_is_shared_as_a_whole() -> None:
     nest = plus("C", plus("A", "B"), "D")
-    queries: dict[str, Part] = {f"q{i}": seq(nest, end) for i, end in enumerate("EFGH")}
+    queries: dict[str, PatternPart] = {f"q{i}": seq(nest, end) for i, end in enumerate("EFGH")}
     rates = {"A": 5.0, "B": 10.0, "C": 12.0, "D": 4.0, **dict.fromkeys("EFGH", 3.0)}
     made = plan(queries, rates)
     assert_covers(made, queries)
@@ -95,7 +108,11 @@ def test_a_nested_loop_is_shared_as_a_whole() -> None:
 
 
 def test_a_loop_is_shared_only_by_those_that_have_all_of_it() -> None:
-    queries: dict[str, Part] = {"q1": plus("A", "B"), "q2": seq("A", "B"), "q3": seq("A", "B")}
+    queries: dict[str, PatternPart] = {
+        "q1": plus("A", "B"),
+        "q2": seq("A", "B"),
+        "q3": seq("A", "B"),
+    }
     made = plan(queries, {"A": 5.0, "B": 100.0})
     assert_covers(made, queries)
     assert shared(made, "B", "A") == {("q1",): None}
@@ -105,7 +122,7 @@ def test_a_loop_is_shared_only_by_those_that_have_all_of_it() -> None:
 def test_a_loop_goes_on_with_rare_snapshots_from_before_it() -> None:
     """Figure 4: C is rare, and is enough for the loop; the path principle alone would not."""
     loop = plus("A", "B")
-    queries: dict[str, Part] = {"q1": seq("C", loop, "D"), "q2": seq("C", loop)}
+    queries: dict[str, PatternPart] = {"q1": seq("C", loop, "D"), "q2": seq("C", loop)}
     rates = {"C": 1.0, "A": 20.0, "B": 20.0, "D": 5.0}
     made = plan(queries, rates)
     assert shared(made, "B", "A") == {("q1", "q2"): "C"}
@@ -113,7 +130,7 @@ def test_a_loop_goes_on_with_rare_snapshots_from_before_it() -> None:
 
 
 def test_several_ends() -> None:
-    queries: dict[str, Part] = {f"q{i}": seq(*"ABC", end) for i, end in enumerate("DEFG")}
+    queries: dict[str, PatternPart] = {f"q{i}": seq(*"ABC", end) for i, end in enumerate("DEFG")}
     queries["short"] = seq(*"AB")
     rates = {"A": 2.0, "B": 30.0, "C": 30.0, **dict.fromkeys("DEFG", 10.0)}
     made = plan(queries, rates)
@@ -123,7 +140,7 @@ def test_several_ends() -> None:
 
 
 def test_queries_of_opposite_order_have_nothing_to_share() -> None:
-    queries: dict[str, Part] = {"q1": seq(*"AB"), "q2": seq(*"BA"), "q3": seq(*"AB")}
+    queries: dict[str, PatternPart] = {"q1": seq(*"AB"), "q2": seq(*"BA"), "q3": seq(*"AB")}
     made = plan(queries, {"A": 1.0, "B": 50.0})
     assert_covers(made, queries)
     assert shared(made, "A", "B") in ({("q1", "q3"): "A"}, {("q1", "q3"): None})
@@ -132,7 +149,7 @@ def test_queries_of_opposite_order_have_nothing_to_share() -> None:
 
 
 def test_transitions_in_a_circle_are_cut_into_groups() -> None:
-    ring: dict[str, Part] = {f"q{i}": seq(*("ABCD" * 2)[i : i + 3]) for i in range(4)}
+    ring: dict[str, PatternPart] = {f"q{i}": seq(*("ABCD" * 2)[i : i + 3]) for i in range(4)}
     queries = ring | {f"{name}'": pattern for name, pattern in ring.items()}
     made = plan(queries, dict.fromkeys("ABCD", 9.0))
     assert_covers(made, queries)
@@ -142,7 +159,7 @@ def test_transitions_in_a_circle_are_cut_into_groups() -> None:
 
 
 def test_many_contradicting_orders_are_covered() -> None:
-    ring: dict[str, Part] = {}
+    ring: dict[str, PatternPart] = {}
     for i in range(60):
         types = [f"T{(i * 7 + j * (1 + i % 5)) % 31}" for j in range(6)]
         ring[f"q{i}"] = seq(*types)
@@ -151,7 +168,7 @@ def test_many_contradicting_orders_are_covered() -> None:
 
 
 def test_a_type_that_occurs_twice_is_not_shared_and_the_rest_is() -> None:
-    queries: dict[str, Part] = {
+    queries: dict[str, PatternPart] = {
         "twice": seq(*"ABCDEA"),
         "loop": seq("A", plus("A", "B"), *"CDE"),
         "plain": seq(*"BCDE"),
@@ -189,7 +206,7 @@ def test_equal_queries_are_planned_as_one() -> None:
 
 def test_the_kept_graph_is_bounded_by_its_pools() -> None:
     queries, rates = large(120, seed=3, kleene=7)
-    options = Options()
+    options = CandidateOptions()
     made = plan(queries, rates, options=options)
     assert_covers(made, queries)
     steps = {pool for pattern in queries.values() for pool in pools(flat(pattern))}

@@ -2,9 +2,9 @@
 
 from random import Random
 
-from runtime.plan.planners.gloria.patterns import Kleene, Part, Sequence
+from runtime.plan.planners.gloria.patterns import Kleene, PatternPart, Sequence
 
-Workload = tuple[dict[str, Part], dict[str, float]]
+Workload = tuple[dict[str, PatternPart], dict[str, float]]
 
 
 def small(seed: int, kleene: bool) -> Workload:
@@ -13,7 +13,7 @@ def small(seed: int, kleene: bool) -> Workload:
     random = Random(seed)
     types = "ABCDEFG"
     loop = _loop(random, types) if kleene else None
-    queries: dict[str, Part] = {}
+    queries: dict[str, PatternPart] = {}
     for i in range(random.randint(3, 4 if kleene else 5)):
         queries[f"q{i}"] = _query(random, types, loop if random.random() < 0.8 else None)
     return queries, {type_: float(random.randint(1, 20)) for type_ in types}
@@ -23,17 +23,17 @@ def _loop(random: Random, types: str) -> tuple[int, int, Kleene]:
     """Where it is in the order of types, and the loop; half of those of three types are nested."""
     size = random.randint(1, 3)
     at = random.randint(0, 3)
-    parts: tuple[Part, ...] = tuple(types[at : at + size])
+    parts: tuple[PatternPart, ...] = tuple(types[at : at + size])
     if size == 3 and random.random() < 0.5:
         parts = (parts[0], Kleene(Sequence(parts[1:])))
     return at, size, Kleene(Sequence(parts))
 
 
-def _query(random: Random, types: str, loop: tuple[int, int, Kleene] | None) -> Part:
+def _query(random: Random, types: str, loop: tuple[int, int, Kleene] | None) -> PatternPart:
     """A few types of the beginning, then a run of the order, which may end early."""
     while True:
         skipped = random.randint(0, 3)
-        parts: list[Part] = []
+        parts: list[PatternPart] = []
         i = 0
         while i < len(types):
             if loop is not None and i == loop[0]:
@@ -54,7 +54,7 @@ def large(queries: int, seed: int, length: int = 10, types: int = 40, kleene: in
     random = Random(seed)
     names = [f"T{i}" for i in range(types)]
     loops = [Kleene(Sequence((a, Kleene(Sequence((b, c)))))) for a, b, c in _threes(names)]
-    found: dict[str, Part] = {}
+    found: dict[str, PatternPart] = {}
     for i in range(queries):
         if kleene and i % kleene == 0:
             at = random.randrange(len(loops) // 4, len(loops) // 2)

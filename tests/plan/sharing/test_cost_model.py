@@ -11,7 +11,7 @@ from runtime.pipeline.engine import Engine
 from runtime.plan import cost_model
 from runtime.plan.cost_model import Samples
 from runtime.plan.policy import Policy
-from runtime.plan.sharing_plan import Plan
+from runtime.plan.sharing_plan import SharingPlan
 
 QUERIES = 8
 WORKLOAD = "\n".join(
@@ -37,9 +37,9 @@ def stream(bursts: int, values: list[float]) -> pa.Table:
 
 def run(policy: Policy, values: list[float], window: str = "1000 s", bursts: int = 1_100) -> Engine:
     table = stream(bursts, values)
-    engine = Engine(workload(window), time_unit="ms", plan=Plan(windows="vectors"))
+    engine = Engine(workload(window), time_unit="ms", plan=SharingPlan(windows="vectors"))
     engine.bind(table.schema)
-    engine.adopt(policy)
+    engine.set_policy(policy)
     engine.process(table)
     engine.advance(int(table["time"][-1].as_py()) * 1_000)
     return engine
@@ -125,7 +125,9 @@ def test_vectors_of_windows_are_counted() -> None:
 
 def test_crossings_are_sampled() -> None:
     table = stream(400, [0.5, 3.5])
-    engine = Engine(workload("40 s SLIDE 100 ms"), time_unit="ms", plan=Plan(windows="panes"))
+    engine = Engine(
+        workload("40 s SLIDE 100 ms"), time_unit="ms", plan=SharingPlan(windows="panes")
+    )
     engine.bind(table.schema)
     engine.process(table)
     engine.advance(int(table["time"][-1].as_py()) * 1_000)

@@ -7,7 +7,7 @@ import pytest
 
 from hamlet import Engine, parse
 from runtime.plan.decision_text import why
-from runtime.plan.decisions import Example
+from runtime.plan.decisions import DecisionExample
 from runtime.plan.policy import Policy
 
 QUERIES = """
@@ -21,9 +21,9 @@ CHEAP = Policy(version=7, scan=50.0, operator=500.0)
 DEAR = Policy(version=8, scan=0.01, operator=0.0, compare=5_000.0, apply=0.0)
 
 
-def decided(policy: Policy, differ: bool) -> list[Example]:
+def decided(policy: Policy, differ: bool) -> list[DecisionExample]:
     engine = Engine(parse(QUERIES), time_unit="s")
-    engine.adopt(policy)
+    engine.set_policy(policy)
     times, types, values = [], [], []
     for burst in range(200):
         for place in range(6):
@@ -70,12 +70,12 @@ def test_terms_of_another_policy_are_not_shown():
 
 
 def test_the_other_way_is_said_to_be_a_trial():
-    example = Example("B", "split", 5, 5, 3, 3, 40.0, 2_049, 100, 7, 3, 2.0, 1)
+    example = DecisionExample("B", "split", 5, 5, 3, 3, 40.0, 2_049, 100, 7, 3, 2.0, 1)
     assert "as one burst in 4,096 is" in " ".join(why(example, []).said)
     example = replace(example, kind="merged", benefit=-40.0)
     assert "as one burst in 16 is" in " ".join(why(example, []).said)
 
 
 def test_where_nobody_chose_nothing_was_weighed_up():
-    example = Example("B", "shared", 5, 5, 3, 3, 0.0, 1, conditions=3)
+    example = DecisionExample("B", "shared", 5, 5, 3, 3, 0.0, 1, conditions=3)
     assert "Nothing was weighed up: shared, as was asked for." in why(example, []).said

@@ -18,7 +18,7 @@ def run(policy: Policy) -> tuple[dict[str, float], int, int]:
     x = [float(n % 9) for n in range(len(types))]
     engine = Engine(WORKLOAD)
     engine.bind(pa.schema([("time", pa.int64()), ("type", pa.string()), ("x", pa.float64())]))
-    engine.adopt(policy)
+    engine.set_policy(policy)
     engine.process(pa.table({"time": range(len(types)), "type": types, "x": x}))
     counts = {name: table["n"][0].as_py() for name, table in engine.finish().items()}
     bursts = [found for group in engine.decisions() for found in group.types if found.type == "B"]
@@ -38,4 +38,4 @@ def test_costly_scans_make_bursts_shared_and_costly_picks_split_them() -> None:
 
 def test_the_exact_engine_takes_no_policy() -> None:
     with pytest.raises(HamletError, match="shares nothing"):
-        Engine(WORKLOAD, numeric="exact").adopt(Policy())
+        Engine(WORKLOAD, numeric="exact").set_policy(Policy())

@@ -1,10 +1,15 @@
 """Which parts are sharable, where they stand, and when they conflict."""
 
 from runtime.plan.planners.sharon.candidates import Candidate, candidates, sharable
-from runtime.plan.planners.sharon.conflicts import Graph, components, conflict_graph, connected
+from runtime.plan.planners.sharon.conflicts import (
+    ConflictGraph,
+    components,
+    conflict_graph,
+    connected,
+)
 
 
-def graph(queries: dict[str, str]) -> Graph:
+def graph(queries: dict[str, str]) -> ConflictGraph:
     covers = sharable(queries)
     return conflict_graph(((each, 1.0) for each in candidates(covers)), covers)
 

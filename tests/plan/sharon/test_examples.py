@@ -12,8 +12,8 @@ from runtime.plan.planners.sharon.candidates import (
     candidates,
     sharable,
 )
-from runtime.plan.planners.sharon.conflicts import Graph, members
-from runtime.plan.planners.sharon.finder import Valid, children, find
+from runtime.plan.planners.sharon.conflicts import ConflictGraph, members
+from runtime.plan.planners.sharon.finder import ValidPlan, children, find
 from runtime.plan.planners.sharon.greedy import guaranteed_weight, gwmin
 from runtime.plan.planners.sharon.options import subsets
 from runtime.plan.planners.sharon.planner import plan
@@ -34,15 +34,15 @@ def never() -> bool:
     return False
 
 
-def named(graph: Graph, vertices: int) -> set[str]:
+def named(graph: ConflictGraph, vertices: int) -> set[str]:
     return {NAMES[candidate.pattern] for candidate in graph.candidates(vertices)}
 
 
-def vertices(graph: Graph, *names: str) -> int:
+def vertices(graph: ConflictGraph, *names: str) -> int:
     return sum(1 << v for v, each in enumerate(graph.vertices) if NAMES[each.pattern] in names)
 
 
-def vertex(graph: Graph, name: str) -> int:
+def vertex(graph: ConflictGraph, name: str) -> int:
     return next(members(vertices(graph, name)))
 
 
@@ -57,7 +57,7 @@ def test_examples_4_and_6_the_graph() -> None:
     assert {NAMES[each.pattern]: graph.weights[v] for v, each in _all(graph)} == WEIGHTS
 
 
-def _all(graph: Graph) -> list[tuple[int, Candidate]]:
+def _all(graph: ConflictGraph) -> list[tuple[int, Candidate]]:
     return list(enumerate(graph.vertices))
 
 
@@ -99,7 +99,7 @@ def test_example_9_what_is_left_to_search() -> None:
 
 def test_example_10_ten_valid_plans_level_by_level() -> None:
     graph = traffic_graph()
-    level = [Valid(0, 0.0, reduce(graph, graph.everything).rest)]
+    level = [ValidPlan(0, 0.0, reduce(graph, graph.everything).rest)]
     levels = []
     while level := [child for parent in level for child in children(graph, parent)]:
         levels.append({frozenset(named(graph, each.plan)) for each in level})

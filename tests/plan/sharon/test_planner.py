@@ -16,8 +16,8 @@ from runtime.plan.planners.sharon.candidates import (
     candidates,
     sharable,
 )
-from runtime.plan.planners.sharon.component import Ending, score
-from runtime.plan.planners.sharon.conflicts import Graph, conflict_graph
+from runtime.plan.planners.sharon.component import ComponentBound, score
+from runtime.plan.planners.sharon.conflicts import ConflictGraph, conflict_graph
 from runtime.plan.planners.sharon.greedy import guaranteed_weight, gwmin
 from runtime.plan.planners.sharon.planner import plan
 from runtime.plan.planners.sharon.reduction import reduce
@@ -32,7 +32,7 @@ def length(pattern: Pattern, queries: Queries) -> float:
 def test_without_time_the_greedy_plan_is_the_answer(seed: int, options: int) -> None:
     queries = random_sequences(Random(seed), 12, (4, 8), "ABCDEFGH")
     made = plan(queries, seconds=0, options=options)
-    assert made.ending is Ending.EXPIRED
+    assert made.ending is ComponentBound.EXPIRED
     assert not made.optimal
     assert made.score >= made.greedy > 0
     assert overlaps(made.chosen, queries) == []
@@ -60,7 +60,7 @@ def test_a_level_that_is_too_wide_ends_the_search(monkeypatch: pytest.MonkeyPatc
     assert full.optimal
     monkeypatch.setattr(finder, "WIDEST", 0)
     made = plan(queries, seconds=inf, options=0)
-    assert made.ending is Ending.EXPIRED
+    assert made.ending is ComponentBound.EXPIRED
     assert full.greedy <= made.score <= full.score
 
 
@@ -78,7 +78,7 @@ def test_plans_of_workloads_of_any_size_have_no_conflict(seed: int) -> None:
 def test_limited_options_are_not_called_optimal() -> None:
     queries = {f"q{i}": "ABCD" for i in range(12)} | {f"r{i}": "CDEF" for i in range(12)}
     made = plan(queries, weight=length, seconds=inf, options=50)
-    assert made.ending is Ending.LIMITED
+    assert made.ending is ComponentBound.LIMITED
     assert made.score == 2 * 11 + 2 * 23 + 2 * 11  # (A, B), (C, D) by all, (E, F)
 
 
@@ -150,7 +150,7 @@ def test_rounding_makes_no_candidate_ridden(vertices: int) -> None:
     clique = tuple(everything & ~(1 << v) for v in range(vertices))
     same = (Candidate(("A", "B"), ("q1", "q2")),) * vertices
     for conflicts in (clique, (0,) * vertices):
-        graph = Graph(same, (0.1,) * vertices, conflicts)
+        graph = ConflictGraph(same, (0.1,) * vertices, conflicts)
         assert reduce(graph, everything).ridden == 0
 
 

@@ -10,7 +10,7 @@ from runtime.plan.planners.sharon.candidates import (
     candidates,
     sharable,
 )
-from runtime.plan.planners.sharon.conflicts import Graph, conflict_graph
+from runtime.plan.planners.sharon.conflicts import ConflictGraph, conflict_graph
 
 TRAFFIC = {
     "q1": ("Oak", "Main", "State"),
@@ -40,7 +40,7 @@ def figure_4(pattern: Pattern, queries: Queries) -> float:
     return WEIGHTS[NAMES[pattern]] if queries == candidate.queries else 0.0
 
 
-def traffic_graph() -> Graph:
+def traffic_graph() -> ConflictGraph:
     covers = sharable(TRAFFIC)
     return conflict_graph(((each, figure_4(*each)) for each in candidates(covers)), covers)
 

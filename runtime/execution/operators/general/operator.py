@@ -42,8 +42,8 @@ from runtime.execution.operators.general.state_table import number_positions
 from runtime.execution.operators.general.tables import AS_TEXT, FOLD, SUM, Ints
 from runtime.execution.text_dictionary import TextDictionary
 from runtime.execution.type_dictionary import TypeDictionary
-from runtime.execution.wide_float_column import Numbers
-from runtime.execution.window_partials import Closed, Extremes, LaneColumn
+from runtime.execution.wide_float_column import WideFloatColumn
+from runtime.execution.window_partials import ClosedWindows, ExtremeColumn, LaneColumn
 from runtime.language.query import Query
 from runtime.plan.operators.operator_node import OperatorNode
 
@@ -78,7 +78,7 @@ class GeneralOperator(Operator):
         while (need := process_events(self._handle, handle_of(self._pools), events, cursor)) != OK:
             self._pools = grown(self._pools, need)
 
-    def close_windows(self, watermark: int) -> list[Closed]:
+    def close_windows(self, watermark: int) -> list[ClosedWindows]:
         """The windows that end at or before the watermark, and those of events that are full."""
         watermark = min(watermark, LATEST)
         if not self._plan.counted:
@@ -135,7 +135,7 @@ class GeneralOperator(Operator):
         needed = self._plan.lane[:, AS_TEXT].any()
         return own(self._texts.ranks, np.int64) if needed else np.zeros(0, np.int64)
 
-    def _take(self, watermark: int) -> list[Closed]:
+    def _take(self, watermark: int) -> list[ClosedWindows]:
         """Output rows up to the watermark; the rest waits."""
         pools = self._pools
         count = int(pools.counters[OUT])
@@ -154,13 +154,13 @@ class GeneralOperator(Operator):
         pools.counters[OUT] = left
         return [closed]
 
-    def _closed(self, out: Ints, numbers: npt.NDArray[np.float64]) -> Closed:
+    def _closed(self, out: Ints, numbers: npt.NDArray[np.float64]) -> ClosedWindows:
         def column(j: int) -> LaneColumn:
             if self._plan.lane[j, FOLD] == SUM:
                 return _as_numbers(numbers[:, 1 + j], out[:, OUT_LANES + j])
-            return Extremes(out[:, OUT_LANES + j].copy(), numbers[:, 1 + j] != 0.0)
+            return ExtremeColumn(out[:, OUT_LANES + j].copy(), numbers[:, 1 + j] != 0.0)
 
-        return Closed(
+        return ClosedWindows(
             query=self.query.name,
             windows=out[:, OUT_WINDOW].copy(),
             slots=out[:, OUT_SLOT].astype(np.int32),
@@ -175,8 +175,8 @@ def start_general(node: OperatorNode, context: OperatorContext) -> GeneralOperat
     return GeneralOperator(query, shared.types, shared.codes, shared.texts, since)
 
 
-def _as_numbers(mantissa: npt.NDArray[np.float64], exponent: Ints) -> Numbers:
-    return Numbers(mantissa.copy(), exponent.astype(np.int32))
+def _as_numbers(mantissa: npt.NDArray[np.float64], exponent: Ints) -> WideFloatColumn:
+    return WideFloatColumn(mantissa.copy(), exponent.astype(np.int32))
 
 
 class _Masks:

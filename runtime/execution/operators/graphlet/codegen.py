@@ -15,7 +15,7 @@ from runtime.execution.operators.graphlet.kernel import record as k
 
 if TYPE_CHECKING:
     from runtime.execution.operators.graphlet.row_layout import RowLayout
-from runtime.plan.operators.graphlet.layout import Entry
+from runtime.plan.operators.graphlet.layout import StateEntry
 
 FEW_TYPES = 8
 
@@ -126,14 +126,14 @@ def _apply_agreed(layout: RowLayout) -> Iterator[str]:
                 yield from _Burst(layout, number, entry).lines()
 
 
-def _entries(layout: RowLayout, type_: str) -> Iterator[tuple[int, Entry]]:
+def _entries(layout: RowLayout, type_: str) -> Iterator[tuple[int, StateEntry]]:
     return ((n, entry) for n, entry in enumerate(layout.entries) if entry.type == type_)
 
 
 class _Operator(ABC):
     """The code that applies an operator to the states of one entry."""
 
-    def __init__(self, layout: RowLayout, number: int, entry: Entry) -> None:
+    def __init__(self, layout: RowLayout, number: int, entry: StateEntry) -> None:
         form = layout.forms[entry.form]
         self._layout = layout
         self._number = number

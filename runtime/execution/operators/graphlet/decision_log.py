@@ -9,7 +9,7 @@ import numpy as np
 from runtime.execution.column import Ints
 from runtime.execution.operators.graphlet.kernel import record as k
 from runtime.plan.cost_model import Samples
-from runtime.plan.decisions import KINDS, Example, Timed, TypeDecisions
+from runtime.plan.decisions import KINDS, BurstTiming, DecisionExample, TypeDecisions
 
 
 def by_type(types: list[str], counted: Ints) -> Iterator[TypeDecisions]:
@@ -26,15 +26,15 @@ def by_type(types: list[str], counted: Ints) -> Iterator[TypeDecisions]:
                 events=int(row[k.D_EVENTS]),
                 snapshots=int(row[k.D_SNAPSHOTS]),
                 benefit=_double(row[k.D_BENEFIT]),
-                time_shared=Timed(int(row[k.D_SHARED]), int(row[k.D_SHARED_NS])),
-                time_split=Timed(int(row[k.D_SPLIT]), int(row[k.D_SPLIT_NS])),
+                time_shared=BurstTiming(int(row[k.D_SHARED]), int(row[k.D_SHARED_NS])),
+                time_split=BurstTiming(int(row[k.D_SPLIT]), int(row[k.D_SPLIT_NS])),
             )
 
 
-def examples(types: list[str], log: Ints) -> list[Example]:
+def examples(types: list[str], log: Ints) -> list[DecisionExample]:
     """`log` has a row of words for each."""
     found = [
-        Example(
+        DecisionExample(
             type=types[row[k.L_TYPE]],
             kind=KINDS[row[k.L_KIND]],
             events=int(row[k.L_EVENTS]),

@@ -20,13 +20,13 @@ from runtime.execution.operators.graphlet.masks import masks_of
 from runtime.execution.operators.graphlet.memory import GraphletMemory
 from runtime.execution.operators.graphlet.result_columns import closed
 from runtime.execution.type_dictionary import TypeDictionary
-from runtime.execution.window_partials import Closed
+from runtime.execution.window_partials import ClosedWindows
 from runtime.language.query import Fold, Query
 from runtime.plan.cost_model import Samples
 from runtime.plan.decisions import Decisions
-from runtime.plan.operators.graphlet.row_class import Form
+from runtime.plan.operators.graphlet.row_class import RowClass
 from runtime.plan.operators.graphlet.row_width import block_size, mins_of, open_windows, sums_of
-from runtime.plan.operators.graphlet.shared_subpattern import Part
+from runtime.plan.operators.graphlet.shared_subpattern import SharedSubpattern
 from runtime.plan.operators.operator_node import OperatorNode
 from runtime.plan.policy import Policy
 
@@ -43,7 +43,7 @@ class GraphletOperator(Operator):
         codes: TypeDictionary,
         options: ExecutionOptions,
         policy: Policy,
-        parts: tuple[Part, ...] = (),
+        parts: tuple[SharedSubpattern, ...] = (),
         counter: EventCounter | None = None,
     ) -> None:
         """`counter` counts the events of partitions, where windows count events."""
@@ -130,7 +130,7 @@ class GraphletOperator(Operator):
                 self._memory.grow_results()
                 self._memory.grow_pool()
 
-    def close_windows(self, watermark: int) -> list[Closed]:
+    def close_windows(self, watermark: int) -> list[ClosedWindows]:
         if self._counter is not None:
             counts = self._counter.counts(self._memory.used)
             self._sweep(self._kernel.sweep_counted, counts)
@@ -206,7 +206,7 @@ class GraphletOperator(Operator):
 
     # ---- queries come and go ---------------------------------------------------------------
 
-    def drain(self, now: int) -> list[Closed]:
+    def drain(self, now: int) -> list[ClosedWindows]:
         """Ends all bursts, so that only the numbers of windows are left."""
         closed = self.close_windows(now)
         self._kernel.settle_all(self._memory.used, self._memory.handle())
@@ -286,7 +286,7 @@ def _layout(
     queries: tuple[Query, ...],
     since: tuple[int, ...],
     options: ExecutionOptions,
-    parts: tuple[Part, ...],
+    parts: tuple[SharedSubpattern, ...],
 ) -> KernelLayout:
     parts = () if options.sharing == "never" else parts
     exact_layout = KernelLayout(queries, since, options.sharing, exact=True, parts=parts)
@@ -295,7 +295,7 @@ def _layout(
     return KernelLayout(queries, since, options.sharing, parts=parts)
 
 
-def _identity(form: Form) -> Ints:
+def _identity(form: RowClass) -> Ints:
     """The words of a longer part before any event."""
     words = np.zeros((form.states, 1 + len(form.sums) + len(form.mins), form.side), np.int64)
     words[:, 1 + len(form.sums) :] = k.NEUTRAL

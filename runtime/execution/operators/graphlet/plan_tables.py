@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from runtime.execution.operators.graphlet.kernel import record as k
 from runtime.execution.operators.graphlet.kernel_layout import KernelLayout
-from runtime.plan.operators.graphlet.layout import Entry
+from runtime.plan.operators.graphlet.layout import StateEntry
 from runtime.plan.operators.graphlet.row_width import mins_of, sums_of
-from runtime.plan.operators.graphlet.shared_subpattern import Part, adjoins
+from runtime.plan.operators.graphlet.shared_subpattern import SharedSubpattern, adjoins
 
 
 def tables(layout: KernelLayout) -> npt.NDArray[np.int64]:
@@ -96,7 +96,7 @@ class _Tables:
     def _entry_size(self) -> int:
         return k.E_LANES + self._layout.shape["LANES"] + self._layout.shape["MINS"]
 
-    def _add_entries(self, entries: list[Entry]) -> int:
+    def _add_entries(self, entries: list[StateEntry]) -> int:
         preds = [self._add(k.T_PREDS, self._preds(entry)) for entry in entries]
         begin = len(self.words)
         at = {entry: begin + n * self._entry_size for n, entry in enumerate(entries)}
@@ -104,7 +104,7 @@ class _Tables:
         ends = {(e.type, e.bit + 1, e.form, roles[e], e.place + e.queries): e for e in entries}
         begins = {e: (e.type, e.bit, e.form, roles[e], e.place) for e in entries}
         words: list[int] = []
-        follower: dict[Entry, Entry] = {
+        follower: dict[StateEntry, StateEntry] = {
             before: entry for entry in entries if (before := ends.get(begins[entry]))
         }
         alike = {
@@ -121,7 +121,7 @@ class _Tables:
         self._add(k.T_STEPS, [word for e in entries for word in self._step(e, at[e])])
         return begin
 
-    def _steps(self, entries: list[Entry]) -> list[int]:
+    def _steps(self, entries: list[StateEntry]) -> list[int]:
         """For each entry how many steps of its type and bit there are from it on."""
         found: list[int] = []
         following = None
@@ -131,7 +131,7 @@ class _Tables:
             following = entry
         return found[::-1]
 
-    def _preds(self, entry: Entry) -> list[int]:
+    def _preds(self, entry: StateEntry) -> list[int]:
         """The states before, first those whose sums are always zero."""
         form = self._layout.all_forms[entry.form]
         before = sorted(form.before[entry.position], key=lambda p: p in form.active)
@@ -139,7 +139,7 @@ class _Tables:
 
     def _entry(
         self,
-        entry: Entry,
+        entry: StateEntry,
         preds: tuple[int, int],
         sides: tuple[int, int],
         steps: tuple[int, int, int],
@@ -165,7 +165,7 @@ class _Tables:
             *_padded([mins], layout.shape["MINS"]),
         ]
 
-    def _spans(self, entries: list[Entry], begin: int | None = None) -> list[int]:
+    def _spans(self, entries: list[StateEntry], begin: int | None = None) -> list[int]:
         """Where the entries of each type begin and end. They are added if they are not there."""
         begin = self._add_entries(entries) if begin is None else begin
         found = []
@@ -186,7 +186,7 @@ class _Tables:
             type_ in self._layout.repeated,
         ]
 
-    def _step(self, entry: Entry, at: int) -> list[int]:
+    def _step(self, entry: StateEntry, at: int) -> list[int]:
         layout, form = self._layout, self._layout.all_forms[entry.form]
         before = form.before[entry.position]
         return [
@@ -217,12 +217,12 @@ class _Tables:
         self._add(k.T_TOUCHED, [_flags(holds) for holds in touched])
         self._add(k.T_STEPPED, [_flags(holds) for holds in stepped])
 
-    def _touches(self, type_: str, part: Part) -> bool:
+    def _touches(self, type_: str, part: SharedSubpattern) -> bool:
         """Whether events of a type change what enters the part, or go on from inside of it."""
         queries = [q for q in self._layout.queries if q.name in part.queries]
         return type_ not in part.types and any(adjoins(q, type_, part) for q in queries)
 
-    def _runs(self, part: Part) -> list[int]:
+    def _runs(self, part: SharedSubpattern) -> list[int]:
         """Where each run of the part's queries that lie side by side is described."""
         found = []
         for form, members in enumerate(self._layout.members):
@@ -236,14 +236,14 @@ class _Tables:
                 place = max(end, place + 1)
         return found
 
-    def _shares(self, part: Part, first: int, number: int) -> bool:
+    def _shares(self, part: SharedSubpattern, first: int, number: int) -> bool:
         """Whether a query shares the part, in the same places as the first of its run."""
         queries = self._layout.queries
         if not {queries[first].name, queries[number].name} <= set(part.queries):
             return False
         return part.positions(queries[first]) == part.positions(queries[number])
 
-    def _run(self, part: Part, form_number: int, place: int, count: int) -> int:
+    def _run(self, part: SharedSubpattern, form_number: int, place: int, count: int) -> int:
         layout, form = self._layout, self._layout.forms[form_number]
         query = layout.queries[layout.members[form_number][place]]
         inside = part.positions(query)

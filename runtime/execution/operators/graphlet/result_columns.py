@@ -8,12 +8,12 @@ import numpy as np
 
 from runtime.execution.column import Ints
 from runtime.execution.operators.graphlet.kernel import record as k
-from runtime.execution.wide_float_column import Numbers
-from runtime.execution.window_partials import Closed, Extremes, LaneColumn
+from runtime.execution.wide_float_column import WideFloatColumn
+from runtime.execution.window_partials import ClosedWindows, ExtremeColumn, LaneColumn
 from runtime.language.query import Fold, Query
 
 
-def closed(queries: tuple[Query, ...], found: Ints, mins_at: int) -> Iterator[Closed]:
+def closed(queries: tuple[Query, ...], found: Ints, mins_at: int) -> Iterator[ClosedWindows]:
     """`found` has the number of its query first in each row, and minima from `mins_at` on."""
     if len(queries) == 1:
         parts = [found]
@@ -27,11 +27,11 @@ def closed(queries: tuple[Query, ...], found: Ints, mins_at: int) -> Iterator[Cl
             yield _closed(query, rows, mins_at)
 
 
-def _closed(query: Query, rows: Ints, mins_at: int) -> Closed:
-    def numbers(j: int) -> Numbers:
+def _closed(query: Query, rows: Ints, mins_at: int) -> ClosedWindows:
+    def numbers(j: int) -> WideFloatColumn:
         at = k.OUT_NUMBERS + 2 * j
         mantissa = rows[:, at].copy().view(np.float64)  # the rows will be used again
-        return Numbers(mantissa, rows[:, at + 1].astype(np.int32))
+        return WideFloatColumn(mantissa, rows[:, at + 1].astype(np.int32))
 
     lanes: list[LaneColumn] = []
     sums = mins = 0
@@ -43,6 +43,6 @@ def _closed(query: Query, rows: Ints, mins_at: int) -> Closed:
             least = rows[:, mins_at + mins].copy()
             mins += 1
             order = ~least if lane.fold is Fold.MAX else least
-            lanes.append(Extremes(order, least != k.NEUTRAL))
+            lanes.append(ExtremeColumn(order, least != k.NEUTRAL))
     slots = rows[:, 2].astype(np.int32)
-    return Closed(query.name, rows[:, 1].copy(), slots, numbers(0), lanes)
+    return ClosedWindows(query.name, rows[:, 1].copy(), slots, numbers(0), lanes)

@@ -12,14 +12,14 @@ from runtime.execution.operators.graphlet.batch_order import SMALL_ROW
 from runtime.execution.operators.graphlet.kernel import record as k
 from runtime.execution.type_dictionary import TypeDictionary
 from runtime.language.query import Lane
-from runtime.plan.operators.graphlet.layout import Layout
+from runtime.plan.operators.graphlet.layout import GraphletLayout
 from runtime.plan.operators.graphlet.row_width import mins_of, sums_of
 
 SHAPE = ("ATTRS", "MINS", "LANES", "BUFFERS", "SLIDING", "PARTS", "ORDERED")
 
 
 @dataclass(frozen=True)
-class RowLayout(Layout):
+class RowLayout(GraphletLayout):
     """A layout with the constants of its kernel."""
 
     @property

@@ -6,7 +6,7 @@ from runtime.execution.context import OperatorContext
 from runtime.execution.operators.graphlet.calibrate import calibrated
 from runtime.execution.operators.graphlet.operator import GraphletOperator
 from runtime.plan.operators.graphlet.group_split import ALWAYS
-from runtime.plan.operators.graphlet.shared_subpattern import parts_of
+from runtime.plan.operators.graphlet.shared_subpattern import subpatterns_of
 from runtime.plan.operators.operator_node import OperatorNode
 from runtime.plan.policy import Policy
 
@@ -21,7 +21,7 @@ def start_graphlet(node: OperatorNode, context: OperatorContext) -> GraphletOper
         shared.codes,
         shared.options,
         shared.policy or (calibrated() if len(node.queries) > 1 else Policy()),
-        parts_of(node.shared_parts, node.queries),
+        subpatterns_of(node.shared_parts, node.queries),
         context.counter(since[0]) if counted else None,
     )
     operator.update(node)

@@ -38,8 +38,8 @@ from runtime.execution.operators.next_match.window_state import (
     with_slots,
 )
 from runtime.execution.type_dictionary import TypeDictionary
-from runtime.execution.wide_float_column import Numbers
-from runtime.execution.window_partials import Closed, Extremes, LaneColumn
+from runtime.execution.wide_float_column import WideFloatColumn
+from runtime.execution.window_partials import ClosedWindows, ExtremeColumn, LaneColumn
 from runtime.language.query import Fold, Lane, Query
 from runtime.plan.operators.next_match import extremes, sums
 from runtime.plan.operators.operator_node import OperatorNode
@@ -67,7 +67,7 @@ class NextMatchOperator(Operator):
         while not process_events(self._handle, handle_of(self._vectors), events, cursor):
             self._vectors = grown(self._vectors)
 
-    def close_windows(self, watermark: int) -> list[Closed]:
+    def close_windows(self, watermark: int) -> list[ClosedWindows]:
         """The windows that end at or before the watermark."""
         watermark = min(watermark, LATEST)
         vectors = handle_of(self._vectors)
@@ -143,10 +143,10 @@ class NextMatchOperator(Operator):
                 states[(states == position) & ~held] = -1
         return states
 
-    def _closed(self, rows: Ints) -> Closed:
+    def _closed(self, rows: Ints) -> ClosedWindows:
         vectors, lanes = self._vectors, list[LaneColumn]()
         numbers = [
-            Numbers(vectors.numbers[rows, j], vectors.exponents[rows, j].astype(np.int32))
+            WideFloatColumn(vectors.numbers[rows, j], vectors.exponents[rows, j].astype(np.int32))
             for j in range(1 + self._plan.sums)
         ]
         least = [vectors.least[rows, j] for j in range(self._plan.extremes)]
@@ -157,9 +157,9 @@ class NextMatchOperator(Operator):
             else:
                 found = next(compared)
                 order = ~found if lane.fold is Fold.MAX else found
-                lanes.append(Extremes(order, found != NOTHING))
+                lanes.append(ExtremeColumn(order, found != NOTHING))
         slots = vectors.rows[rows, SLOT].astype(np.int32)
-        return Closed(self.query.name, vectors.rows[rows, NUMBER], slots, numbers[0], lanes)
+        return ClosedWindows(self.query.name, vectors.rows[rows, NUMBER], slots, numbers[0], lanes)
 
 
 def start_next_match(node: OperatorNode, context: OperatorContext) -> NextMatchOperator:

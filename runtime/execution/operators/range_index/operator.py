@@ -67,8 +67,8 @@ from runtime.execution.operators.range_index.window_rows import (
     with_snapshots,
 )
 from runtime.execution.type_dictionary import TypeDictionary
-from runtime.execution.wide_float_column import Numbers
-from runtime.execution.window_partials import Closed, Extremes, LaneColumn
+from runtime.execution.wide_float_column import WideFloatColumn
+from runtime.execution.window_partials import ClosedWindows, ExtremeColumn, LaneColumn
 from runtime.language.query import Fold, Query
 from runtime.plan.decisions import Decisions, TypeDecisions
 from runtime.plan.operators.operator_node import OperatorNode
@@ -182,7 +182,7 @@ class RangeIndexOperator(Operator):
 
     # ---- results out -----------------------------------------------------------------------
 
-    def close_windows(self, watermark: int) -> list[Closed]:
+    def close_windows(self, watermark: int) -> list[ClosedWindows]:
         """The windows that end at or before the watermark, and those of events that are full."""
         watermark = min(watermark, _LAST)
         if not self._window.counted:
@@ -201,22 +201,22 @@ class RangeIndexOperator(Operator):
         free_rows(self._state, rows)
         return [each for each in closed if len(each.windows)]
 
-    def _closed(self, number: int, rows: Ints) -> Closed:
+    def _closed(self, number: int, rows: Ints) -> ClosedWindows:
         query, state = self._queries[number], self._state
         totals, folds = self._layout.results[number]
         rows = rows[state.mantissas[rows, totals[0]] != 0]
-        sums = [Numbers(state.mantissas[rows, i], state.exponents[rows, i]) for i in totals]
+        sums = [WideFloatColumn(state.mantissas[rows, i], state.exponents[rows, i]) for i in totals]
         extremes = [state.leasts[rows, i] for i in folds]
         lanes: list[LaneColumn] = []
         for lane in query.lanes:
             if lane.fold is Fold.SUM:
-                lanes.append(sums[1 + sum(isinstance(each, Numbers) for each in lanes)])
+                lanes.append(sums[1 + sum(isinstance(each, WideFloatColumn) for each in lanes)])
             else:
-                least = extremes[sum(isinstance(each, Extremes) for each in lanes)]
+                least = extremes[sum(isinstance(each, ExtremeColumn) for each in lanes)]
                 order = ~least if lane.fold is Fold.MAX else least
-                lanes.append(Extremes(order, least != NOTHING))
+                lanes.append(ExtremeColumn(order, least != NOTHING))
         windows, slots = state.rows[rows, WINDOW_OF], state.rows[rows, SLOT_OF]
-        return Closed(query.name, windows, slots.astype(np.int32), sums[0], lanes)
+        return ClosedWindows(query.name, windows, slots.astype(np.int32), sums[0], lanes)
 
     def update(self, node: OperatorNode) -> None:
         """Stops reporting the queries that have left."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from runtime.plan.explain.drawing.layers import Layers, Vertex
-from runtime.plan.explain.drawing.measure import Size
+from runtime.plan.explain.drawing.measure import BoxSize
 
 ROUNDS = 60
 
 
-def place(layers: Layers, sizes: Mapping[Vertex, Size]) -> None:
+def place(layers: Layers, sizes: Mapping[Vertex, BoxSize]) -> None:
     for column in layers.columns:
         for vertex, offset in zip(column, _offsets(column, sizes), strict=True):
             vertex.y = offset
@@ -27,7 +27,7 @@ def place(layers: Layers, sizes: Mapping[Vertex, Size]) -> None:
             _settle(column, sizes)
 
 
-def _settle(column: list[Vertex], sizes: Mapping[Vertex, Size]) -> None:
+def _settle(column: list[Vertex], sizes: Mapping[Vertex, BoxSize]) -> None:
     offsets = _offsets(column, sizes)
     wanted = [_wanted(vertex) for vertex in column]
     shifted = [(y - offset, weight) for (y, weight), offset in zip(wanted, offsets, strict=True)]
@@ -35,7 +35,7 @@ def _settle(column: list[Vertex], sizes: Mapping[Vertex, Size]) -> None:
         vertex.y = y + offset
 
 
-def _offsets(column: list[Vertex], sizes: Mapping[Vertex, Size]) -> list[float]:
+def _offsets(column: list[Vertex], sizes: Mapping[Vertex, BoxSize]) -> list[float]:
     """The least height of each vertex below the first."""
     offsets = [0.0] * len(column)
     for i in range(1, len(column)):

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from runtime.plan.explain.drawing.layers import Chain, Layers, Vertex
-from runtime.plan.explain.drawing.measure import PORT, Size
+from runtime.plan.explain.drawing.layers import ArrowChain, Layers, Vertex
+from runtime.plan.explain.drawing.measure import PORT, BoxSize
 
 Point = tuple[float, float]
 NEAR = 16
@@ -26,15 +26,15 @@ class Frame:
 class Ports:
     """Heights at which chains enter and leave their boxes, and starts enter theirs."""
 
-    first: dict[Chain, float] = field(default_factory=dict)
-    last: dict[Chain, float] = field(default_factory=dict)
+    first: dict[ArrowChain, float] = field(default_factory=dict)
+    last: dict[ArrowChain, float] = field(default_factory=dict)
     start: dict[Vertex, float] = field(default_factory=dict)
 
 
 def ports(layers: Layers, starts: set[str]) -> Ports:
     found = Ports()
-    leaving: dict[Vertex, list[Chain]] = {}
-    coming: dict[Vertex, list[Chain]] = {}
+    leaving: dict[Vertex, list[ArrowChain]] = {}
+    coming: dict[Vertex, list[ArrowChain]] = {}
     for chain in layers.chains:
         leaving.setdefault(chain.vertices[0], []).append(chain)
         coming.setdefault(chain.vertices[-1], []).append(chain)
@@ -61,7 +61,7 @@ def _spread(vertex: Vertex, count: int) -> list[float]:
 
 
 def chain_points(
-    chain: Chain, at: Ports, frame: Frame, sizes: Mapping[Vertex, Size], level: set[Vertex]
+    chain: ArrowChain, at: Ports, frame: Frame, sizes: Mapping[Vertex, BoxSize], level: set[Vertex]
 ) -> list[Point]:
     """Points from left to right. A vertex in `level` is crossed level, through all its column."""
     first, last = chain.vertices[0], chain.vertices[-1]
@@ -76,7 +76,7 @@ def chain_points(
     return points
 
 
-def level_vertices(layers: Layers, sizes: Mapping[Vertex, Size]) -> set[Vertex]:
+def level_vertices(layers: Layers, sizes: Mapping[Vertex, BoxSize]) -> set[Vertex]:
     """Pieces with a label, and those that pass close by a label or a box."""
     solid = {v for column in layers.columns for v in column if v.label or v.box}
     found = set(solid)
@@ -89,7 +89,7 @@ def level_vertices(layers: Layers, sizes: Mapping[Vertex, Size]) -> set[Vertex]:
 
 
 def _side(
-    chain: Chain, end: Vertex, frame: Frame, sizes: Mapping[Vertex, Size], sign: int
+    chain: ArrowChain, end: Vertex, frame: Frame, sizes: Mapping[Vertex, BoxSize], sign: int
 ) -> float:
     """Where a chain leaves the box at its end. A ban stops short of what it forbids."""
     target = chain.vertices[0 if chain.turned else -1]

@@ -26,7 +26,7 @@ class Vertex:
 
 
 @dataclass(eq=False)
-class Chain:
+class ArrowChain:
     """The vertices of an arrow or a ban from left to right; `turned` if it points to the left."""
 
     vertices: list[Vertex]
@@ -38,7 +38,7 @@ class Chain:
 @dataclass
 class Layers:
     columns: list[list[Vertex]]
-    chains: list[Chain]
+    chains: list[ArrowChain]
     boxes: dict[str, Vertex]
 
 
@@ -74,7 +74,7 @@ def _banned(ban: Ban, layers: Layers, labels: dict[tuple[str, str], Vertex]) -> 
     return layers.boxes.get(ban.before or ban.after or "")
 
 
-def _cut(source: Vertex, target: Vertex, label: str) -> tuple[Chain, Vertex]:
+def _cut(source: Vertex, target: Vertex, label: str) -> tuple[ArrowChain, Vertex]:
     """The chain between two vertices, and the one in its middle, which holds the label."""
     turned = source.column > target.column
     first, last = (target, source) if turned else (source, target)
@@ -88,7 +88,7 @@ def _cut(source: Vertex, target: Vertex, label: str) -> tuple[Chain, Vertex]:
         odd = [piece for piece in pieces if piece.column % 2]
         middle = odd[len(odd) // 2] if turned else odd[(len(odd) - 1) // 2]
         middle.label = label
-    return Chain(whole, turned), middle
+    return ArrowChain(whole, turned), middle
 
 
 def _columns(vertices: list[Vertex]) -> list[list[Vertex]]:

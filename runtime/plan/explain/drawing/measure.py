@@ -18,7 +18,7 @@ NARROW, WIDE = frozenset("iljtfrI.,:;|'()[] "), frozenset("mwMWQO@%")
 
 
 @dataclass(frozen=True)
-class Size:
+class BoxSize:
     """Of a vertex: the box's width and height, and what it needs above and below its middle."""
 
     width: float
@@ -37,7 +37,7 @@ def clipped(name: str) -> str:
     return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
 
 
-def sizes(what: Sketch, layers: Layers) -> dict[Vertex, Size]:
+def sizes(what: Sketch, layers: Layers) -> dict[Vertex, BoxSize]:
     loops = {arrow.source: arrow.label for arrow in what.arrows if arrow.loop}
     found = {}
     for column in layers.columns:
@@ -46,7 +46,7 @@ def sizes(what: Sketch, layers: Layers) -> dict[Vertex, Size]:
     return found
 
 
-def _box(what: Sketch, vertex: Vertex, loops: dict[str, str]) -> Size:
+def _box(what: Sketch, vertex: Vertex, loops: dict[str, str]) -> BoxSize:
     box = what.boxes[vertex.box or ""]
     ports = max(len(vertex.left) + box.start, len(vertex.right))
     width = max(58.0, text_width(clipped(box.name), NAME) + 26)
@@ -57,14 +57,14 @@ def _box(what: Sketch, vertex: Vertex, loops: dict[str, str]) -> Size:
     around += [] if label is None else [text_width(label, SMALL)]
     above = height / 2 + (0 if label is None else LOOP)
     below = height / 2 + LINE * len(box.notes)
-    return Size(width, height, above + 8, below + 10, max(width, *around, 0.0))
+    return BoxSize(width, height, above + 8, below + 10, max(width, *around, 0.0))
 
 
-def _piece(vertex: Vertex) -> Size:
+def _piece(vertex: Vertex) -> BoxSize:
     if not vertex.label:
-        return Size(0, 0, 6, 6, 0)
+        return BoxSize(0, 0, 6, 6, 0)
     width = text_width(vertex.label, SMALL) + 8
-    return Size(width, 0, LINE + 1, 4, width)
+    return BoxSize(width, 0, LINE + 1, 4, width)
 
 
 def _em(character: str) -> float:

@@ -29,7 +29,7 @@ from runtime.plan.explain.drawing.measure import (
     LINE,
     SMALL,
     START,
-    Size,
+    BoxSize,
     clipped,
     sizes,
     text_width,
@@ -70,7 +70,7 @@ def drawn(what: Sketch, bare: bool = False) -> str:
 class _Picture:
     """Holds where everything is while it is written, back to front."""
 
-    def __init__(self, what: Sketch, layers: Layers, measured: Mapping[Vertex, Size]) -> None:
+    def __init__(self, what: Sketch, layers: Layers, measured: Mapping[Vertex, BoxSize]) -> None:
         self._what = what
         self._layers = layers
         self._sizes = measured

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from runtime.language.query import Query
 from runtime.plan.operators.declaration import PlanContext, Types, unsigned_extremes
 from runtime.plan.operators.graphlet import eligibility
-from runtime.plan.operators.graphlet.group_split import crowded, fitting
+from runtime.plan.operators.graphlet.group_split import crowded_types, split_to_fit
 from runtime.plan.operators.graphlet.row_width import block_size, open_windows
 from runtime.plan.operators.operator_node import OperatorNode
 from runtime.plan.share_groups import planned_groups
-from runtime.plan.sharing_plan import Plan, SharedPart
+from runtime.plan.sharing_plan import SharedPart, SharingPlan
 
 
 class GraphletDeclaration:
@@ -43,7 +43,7 @@ class GraphletDeclaration:
                 yield from self._nodes(group, context)
 
     def _nodes(self, group: tuple[Query, ...], context: PlanContext) -> Iterator[OperatorNode]:
-        fits = list(fitting(group, context.sharing))
+        fits = list(split_to_fit(group, context.sharing))
         for queries in fits:
             names = {query.name for query in queries}
             never = context.sharing == "never"
@@ -57,12 +57,12 @@ class GraphletDeclaration:
             )
 
 
-def _shared_parts(plan: Plan, names: set[str]) -> tuple[SharedPart, ...]:
+def _shared_parts(plan: SharingPlan, names: set[str]) -> tuple[SharedPart, ...]:
     return tuple(part for part in plan.shared if len(names.intersection(part.queries)) > 1)
 
 
 def _why_cut(group: tuple[Query, ...]) -> str:
-    types = " and ".join(crowded(group))
+    types = " and ".join(crowded_types(group))
     return (
         f"cut from a share group of {len(group)} queries: they have more conditions on {types} "
         "than one kernel can tell apart"

@@ -5,26 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from runtime.language.query import Query
-from runtime.plan.operators.graphlet.layout import MOST_CONDITIONS, Layout
+from runtime.plan.operators.graphlet.layout import MOST_CONDITIONS, GraphletLayout
 
 ALWAYS = -(2**63)
 
 
-def fitting(queries: tuple[Query, ...], sharing: str = "dynamic") -> Iterator[tuple[Query, ...]]:
+def split_to_fit(
+    queries: tuple[Query, ...], sharing: str = "dynamic"
+) -> Iterator[tuple[Query, ...]]:
     """The share group, cut in halves until each part fits."""
     if len(queries) == 1 or _layout(queries, sharing).fits:
         yield queries
     else:
         half = len(queries) // 2
-        yield from fitting(queries[:half], sharing)
-        yield from fitting(queries[half:], sharing)
+        yield from split_to_fit(queries[:half], sharing)
+        yield from split_to_fit(queries[half:], sharing)
 
 
-def crowded(queries: tuple[Query, ...]) -> tuple[str, ...]:
+def crowded_types(queries: tuple[Query, ...]) -> tuple[str, ...]:
     """The types that have more conditions than a kernel can tell apart."""
     found = _layout(queries, "dynamic").conditions
     return tuple(type_ for type_, conditions in found.items() if len(conditions) > MOST_CONDITIONS)
 
 
-def _layout(queries: tuple[Query, ...], sharing: str) -> Layout:
-    return Layout(queries, (ALWAYS,) * len(queries), sharing)
+def _layout(queries: tuple[Query, ...], sharing: str) -> GraphletLayout:
+    return GraphletLayout(queries, (ALWAYS,) * len(queries), sharing)

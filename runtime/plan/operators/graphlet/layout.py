@@ -19,9 +19,9 @@ from runtime.language.aggregates import LaneInput
 from runtime.language.query import Fold, Lane, Query
 from runtime.language.window import pane_of
 from runtime.plan.operators.graphlet.eligibility import Condition, condition_of
-from runtime.plan.operators.graphlet.row_class import Form
+from runtime.plan.operators.graphlet.row_class import RowClass
 from runtime.plan.operators.graphlet.row_width import is_sum
-from runtime.plan.operators.graphlet.shared_subpattern import Part
+from runtime.plan.operators.graphlet.shared_subpattern import SharedSubpattern
 
 MOST_CONDITIONS = 64
 FEW_ENTRIES = 16
@@ -29,7 +29,7 @@ FEW_ENTRIES = 16
 Extreme: TypeAlias = tuple[str, Fold]
 
 
-class Entry(NamedTuple):
+class StateEntry(NamedTuple):
     """A state of queries side by side, `queries` of a form from `place` on, that events of a type
     enter if the condition picks them."""
 
@@ -42,14 +42,14 @@ class Entry(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Layout:
+class GraphletLayout:
     """`since` has, for each query, the earliest start it reports."""
 
     queries: tuple[Query, ...]
     since: tuple[int, ...]
     sharing: str
     exact: bool = False  #: a kernel for just this workload, or one that many workloads can use
-    parts: tuple[Part, ...] = ()
+    parts: tuple[SharedSubpattern, ...] = ()
 
     # ---- what there is ---------------------------------------------------------------------
 
@@ -149,14 +149,14 @@ class Layout:
                 found[number] = states
         return found
 
-    def state(self, entry: Entry, position: int | None = None) -> int:
+    def state(self, entry: StateEntry, position: int | None = None) -> int:
         """Where the queries of an entry keep its position, or another one."""
         position = entry.position if position is None else position
         if entry.form >= len(self.forms):
             return position
         return self.states[self.members[entry.form][entry.place]][position]
 
-    def role(self, entry: Entry) -> tuple[object, ...]:
+    def role(self, entry: StateEntry) -> tuple[object, ...]:
         """What entries of one form and type must have in common to be one."""
         if entry.form >= len(self.forms):
             return (entry.position,)
@@ -206,33 +206,33 @@ class Layout:
         return type_, self.conditions[type_].index(condition_of(query, position))
 
     @cached_property
-    def forms(self) -> list[Form]:
+    def forms(self) -> list[RowClass]:
         """Those of queries, as `members`."""
-        return [Form.of_queries(self.queries[each[0]], len(each)) for each in self.members]
+        return [RowClass.of_queries(self.queries[each[0]], len(each)) for each in self.members]
 
     @cached_property
-    def all_forms(self) -> list[Form]:
+    def all_forms(self) -> list[RowClass]:
         """Also those of longer parts."""
         window = self.queries[0].window
-        return [*self.forms, *(Form.of_part(part, window) for part in self.parts)]
+        return [*self.forms, *(RowClass.of_part(part, window) for part in self.parts)]
 
     # ---- entries ---------------------------------------------------------------------------
 
     @cached_property
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[StateEntry]:
         return self._entries(lambda picked: picked)
 
     @cached_property
-    def wide_entries(self) -> list[Entry]:
+    def wide_entries(self) -> list[StateEntry]:
         """As if all conditions on a type were one."""
         return self._entries(lambda picked: (picked[0], 0))
 
     @cached_property
-    def tied_entries(self) -> list[Entry]:
+    def tied_entries(self) -> list[StateEntry]:
         """Those of queries alone, also inside of longer parts."""
         return sorted(self._of_queries(lambda picked: picked, inside=True)) if self.parts else []
 
-    def _entries(self, seen_as: Callable[[tuple[str, int]], tuple[str, int]]) -> list[Entry]:
+    def _entries(self, seen_as: Callable[[tuple[str, int]], tuple[str, int]]) -> list[StateEntry]:
         """By type and bit, steps first."""
         found = [*self._of_queries(seen_as, inside=False), *self._of_parts(seen_as)]
         return sorted(
@@ -242,7 +242,7 @@ class Layout:
 
     def _of_queries(
         self, seen_as: Callable[[tuple[str, int]], tuple[str, int]], *, inside: bool
-    ) -> list[Entry]:
+    ) -> list[StateEntry]:
         found = []
         for form, members in enumerate(self.members):
             positions = [self._positions(n) for n in members]
@@ -260,7 +260,7 @@ class Layout:
                 for (key, wanted, _), run in groupby(picked):
                     count = len(list(run))
                     if wanted:
-                        found.append(Entry(*key, form, kept[place][1], place, count))
+                        found.append(StateEntry(*key, form, kept[place][1], place, count))
                     place += count
         return found
 
@@ -269,17 +269,17 @@ class Layout:
         type_ = query.template.positions[position].type
         return any(query.name in part.queries and type_ in part.types for part in self.parts)
 
-    def _of_parts(self, seen_as: Callable[[tuple[str, int]], tuple[str, int]]) -> list[Entry]:
+    def _of_parts(self, seen_as: Callable[[tuple[str, int]], tuple[str, int]]) -> list[StateEntry]:
         found = []
         for n, part in enumerate(self.parts):
             form = len(self.forms) + n
             number = self.number(part.queries[0])
             for place, position in enumerate(part.positions(self.queries[number])):
                 key = seen_as(self._picked(number, position))
-                found.append(Entry(*key, form, place, 0, self.all_forms[form].side))
+                found.append(StateEntry(*key, form, place, 0, self.all_forms[form].side))
         return found
 
-    def steps(self, entry: Entry) -> bool:
+    def steps(self, entry: StateEntry) -> bool:
         """Whether events enter a state from one other at most, or only start trends there."""
         form, position = self.all_forms[entry.form], entry.position
         ways = len(form.before[position]) + (position in form.first)

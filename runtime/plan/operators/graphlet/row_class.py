@@ -8,11 +8,11 @@ from functools import cached_property
 from runtime.language.query import Lane, Query
 from runtime.language.window import Window
 from runtime.plan.operators.graphlet.row_width import mins_of, open_windows, sums_of
-from runtime.plan.operators.graphlet.shared_subpattern import Part
+from runtime.plan.operators.graphlet.shared_subpattern import SharedSubpattern
 
 
 @dataclass(frozen=True)
-class Form:
+class RowClass:
     """`before` has for each state those that feed it, itself left out; `loops` are the states
     that feed themselves; trends start in `first` and end in `last`. `side` of them lie side by
     side, in `vectors` vectors."""
@@ -28,7 +28,7 @@ class Form:
     side: int
 
     @classmethod
-    def of_queries(cls, query: Query, side: int) -> Form:
+    def of_queries(cls, query: Query, side: int) -> RowClass:
         """Of one of the queries, to tell what they have in common."""
         automaton = query.template.automaton
         states = range(len(query.template.positions))
@@ -49,7 +49,7 @@ class Form:
         )
 
     @classmethod
-    def of_part(cls, part: Part, window: Window) -> Form:
+    def of_part(cls, part: SharedSubpattern, window: Window) -> RowClass:
         """A state for each type and, after those, one for each way in. As many columns."""
         inside = len(part.types)
         places = {type_: place for place, type_ in enumerate(part.types)}

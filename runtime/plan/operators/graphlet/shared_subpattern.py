@@ -10,13 +10,13 @@ from runtime.errors import HamletError
 from runtime.language.query import Lane, Query
 from runtime.plan.operators.graphlet.eligibility import condition_of, supports
 from runtime.plan.operators.graphlet.row_width import mins_of, sums_of
-from runtime.plan.sharing_plan import Plan, SharedPart, Transition
+from runtime.plan.sharing_plan import SharedPart, SharingPlan, Transition
 
 MOST_PARTS = 32  # a row has a flag for each
 
 
 @dataclass(frozen=True)
-class Part:
+class SharedSubpattern:
     """The shared sub-automaton: a state for each type, and the ones at which queries enter it.
     Lanes are those of its queries, with the places of types for positions."""
 
@@ -28,7 +28,7 @@ class Part:
     mins: tuple[Lane, ...]
 
     @classmethod
-    def of(cls, shared: SharedPart, queries: Sequence[Query]) -> Part:
+    def of(cls, shared: SharedPart, queries: Sequence[Query]) -> SharedSubpattern:
         """`queries` are those of the part. Raises where they cannot share it."""
         types = shared.types
         for query in queries:
@@ -72,7 +72,7 @@ class Part:
         return lanes.index(mine) if mine.positions else -1
 
 
-def check_plan(plan: Plan, queries: Sequence[Query]) -> None:
+def check_plan(plan: SharingPlan, queries: Sequence[Query]) -> None:
     """Refuses a plan that these queries cannot follow, with the reason."""
     plan.check(queries)
     for query in queries:
@@ -88,18 +88,20 @@ def check_plan(plan: Plan, queries: Sequence[Query]) -> None:
                 f"the plan lets {_listed(group)} share, but their partitions or windows are of "
                 "different kinds"
             )
-    parts_of(plan.shared, queries)
+    subpatterns_of(plan.shared, queries)
 
 
-def parts_of(shared_parts: Iterable[SharedPart], queries: Sequence[Query]) -> tuple[Part, ...]:
+def subpatterns_of(
+    shared_parts: Iterable[SharedPart], queries: Sequence[Query]
+) -> tuple[SharedSubpattern, ...]:
     """The parts that these queries share, at least two of them each."""
-    found: list[Part] = []
-    taken: dict[tuple[str, str], Part] = {}
+    found: list[SharedSubpattern] = []
+    taken: dict[tuple[str, str], SharedSubpattern] = {}
     for shared in shared_parts:
         mine = [query for query in queries if query.name in shared.queries]
         if len(mine) < 2:
             continue
-        part = Part.of(shared, mine)
+        part = SharedSubpattern.of(shared, mine)
         for query in mine:
             for type_ in part.types:
                 if (query.name, type_) in taken:
@@ -161,7 +163,7 @@ def _listed(types: Iterable[str]) -> str:
     return " and ".join(sorted(types))
 
 
-def adjoins(query: Query, type_: str, part: Part) -> bool:
+def adjoins(query: Query, type_: str, part: SharedSubpattern) -> bool:
     """Whether a step leads into the part from a state of the type, or out of it into one."""
     inside = set(part.positions(query))
     states = {p.index for p in query.template.positions if p.type == type_}

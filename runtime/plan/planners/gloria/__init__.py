@@ -6,22 +6,22 @@ merges a part. `graph` grows the candidate plans of its pools by the `principles
 takes a path, and `planner` tells it, with `reasons`.
 """
 
-from runtime.plan.planners.gloria.costs import Costs, PaperCosts
-from runtime.plan.planners.gloria.graph import Options, Size
-from runtime.plan.planners.gloria.patterns import Kleene, Part, Sequence, plus, seq
-from runtime.plan.planners.gloria.planner import GloriaPlan, QuerySet, TransitionPlan, plan
+from runtime.plan.planners.gloria.costs import GloriaCosts, PaperCosts
+from runtime.plan.planners.gloria.graph import CandidateOptions, GraphSize
+from runtime.plan.planners.gloria.patterns import Kleene, PatternPart, Sequence, plus, seq
+from runtime.plan.planners.gloria.planner import GloriaPlan, TransitionPlan, TransitionQueries, plan
 
 __all__ = [
-    "Costs",
+    "CandidateOptions",
+    "GloriaCosts",
     "GloriaPlan",
+    "GraphSize",
     "Kleene",
-    "Options",
     "PaperCosts",
-    "Part",
-    "QuerySet",
+    "PatternPart",
     "Sequence",
-    "Size",
     "TransitionPlan",
+    "TransitionQueries",
     "plan",
     "plus",
     "seq",

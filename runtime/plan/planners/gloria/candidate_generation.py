@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from runtime.plan.planners.gloria import kleene
-from runtime.plan.planners.gloria.edge_cost import Weights, unshared
-from runtime.plan.planners.gloria.patterns import Loop
-from runtime.plan.planners.gloria.template import Place, QSet, QSets, Way
+from runtime.plan.planners.gloria.edge_cost import EdgeCosts, unshared
+from runtime.plan.planners.gloria.patterns import KleeneLoop
+from runtime.plan.planners.gloria.template import QSet, QSets, TemplatePath, TemplatePlace
 
 PARTS = 12  # ways that the queries of a pool may have, for their Q-sets to part by them
 ALL_SUBSETS = 4  # sets of which all subsets are tried; of more, those that gain most
 
 
 @dataclass(frozen=True)
-class Item:
+class CandidateItem:
     """Queries that decide together: a Q-set that arrives, or the part of it that has the same way
     before it, or queries that do not share so far (`snapshots` is None) and have the same way.
     `origin` is the whole Q-set. `gain` is of merging, as far as the
@@ -35,10 +35,12 @@ class Item:
     leave: float = 0.0
 
 
-def generate(weights: Weights, place: Place, arrived: QSets, subsets: int) -> Iterator[QSets]:
+def generate(
+    weights: EdgeCosts, place: TemplatePlace, arrived: QSets, subsets: int
+) -> Iterator[QSets]:
     """Duplicates included: they are other ways to the same node."""
     everyone = place.queries
-    if isinstance(place.pool, Loop):
+    if isinstance(place.pool, KleeneLoop):
         yield from _paths(weights, place, place.pool, arrived, subsets)
     else:
         yield arrived  # reuse; sharing nothing, where nothing arrives shared
@@ -50,7 +52,7 @@ def generate(weights: Weights, place: Place, arrived: QSets, subsets: int) -> It
         yield from _subsets(weights, place, arrived, subsets)
 
 
-def _local_snapshots(weights: Weights, place: Place, arrived: QSets) -> QSets:
+def _local_snapshots(weights: EdgeCosts, place: TemplatePlace, arrived: QSets) -> QSets:
     """Principle 2: new snapshots of the source, where that is rarer than those in use."""
     length, here = weights.costs.length, place.source
     return tuple(
@@ -60,7 +62,7 @@ def _local_snapshots(weights: Weights, place: Place, arrived: QSets) -> QSets:
 
 
 def _paths(
-    weights: Weights, place: Place, loop: Loop, arrived: QSets, subsets: int
+    weights: EdgeCosts, place: TemplatePlace, loop: KleeneLoop, arrived: QSets, subsets: int
 ) -> Iterator[QSets]:
     """The path principle: everyone shares the loop with snapshots of one of its types, or no
     one shares it."""
@@ -74,7 +76,9 @@ def _paths(
         yield arrived
 
 
-def _subsets(weights: Weights, place: Place, arrived: QSets, limit: int) -> Iterator[QSets]:
+def _subsets(
+    weights: EdgeCosts, place: TemplatePlace, arrived: QSets, limit: int
+) -> Iterator[QSets]:
     for items, local in _choices(weights, place, arrived, limit):
         gaining = [item for item in items if item.gain > 0]
         leaving = [item for item in items if item.snapshots and item.leave > max(0.0, item.gain)]
@@ -87,12 +91,12 @@ def _subsets(weights: Weights, place: Place, arrived: QSets, limit: int) -> Iter
 
 
 def _choices(
-    weights: Weights, place: Place, arrived: QSets, limit: int
-) -> Iterator[tuple[list[Item], str]]:
+    weights: EdgeCosts, place: TemplatePlace, arrived: QSets, limit: int
+) -> Iterator[tuple[list[CandidateItem], str]]:
     """What can merge, whole Q-sets or their parts, for each type whose snapshots it could merge
     to; most gain first."""
     local = place.local
-    if isinstance(place.pool, Loop):
+    if isinstance(place.pool, KleeneLoop):
         k = place.queries.bit_count()
         local = kleene.promising(weights.costs, place.pool, k, min(limit, 3))
     parting = bool(arrived) and 1 < len(place.alike) <= PARTS
@@ -104,8 +108,8 @@ def _choices(
 
 
 def _items(
-    weights: Weights, place: Place, arrived: QSets, local: str, parts: bool
-) -> Iterator[Item]:
+    weights: EdgeCosts, place: TemplatePlace, arrived: QSets, local: str, parts: bool
+) -> Iterator[CandidateItem]:
     free = unshared(arrived, place.queries)
     for origin, snapshots in arrived:
         masks = place.alike if parts else (origin,)
@@ -116,33 +120,39 @@ def _items(
         if q := mask & free:
             k = q.bit_count()
             gain = k * weights.rest(way, None) - _own(weights, way, local, k)
-            yield Item(q, None, 0, gain - weights.finish(way, local, k))
+            yield CandidateItem(q, None, 0, gain - weights.finish(way, local, k))
 
 
-def _shared_item(weights: Weights, place: Place, q: int, of: QSet, local: str) -> Item:
+def _shared_item(
+    weights: EdgeCosts, place: TemplatePlace, q: int, of: QSet, local: str
+) -> CandidateItem:
     origin, snapshots = of
     way, k = way_of(place, q), q.bit_count()
     part = k / origin.bit_count()
     keep = part * weights.rest(way, snapshots) + weights.finish(way, snapshots, k)
     now = weights.costs.evaluate(place.source, snapshots, k)
     merged = now + _own(weights, way, local, k) + weights.finish(way, local, k)
-    return Item(q, snapshots, origin, keep - merged, keep - now - k * weights.rest(way, None))
+    return CandidateItem(
+        q, snapshots, origin, keep - merged, keep - now - k * weights.rest(way, None)
+    )
 
 
-def _own(weights: Weights, way: Way, local: str, k: int) -> float:
+def _own(weights: EdgeCosts, way: TemplatePath, local: str, k: int) -> float:
     """What queries pay by themselves inside a set: their values at the snapshots of a loop."""
     pool = way.pools[0]
-    if not isinstance(pool, Loop):
+    if not isinstance(pool, KleeneLoop):
         return 0.0
     return sum(weights.costs.into(a, b, k) for a, b in pool.transitions if b == local)
 
 
-def way_of(place: Place, q: int) -> Way:
+def way_of(place: TemplatePlace, q: int) -> TemplatePath:
     """The way of one of the queries: of the first that has one of its own."""
     return next(way for mask, way in zip(place.alike, place.ways, strict=True) if mask & q)
 
 
-def _merges(items: list[Item], gaining: list[Item], limit: int) -> Iterator[Iterable[Item]]:
+def _merges(
+    items: list[CandidateItem], gaining: list[CandidateItem], limit: int
+) -> Iterator[Iterable[CandidateItem]]:
     """Subsets of items: all of a few; of many, those that gain, then the first half, quarter."""
     if len(items) <= ALL_SUBSETS:
         for size in range(len(items), 0, -1):
@@ -158,7 +168,10 @@ def _merges(items: list[Item], gaining: list[Item], limit: int) -> Iterator[Iter
 
 
 def _node(
-    items: list[Item], merged: Iterable[Item], leaving: Iterable[Item], local: str
+    items: list[CandidateItem],
+    merged: Iterable[CandidateItem],
+    leaving: Iterable[CandidateItem],
+    local: str,
 ) -> Iterator[QSets]:
     joined = gone = 0
     for item in merged:

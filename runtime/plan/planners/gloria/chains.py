@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from runtime.plan.planners.gloria.patterns import (
-    Part,
+    PatternPart,
     Pool,
     Transition,
     all_types,
@@ -26,7 +26,7 @@ from runtime.plan.planners.gloria.patterns import (
 
 
 @dataclass(frozen=True)
-class Chain:
+class TypeChain:
     """`starts`: the query starts with it, so that its first type is charged here."""
 
     pools: tuple[Pool, ...]
@@ -34,17 +34,17 @@ class Chain:
 
 
 @dataclass
-class Chains:
+class TypeChains:
     """`queries` are those of each chain. `alone` are the transitions that a query cannot share,
     and why; `firsts` the first types that no chain charges."""
 
-    queries: dict[Chain, list[str]] = field(default_factory=dict)
+    queries: dict[TypeChain, list[str]] = field(default_factory=dict)
     alone: dict[tuple[Transition, str], str] = field(default_factory=dict)
     firsts: list[str] = field(default_factory=list)
 
 
-def chains(queries: Mapping[str, Part]) -> Chains:
-    found = Chains()
+def chains(queries: Mapping[str, PatternPart]) -> TypeChains:
+    found = TypeChains()
     for name, pattern in queries.items():
         parts = flat(pattern)
         if not parts:
@@ -53,14 +53,14 @@ def chains(queries: Mapping[str, Part]) -> Chains:
         repeated = {type_ for type_, count in counts.items() if count > 1}
         runs = _runs(pools(parts), repeated, name, found)
         for at, run in runs:
-            found.queries.setdefault(Chain(run, at == 0), []).append(name)
+            found.queries.setdefault(TypeChain(run, at == 0), []).append(name)
         if not runs or runs[0][0] != 0:
             found.firsts.append(first_type(parts))
     return found
 
 
 def _runs(
-    of: tuple[Pool, ...], repeated: set[str], name: str, found: Chains
+    of: tuple[Pool, ...], repeated: set[str], name: str, found: TypeChains
 ) -> list[tuple[int, tuple[Pool, ...]]]:
     """The longest runs of pools without a repeated type, each with its index; the rest is alone."""
     runs: list[tuple[int, tuple[Pool, ...]]] = []

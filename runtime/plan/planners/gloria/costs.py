@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 
-class Costs(Protocol):
+class GloriaCosts(Protocol):
     """The planner asks only this. `shared` and `evaluate` must not fall where `length` rises: the
     pruning of nodes relies on it (gloria.txt 7.3)."""
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from math import inf
 
 from runtime.plan.planners.gloria import kleene
-from runtime.plan.planners.gloria.costs import Costs
-from runtime.plan.planners.gloria.patterns import Loop, Pool
-from runtime.plan.planners.gloria.template import Place, QSet, QSets, Way
+from runtime.plan.planners.gloria.costs import GloriaCosts
+from runtime.plan.planners.gloria.patterns import KleeneLoop, Pool
+from runtime.plan.planners.gloria.template import QSet, QSets, TemplatePath, TemplatePlace
 
 
 def within(sets: QSets, mask: int) -> QSets:
@@ -25,7 +25,7 @@ def touching(sets: QSets, queries: int) -> QSets:
     return tuple(each for each in sets if each[0] & queries)
 
 
-def possible(place: Place, arrived: QSets, chosen: QSet) -> bool:
+def possible(place: TemplatePlace, arrived: QSets, chosen: QSet) -> bool:
     """A set makes new snapshots, if it is more than one query, or it is (a part of) one that
     arrived so."""
     q, snapshots = chosen
@@ -34,7 +34,7 @@ def possible(place: Place, arrived: QSets, chosen: QSet) -> bool:
     return any(snapshots == s and not q & ~mask for mask, s in arrived)
 
 
-def valid(place: Place, arrived: QSets, sets: QSets) -> bool:
+def valid(place: TemplatePlace, arrived: QSets, sets: QSets) -> bool:
     return all(possible(place, arrived, each) for each in sets)
 
 
@@ -53,17 +53,17 @@ def unshared(sets: QSets, queries: int) -> int:
     return queries
 
 
-class Weights:
+class EdgeCosts:
     """Edge weights under some costs. What lies ahead is remembered for each way."""
 
-    def __init__(self, costs: Costs) -> None:
+    def __init__(self, costs: GloriaCosts) -> None:
         self.costs = costs
-        self._rests: dict[tuple[Way, str | None], float] = {}
+        self._rests: dict[tuple[TemplatePath, str | None], float] = {}
 
-    def start(self, place: Place) -> float:
+    def start(self, place: TemplatePlace) -> float:
         return self.costs.start(place.source, place.charged.bit_count()) if place.charged else 0.0
 
-    def change(self, place: Place, arrived: QSets, sets: QSets, queries: int) -> float:
+    def change(self, place: TemplatePlace, arrived: QSets, sets: QSets, queries: int) -> float:
         """From the Q-sets of these queries that arrive at a pool to its own."""
         known = set(sets)
         total = 0.0
@@ -78,7 +78,7 @@ class Weights:
                     total += self.costs.merge(place.source, merged.bit_count())
         return total
 
-    def edge(self, place: Place, arrived: QSets, sets: QSets, queries: int) -> float:
+    def edge(self, place: TemplatePlace, arrived: QSets, sets: QSets, queries: int) -> float:
         """Of the queries that come from one pool before: from the Q-sets in which they arrive to
         those of the place. Infinite where they could not go on so."""
         mine = touching(sets, queries)
@@ -86,9 +86,9 @@ class Weights:
             return inf
         return self.change(place, arrived, mine, queries)
 
-    def inside(self, place: Place, sets: QSets) -> float:
+    def inside(self, place: TemplatePlace, sets: QSets) -> float:
         """The weight of a path through a loop; nothing for a step, which is paid on its way out."""
-        if not isinstance(place.pool, Loop):
+        if not isinstance(place.pool, KleeneLoop):
             return 0.0
         k = unshared(sets, place.queries).bit_count()
         total = kleene.apart(self.costs, place.pool, k) if k else 0.0
@@ -96,10 +96,10 @@ class Weights:
             total += kleene.shared(self.costs, place.pool, snapshots, q.bit_count())
         return total
 
-    def onward(self, place: Place, sets: QSets) -> float:
+    def onward(self, place: TemplatePlace, sets: QSets) -> float:
         """Propagation to the target of a step, and the evaluation of queries that end there."""
         source, target, costs = place.source, place.target, self.costs
-        step = not isinstance(place.pool, Loop)
+        step = not isinstance(place.pool, KleeneLoop)
         total = 0.0
         rest = place.queries
         for q, snapshots in sets:
@@ -112,7 +112,7 @@ class Weights:
             total += costs.apart(source, target, rest.bit_count())
         return total
 
-    def rest(self, way: Way, snapshots: str | None) -> float:
+    def rest(self, way: TemplatePath, snapshots: str | None) -> float:
         """Propagation along the way for one set with these snapshots, or for one query that does
         not share: an estimate of what lies ahead."""
         known = self._rests.get((way, snapshots))
@@ -121,11 +121,11 @@ class Weights:
             self._rests[way, snapshots] = known
         return known
 
-    def finish(self, way: Way, snapshots: str, k: int) -> float:
+    def finish(self, way: TemplatePath, snapshots: str, k: int) -> float:
         return self.costs.evaluate(way.pools[-1].target, snapshots, k)
 
     def _through(self, pool: Pool, snapshots: str | None) -> float:
-        if isinstance(pool, Loop):
+        if isinstance(pool, KleeneLoop):
             if snapshots is None:
                 return kleene.apart(self.costs, pool, 1)
             return kleene.shared(self.costs, pool, snapshots, 1)

@@ -11,14 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from runtime.plan.planners.gloria.candidate_generation import generate, way_of
-from runtime.plan.planners.gloria.edge_cost import Weights, unshared, within
-from runtime.plan.planners.gloria.node import Node
+from runtime.plan.planners.gloria.edge_cost import EdgeCosts, unshared, within
+from runtime.plan.planners.gloria.node import PlanNode
 from runtime.plan.planners.gloria.pruning import prune_edges, prune_nodes
-from runtime.plan.planners.gloria.template import Place, QSets, Template
+from runtime.plan.planners.gloria.template import GloriaTemplate, QSets, TemplatePlace
 
 
 @dataclass(frozen=True)
-class Options:
+class CandidateOptions:
     """`subsets`: how many subsets may merge at a node, besides all; 0 is the paper. `limit`: how
     many nodes a pool keeps; the planner lets small workloads keep more. `prune`: whether nodes are
     pruned at all; edges always are, where two ways lead to the same node."""
@@ -33,22 +33,22 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Size:
+class GraphSize:
     nodes: int = 0
     edges: int = 0
 
-    def __add__(self, other: Size) -> Size:
-        return Size(self.nodes + other.nodes, self.edges + other.edges)
+    def __add__(self, other: GraphSize) -> GraphSize:
+        return GraphSize(self.nodes + other.nodes, self.edges + other.edges)
 
 
 @dataclass
-class Graph:
+class GloriaGraph:
     """`generated` is what the principles made, `kept` what pruning left of it."""
 
-    template: Template
-    pools: list[list[Node]] = field(default_factory=list)
-    generated: Size = field(default_factory=Size)
-    kept: Size = field(default_factory=Size)
+    template: GloriaTemplate
+    pools: list[list[PlanNode]] = field(default_factory=list)
+    generated: GraphSize = field(default_factory=GraphSize)
+    kept: GraphSize = field(default_factory=GraphSize)
 
 
 @dataclass(frozen=True)
@@ -59,34 +59,38 @@ class Arrival:
     distance: float
 
 
-def grow(template: Template, weights: Weights, options: Options) -> Graph:
-    graph = Graph(template)
+def grow(template: GloriaTemplate, weights: EdgeCosts, options: CandidateOptions) -> GloriaGraph:
+    graph = GloriaGraph(template)
     for place in template.places:
         before = max(1, len(place.before))
-        nodes: list[Node] = []
+        nodes: list[PlanNode] = []
         for arrival in _arrivals(graph, place, weights, options.limit):
             nodes += _generate(place, arrival, weights, options.subsets)
-        made = Size(len({node.sets for node in nodes}), len(nodes) * before)
+        made = GraphSize(len({node.sets for node in nodes}), len(nodes) * before)
         nodes = prune_edges(nodes)
         if options.prune:
             nodes = prune_nodes(weights, place, nodes, options.strict)
         nodes = _nearest(place, nodes, weights, options.limit)
         graph.pools.append(nodes)
         graph.generated += made
-        graph.kept += Size(len(nodes), len(nodes) * before)
+        graph.kept += GraphSize(len(nodes), len(nodes) * before)
     return graph
 
 
-def _generate(place: Place, arrival: Arrival, weights: Weights, subsets: int) -> list[Node]:
+def _generate(
+    place: TemplatePlace, arrival: Arrival, weights: EdgeCosts, subsets: int
+) -> list[PlanNode]:
     found = []
     for sets in dict.fromkeys(generate(weights, place, arrival.sets, subsets)):
         change = weights.change(place, arrival.sets, sets, place.queries)
         distance = arrival.distance + change + weights.inside(place, sets)
-        found.append(Node(sets, distance, distance + weights.onward(place, sets)))
+        found.append(PlanNode(sets, distance, distance + weights.onward(place, sets)))
     return found
 
 
-def _arrivals(graph: Graph, place: Place, weights: Weights, limit: int) -> list[Arrival]:
+def _arrivals(
+    graph: GloriaGraph, place: TemplatePlace, weights: EdgeCosts, limit: int
+) -> list[Arrival]:
     """The nearest combinations; the one in which nothing is shared always among them, since
     only from there a merge needs no evaluation."""
     found = [Arrival((), weights.start(place))]
@@ -103,7 +107,7 @@ def _arrivals(graph: Graph, place: Place, weights: Weights, limit: int) -> list[
     return found
 
 
-def _parts(graph: Graph, index: int, queries: int) -> list[Arrival]:
+def _parts(graph: GloriaGraph, index: int, queries: int) -> list[Arrival]:
     """Each node of a pool before, as far as these queries go; of equal ones the nearest."""
     going = sum(mask.bit_count() for _, mask in graph.template.places[index].after)
     share = queries.bit_count() / going
@@ -115,7 +119,9 @@ def _parts(graph: Graph, index: int, queries: int) -> list[Arrival]:
     return [Arrival(sets, distance) for sets, distance in best.items()]
 
 
-def _nearest(place: Place, nodes: list[Node], weights: Weights, limit: int) -> list[Node]:
+def _nearest(
+    place: TemplatePlace, nodes: list[PlanNode], weights: EdgeCosts, limit: int
+) -> list[PlanNode]:
     """The most promising ones; one that shares nothing always among them."""
     if len(nodes) <= limit:
         return nodes
@@ -126,7 +132,7 @@ def _nearest(place: Place, nodes: list[Node], weights: Weights, limit: int) -> l
     return nodes[:limit] + extreme
 
 
-def _ahead(place: Place, node: Node, weights: Weights) -> float:
+def _ahead(place: TemplatePlace, node: PlanNode, weights: EdgeCosts) -> float:
     total = 0.0
     for q, snapshots in node.sets:
         way = way_of(place, q)

@@ -7,12 +7,12 @@ of the edges that lead into it.
 
 from __future__ import annotations
 
-from runtime.plan.planners.gloria.edge_cost import Weights, valid
+from runtime.plan.planners.gloria.edge_cost import EdgeCosts, valid
 from runtime.plan.planners.gloria.search import Path, arriving
-from runtime.plan.planners.gloria.template import Place, QSets, Template
+from runtime.plan.planners.gloria.template import GloriaTemplate, QSets, TemplatePlace
 
 
-def greedy(template: Template, weights: Weights) -> Path:
+def greedy(template: GloriaTemplate, weights: EdgeCosts) -> Path:
     path: Path = []
     for place in template.places:
         arrived = arriving(place, path)
@@ -22,12 +22,12 @@ def greedy(template: Template, weights: Weights) -> Path:
     return path
 
 
-def _reused(place: Place, arrived: QSets) -> QSets:
+def _reused(place: TemplatePlace, arrived: QSets) -> QSets:
     begun = place.starting
     fresh = ((begun, place.source),) if begun.bit_count() > 1 else ()
     return tuple(sorted((*arrived, *fresh)))
 
 
-def _weight(weights: Weights, place: Place, arrived: QSets, sets: QSets) -> float:
+def _weight(weights: EdgeCosts, place: TemplatePlace, arrived: QSets, sets: QSets) -> float:
     change = weights.change(place, arrived, sets, place.queries)
     return change + weights.inside(place, sets) + weights.onward(place, sets)

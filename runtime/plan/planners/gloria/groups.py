@@ -15,13 +15,13 @@ from collections.abc import Iterable
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
-from runtime.plan.planners.gloria.chains import Chain
+from runtime.plan.planners.gloria.chains import TypeChain
 from runtime.plan.planners.gloria.patterns import Pool
 
 MANY = 1000  # pools: with more it is cheaper to search what comes after one than to keep it
 
 
-def components(chains: Iterable[Chain]) -> list[list[Chain]]:
+def components(chains: Iterable[TypeChain]) -> list[list[TypeChain]]:
     """Chains that have a pool in common, or are linked by others that have."""
     parent: dict[Pool, Pool] = {}
 
@@ -35,13 +35,13 @@ def components(chains: Iterable[Chain]) -> list[list[Chain]]:
     for chain in chains:
         for pool in chain.pools[1:]:
             parent[root(pool)] = root(chain.pools[0])
-    found: defaultdict[Pool, list[Chain]] = defaultdict(list)
+    found: defaultdict[Pool, list[TypeChain]] = defaultdict(list)
     for chain in chains:
         found[root(chain.pools[0])].append(chain)
     return list(found.values())
 
 
-def order(chains: Iterable[Chain]) -> list[Pool] | None:
+def order(chains: Iterable[TypeChain]) -> list[Pool] | None:
     """The pools so that every chain goes forward, or None if there is no such order."""
     sorter: TopologicalSorter[Pool] = TopologicalSorter()
     for chain in chains:
@@ -59,7 +59,7 @@ class _Dense:
     short, every new chain is long."""
 
     def __init__(self) -> None:
-        self.chains: list[Chain] = []
+        self.chains: list[TypeChain] = []
         self.after: dict[int, int] = {}
 
     def fits(self, way: list[int]) -> bool:
@@ -71,7 +71,7 @@ class _Dense:
             before |= 1 << pool
         return True
 
-    def add(self, chain: Chain, way: list[int]) -> None:
+    def add(self, chain: TypeChain, way: list[int]) -> None:
         self.chains.append(chain)
         later = whole = 0
         new = False
@@ -96,7 +96,7 @@ class _Sparse:
     """The same, with only the next pools of each: for many pools with few chains in each."""
 
     def __init__(self) -> None:
-        self.chains: list[Chain] = []
+        self.chains: list[TypeChain] = []
         self.next: defaultdict[int, set[int]] = defaultdict(set)
 
     def fits(self, way: list[int]) -> bool:
@@ -115,7 +115,7 @@ class _Sparse:
                 found += new
         return True
 
-    def add(self, chain: Chain, way: list[int]) -> None:
+    def add(self, chain: TypeChain, way: list[int]) -> None:
         self.chains.append(chain)
         for one, other in pairwise(way):
             self.next[one].add(other)
@@ -124,7 +124,7 @@ class _Sparse:
 _NONE: set[int] = set()
 
 
-def cut(sizes: dict[Chain, int], limit: int) -> list[list[Chain]]:
+def cut(sizes: dict[TypeChain, int], limit: int) -> list[list[TypeChain]]:
     """Groups without a cycle. Only the last `limit` groups take more chains, so that many
     contradictions do not make the cut quadratic with a large factor."""
     many = len({pool for chain in sizes for pool in chain.pools}) > MANY

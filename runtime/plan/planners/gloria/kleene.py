@@ -7,11 +7,11 @@ have to change them back. So a loop is one pool, and its candidate plans are pat
 
 from __future__ import annotations
 
-from runtime.plan.planners.gloria.costs import Costs
-from runtime.plan.planners.gloria.patterns import Loop
+from runtime.plan.planners.gloria.costs import GloriaCosts
+from runtime.plan.planners.gloria.patterns import KleeneLoop
 
 
-def shared(costs: Costs, loop: Loop, snapshots: str, k: int) -> float:
+def shared(costs: GloriaCosts, loop: KleeneLoop, snapshots: str, k: int) -> float:
     """Into the type of the snapshots every query brings its own value; elsewhere the expression
     is propagated once for all."""
     return sum(
@@ -22,11 +22,11 @@ def shared(costs: Costs, loop: Loop, snapshots: str, k: int) -> float:
     )
 
 
-def apart(costs: Costs, loop: Loop, k: int) -> float:
+def apart(costs: GloriaCosts, loop: KleeneLoop, k: int) -> float:
     return sum(costs.apart(source, target, k) for source, target in loop.transitions)
 
 
-def promising(costs: Costs, loop: Loop, k: int, limit: int) -> tuple[str, ...]:
+def promising(costs: GloriaCosts, loop: KleeneLoop, k: int, limit: int) -> tuple[str, ...]:
     """The types whose snapshots make the loop cheapest, and the one at which it is left, where
     expressions are then shortest."""
     ranked = sorted(loop.types, key=lambda type_: shared(costs, loop, type_, k))

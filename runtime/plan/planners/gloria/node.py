@@ -8,7 +8,7 @@ from runtime.plan.planners.gloria.template import QSets
 
 
 @dataclass(eq=False, slots=True)
-class Node:
+class PlanNode:
     """`sets` are the Q-sets, in order; everyone else in the pool is not shared. `distance` is from
     all starts to the source of the pool, with the way through it if it is a loop (d_s of the
     paper); `passed` to its target, the queries that end there included. `ahead` estimates the rest

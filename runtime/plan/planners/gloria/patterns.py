@@ -1,8 +1,9 @@
 """Patterns as the planner reads them: event types in sequence, where a part may be a Kleene loop.
 
 `seq("F", "A", plus("B", plus("C")), "D")` is SEQ(F, A, (SEQ(B, C+))+, D). Inside, a pattern is
-the list of its **pools**, one after the other: a `Step` from one type to the next, or a whole
-`Loop`. A pool is what the paper keeps candidate plans for; a loop has one plan for all its steps.
+the list of its **pools**, one after the other: a `PatternStep` from one type to the next, or a
+whole `KleeneLoop`. A pool is what the paper keeps candidate plans for; a loop has one plan for all
+its steps.
 """
 
 from __future__ import annotations
@@ -17,27 +18,27 @@ Transition: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True)
 class Sequence:
-    parts: tuple[Part, ...]
+    parts: tuple[PatternPart, ...]
 
 
 @dataclass(frozen=True)
 class Kleene:
-    part: Part
+    part: PatternPart
 
 
-Part: TypeAlias = str | Sequence | Kleene
+PatternPart: TypeAlias = str | Sequence | Kleene
 
 
-def seq(*parts: Part) -> Sequence:
+def seq(*parts: PatternPart) -> Sequence:
     return Sequence(parts)
 
 
-def plus(*parts: Part) -> Kleene:
+def plus(*parts: PatternPart) -> Kleene:
     return Kleene(Sequence(parts))
 
 
 @dataclass(frozen=True)
-class Step:
+class PatternStep:
     """Events of `target` follow events of `source`."""
 
     source: str
@@ -56,10 +57,10 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Loop:
+class KleeneLoop:
     """A Kleene part, flat or nested, entered at `source` and left at `target`."""
 
-    parts: tuple[str | Loop, ...]
+    parts: tuple[str | KleeneLoop, ...]
 
     @cached_property
     def source(self) -> str:
@@ -83,49 +84,49 @@ class Loop:
         return f"{inner}+" if inner == self.parts[0] else f"SEQ({inner})+"
 
 
-Pool: TypeAlias = Step | Loop
+Pool: TypeAlias = PatternStep | KleeneLoop
 
 
-def flat(pattern: Part) -> tuple[str | Loop, ...]:
+def flat(pattern: PatternPart) -> tuple[str | KleeneLoop, ...]:
     """Sequences in sequences are one; a loop of nothing but a loop is that loop."""
     if isinstance(pattern, str):
         return (pattern,)
     if isinstance(pattern, Sequence):
         return tuple(each for part in pattern.parts for each in flat(part))
     inner = flat(pattern.part)
-    if len(inner) == 1 and isinstance(inner[0], Loop):
+    if len(inner) == 1 and isinstance(inner[0], KleeneLoop):
         return inner
-    return (Loop(inner),) if inner else ()
+    return (KleeneLoop(inner),) if inner else ()
 
 
-def first_type(parts: tuple[str | Loop, ...]) -> str:
+def first_type(parts: tuple[str | KleeneLoop, ...]) -> str:
     return _first(parts[0])
 
 
-def all_types(parts: tuple[str | Loop, ...]) -> list[str]:
+def all_types(parts: tuple[str | KleeneLoop, ...]) -> list[str]:
     """With repetitions."""
     return list(_types(parts))
 
 
-def pools(parts: tuple[str | Loop, ...]) -> tuple[Pool, ...]:
+def pools(parts: tuple[str | KleeneLoop, ...]) -> tuple[Pool, ...]:
     found: list[Pool] = []
     for i, part in enumerate(parts):
         if i:
-            found.append(Step(_last(parts[i - 1]), _first(part)))
-        if isinstance(part, Loop):
+            found.append(PatternStep(_last(parts[i - 1]), _first(part)))
+        if isinstance(part, KleeneLoop):
             found.append(part)
     return tuple(found)
 
 
-def _first(part: str | Loop) -> str:
+def _first(part: str | KleeneLoop) -> str:
     return part if isinstance(part, str) else part.source
 
 
-def _last(part: str | Loop) -> str:
+def _last(part: str | KleeneLoop) -> str:
     return part if isinstance(part, str) else part.target
 
 
-def _types(parts: tuple[str | Loop, ...]) -> Iterator[str]:
+def _types(parts: tuple[str | KleeneLoop, ...]) -> Iterator[str]:
     for part in parts:
         if isinstance(part, str):
             yield part
@@ -133,9 +134,9 @@ def _types(parts: tuple[str | Loop, ...]) -> Iterator[str]:
             yield from _types(part.parts)
 
 
-def _transitions(loop: Loop) -> Iterator[Transition]:
+def _transitions(loop: KleeneLoop) -> Iterator[Transition]:
     for pool in pools(loop.parts):
-        if isinstance(pool, Loop):
+        if isinstance(pool, KleeneLoop):
             yield from _transitions(pool)
         else:
             yield pool.source, pool.target

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 
 from runtime.plan.planners.gloria import rationale
-from runtime.plan.planners.gloria.chains import Chain, Chains, chains
-from runtime.plan.planners.gloria.costs import Costs, PaperCosts
-from runtime.plan.planners.gloria.edge_cost import Weights, unshared
-from runtime.plan.planners.gloria.graph import Options, Size, grow
+from runtime.plan.planners.gloria.chains import TypeChain, TypeChains, chains
+from runtime.plan.planners.gloria.costs import GloriaCosts, PaperCosts
+from runtime.plan.planners.gloria.edge_cost import EdgeCosts, unshared
+from runtime.plan.planners.gloria.graph import CandidateOptions, GraphSize, grow
 from runtime.plan.planners.gloria.greedy import greedy
 from runtime.plan.planners.gloria.groups import components, cut, order
-from runtime.plan.planners.gloria.patterns import Part, Pool, Transition, all_types, flat
+from runtime.plan.planners.gloria.patterns import PatternPart, Pool, Transition, all_types, flat
 from runtime.plan.planners.gloria.search import (
     Path,
     always,
@@ -23,7 +23,7 @@ from runtime.plan.planners.gloria.search import (
     search,
     weigh,
 )
-from runtime.plan.planners.gloria.template import Template, merge
+from runtime.plan.planners.gloria.template import GloriaTemplate, merge
 
 FINE = 64  # nodes that a pool of a small workload keeps
 SMALL = 3000  # nodes of all pools, each times the ways from it, up to which a workload is small
@@ -31,7 +31,7 @@ GROUPS = 64  # of chains that contradict each other, in one component
 
 
 @dataclass(frozen=True)
-class QuerySet:
+class TransitionQueries:
     """Queries that share a transition with snapshots of a type; None: each evaluates it alone. A
     set of one query with snapshots is what is left of a set that parted."""
 
@@ -47,7 +47,7 @@ class TransitionPlan:
 
     source: str
     target: str
-    sets: tuple[QuerySet, ...]
+    sets: tuple[TransitionQueries, ...]
 
 
 @dataclass(frozen=True)
@@ -59,16 +59,16 @@ class GloriaPlan:
     cost: float
     never: float
     always: float
-    generated: Size
-    kept: Size
+    generated: GraphSize
+    kept: GraphSize
     notes: tuple[str, ...]
 
 
 def plan(
-    queries: Mapping[str, Part],
+    queries: Mapping[str, PatternPart],
     rates: Mapping[str, float],
-    costs: Costs | None = None,
-    options: Options | None = None,
+    costs: GloriaCosts | None = None,
+    options: CandidateOptions | None = None,
     *,
     greedily: bool = False,
 ) -> GloriaPlan:
@@ -76,7 +76,7 @@ def plan(
     pool, without a graph."""
     if costs is None:
         _check(queries, rates)
-    made = _Making(costs or PaperCosts(rates), options or Options(), greedily)
+    made = _Making(costs or PaperCosts(rates), options or CandidateOptions(), greedily)
     found = chains(queries)
     made.alone(found)
     for together in components(found.queries):
@@ -84,7 +84,7 @@ def plan(
     return made.plan()
 
 
-def _check(queries: Mapping[str, Part], rates: Mapping[str, float]) -> None:
+def _check(queries: Mapping[str, PatternPart], rates: Mapping[str, float]) -> None:
     for name, pattern in queries.items():
         for type_ in all_types(flat(pattern)):
             if not rates.get(type_, -1.0) >= 0:
@@ -92,13 +92,13 @@ def _check(queries: Mapping[str, Part], rates: Mapping[str, float]) -> None:
 
 
 class _Making:
-    def __init__(self, costs: Costs, options: Options, greedily: bool) -> None:
-        self.weights = Weights(costs)
+    def __init__(self, costs: GloriaCosts, options: CandidateOptions, greedily: bool) -> None:
+        self.weights = EdgeCosts(costs)
         self.options = options
         self.greedily = greedily
-        self.sets: defaultdict[Transition, list[QuerySet]] = defaultdict(list)
+        self.sets: defaultdict[Transition, list[TransitionQueries]] = defaultdict(list)
         self.cost = self.never = self.always = 0.0
-        self.generated = self.kept = Size()
+        self.generated = self.kept = GraphSize()
         self.notes: list[str] = []
 
     def plan(self) -> GloriaPlan:
@@ -113,16 +113,16 @@ class _Making:
             tuple(self.notes),
         )
 
-    def alone(self, found: Chains) -> None:
+    def alone(self, found: TypeChains) -> None:
         """What cannot be shared at all costs the same in every plan."""
         costs = self.weights.costs
         fixed = sum(costs.start(type_, 1) for type_ in found.firsts)
         for (transition, name), why in found.alone.items():
             fixed += costs.apart(*transition, 1)
-            self.sets[transition].append(QuerySet((name,), None, why))
+            self.sets[transition].append(TransitionQueries((name,), None, why))
         self._add(fixed, fixed, fixed)
 
-    def component(self, together: list[Chain], found: Chains) -> None:
+    def component(self, together: list[TypeChain], found: TypeChains) -> None:
         queries = {chain: found.queries[chain] for chain in together}
         pools = order(together)
         if pools is not None:
@@ -143,7 +143,7 @@ class _Making:
     def _group(
         self,
         pools: list[Pool],
-        queries: Mapping[Chain, list[str]],
+        queries: Mapping[TypeChain, list[str]],
         elsewhere: Set[Pool] = frozenset(),
     ) -> None:
         template = merge(pools, queries)
@@ -161,7 +161,7 @@ class _Making:
         )
         self._tell(template, path, elsewhere)
 
-    def _searched(self, template: Template) -> list[Path]:
+    def _searched(self, template: GloriaTemplate) -> list[Path]:
         """By the paper's principles and, if asked, with merged subsets: the limit on nodes may
         keep the second from a plan that the first one finds."""
         work = sum(len(place.alike) for place in template.places)
@@ -181,11 +181,11 @@ class _Making:
         self.never += nothing
         self.always += everything
 
-    def _tell(self, template: Template, path: Path, elsewhere: Set[Pool]) -> None:
+    def _tell(self, template: GloriaTemplate, path: Path, elsewhere: Set[Pool]) -> None:
         for place, sets in zip(template.places, path, strict=True):
             arrived = arriving(place, path)
             told = [
-                QuerySet(
+                TransitionQueries(
                     template.queries(chosen[0]),
                     chosen[1],
                     rationale.why_shared(self.weights, place, arrived, chosen),
@@ -194,6 +194,6 @@ class _Making:
             ]
             if rest := unshared(sets, place.queries):
                 why = rationale.why_apart(self.weights, place, rest, place.pool in elsewhere)
-                told.append(QuerySet(template.queries(rest), None, why))
+                told.append(TransitionQueries(template.queries(rest), None, why))
             for transition in place.pool.transitions:
                 self.sets[transition] += told

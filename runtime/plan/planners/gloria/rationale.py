@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from runtime.plan.planners.gloria import kleene
-from runtime.plan.planners.gloria.edge_cost import Weights
-from runtime.plan.planners.gloria.patterns import Loop
-from runtime.plan.planners.gloria.template import Place, QSet, QSets
+from runtime.plan.planners.gloria.edge_cost import EdgeCosts
+from runtime.plan.planners.gloria.patterns import KleeneLoop
+from runtime.plan.planners.gloria.template import QSet, QSets, TemplatePlace
 
 ONLY_ONE = "no other query has this transition"
 OTHER_GROUP = "the other queries with this transition have their types in another order"
 
 
-def why_shared(weights: Weights, place: Place, arrived: QSets, chosen: QSet) -> str:
+def why_shared(weights: EdgeCosts, place: TemplatePlace, arrived: QSets, chosen: QSet) -> str:
     """A set that shares: kept, renewed or merged."""
     spent, alone = _both(weights, place, chosen)
-    what = f"all of {place.pool} costs" if isinstance(place.pool, Loop) else "costs"
+    what = f"all of {place.pool} costs" if isinstance(place.pool, KleeneLoop) else "costs"
     told_apart = _evaluated(weights, place, arrived, chosen)
     before = f", and {told_apart:.3g} to tell them apart before [evaluate]" if told_apart else ""
     return f"{_how(arrived, chosen)}; {what} {spent:.3g} instead of {alone:.3g}{before}"
@@ -31,7 +31,7 @@ def _how(arrived: QSets, chosen: QSet) -> str:
     return f"together from {snapshots} on [merged]"
 
 
-def _evaluated(weights: Weights, place: Place, arrived: QSets, chosen: QSet) -> float:
+def _evaluated(weights: EdgeCosts, place: TemplatePlace, arrived: QSets, chosen: QSet) -> float:
     """What it costs that those who came otherwise were shared before."""
     if chosen in arrived:
         return 0.0
@@ -39,7 +39,7 @@ def _evaluated(weights: Weights, place: Place, arrived: QSets, chosen: QSet) -> 
     return sum(weights.costs.evaluate(place.source, old, k) for k, old in shares if k)
 
 
-def why_apart(weights: Weights, place: Place, mask: int, elsewhere: bool) -> str:
+def why_apart(weights: EdgeCosts, place: TemplatePlace, mask: int, elsewhere: bool) -> str:
     """`elsewhere`: queries of other groups have the pool, too."""
     k = mask.bit_count()
     if place.queries.bit_count() == 1:
@@ -55,18 +55,18 @@ def why_apart(weights: Weights, place: Place, mask: int, elsewhere: bool) -> str
     )
 
 
-def _both(weights: Weights, place: Place, chosen: QSet) -> tuple[float, float]:
+def _both(weights: EdgeCosts, place: TemplatePlace, chosen: QSet) -> tuple[float, float]:
     return _shared(weights, place, chosen), _alone(weights, place, chosen[0].bit_count())
 
 
-def _shared(weights: Weights, place: Place, chosen: QSet) -> float:
+def _shared(weights: EdgeCosts, place: TemplatePlace, chosen: QSet) -> float:
     q, snapshots = chosen
-    if isinstance(place.pool, Loop):
+    if isinstance(place.pool, KleeneLoop):
         return kleene.shared(weights.costs, place.pool, snapshots, q.bit_count())
     return weights.costs.shared(place.source, place.target, snapshots, q.bit_count())
 
 
-def _alone(weights: Weights, place: Place, k: int) -> float:
-    if isinstance(place.pool, Loop):
+def _alone(weights: EdgeCosts, place: TemplatePlace, k: int) -> float:
+    if isinstance(place.pool, KleeneLoop):
         return kleene.apart(weights.costs, place.pool, k)
     return weights.costs.apart(place.source, place.target, k)

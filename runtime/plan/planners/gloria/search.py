@@ -12,15 +12,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import inf
 
-from runtime.plan.planners.gloria.edge_cost import Weights, possible, touching, valid, within
-from runtime.plan.planners.gloria.graph import Graph
-from runtime.plan.planners.gloria.node import Node
-from runtime.plan.planners.gloria.template import Place, QSets, Template
+from runtime.plan.planners.gloria.edge_cost import EdgeCosts, possible, touching, valid, within
+from runtime.plan.planners.gloria.graph import GloriaGraph
+from runtime.plan.planners.gloria.node import PlanNode
+from runtime.plan.planners.gloria.template import GloriaTemplate, QSets, TemplatePlace
 
 Path = list[QSets]
 
 
-def search(graph: Graph, weights: Weights) -> tuple[Path, float]:
+def search(graph: GloriaGraph, weights: EdgeCosts) -> tuple[Path, float]:
     """The lightest path, and its weight."""
     paths = [_traced_back(graph, weights)]
     if any(len(place.after) > 1 for place in graph.template.places) or ends(graph.template) > 1:
@@ -28,18 +28,20 @@ def search(graph: Graph, weights: Weights) -> tuple[Path, float]:
     return lightest(graph.template, weights, paths)
 
 
-def ends(template: Template) -> int:
+def ends(template: GloriaTemplate) -> int:
     return sum(1 for place in template.places if place.ending)
 
 
-def lightest(template: Template, weights: Weights, paths: Iterable[Path]) -> tuple[Path, float]:
+def lightest(
+    template: GloriaTemplate, weights: EdgeCosts, paths: Iterable[Path]
+) -> tuple[Path, float]:
     mended = [mend(template, path) for path in paths]
     weighed = [(weigh(template, weights, path), i) for i, path in enumerate(mended)]
     weight, i = min(weighed)
     return mended[i], weight
 
 
-def weigh(template: Template, weights: Weights, path: Path) -> float:
+def weigh(template: GloriaTemplate, weights: EdgeCosts, path: Path) -> float:
     """The cost of the whole plan, everything counted once."""
     total = 0.0
     for place, sets in zip(template.places, path, strict=True):
@@ -50,12 +52,12 @@ def weigh(template: Template, weights: Weights, path: Path) -> float:
     return total
 
 
-def arriving(place: Place, path: Path) -> QSets:
+def arriving(place: TemplatePlace, path: Path) -> QSets:
     """What arrives at a place on a path that is known up to it."""
     return tuple(each for index, mask in place.before for each in within(path[index], mask))
 
 
-def mend(template: Template, path: Path) -> Path:
+def mend(template: GloriaTemplate, path: Path) -> Path:
     """Sets with snapshots that did not arrive make new ones, together, or share no longer if that
     leaves a query alone."""
     mended: Path = []
@@ -73,11 +75,11 @@ def mend(template: Template, path: Path) -> Path:
     return mended
 
 
-def never(template: Template) -> Path:
+def never(template: GloriaTemplate) -> Path:
     return [()] * len(template.places)
 
 
-def always(template: Template, weights: Weights) -> Path:
+def always(template: GloriaTemplate, weights: EdgeCosts) -> Path:
     """Everyone in a pool shares it: with the snapshots they all came with, else with new ones."""
     path: Path = []
     for place in template.places:
@@ -93,12 +95,12 @@ def always(template: Template, weights: Weights) -> Path:
     return path
 
 
-def _traced_back(graph: Graph, weights: Weights) -> Path:
+def _traced_back(graph: GloriaGraph, weights: EdgeCosts) -> Path:
     places = graph.template.places
     path: Path = [()] * len(places)
     for index in range(len(places) - 1, -1, -1):
 
-        def onward(node: Node, place: Place = places[index]) -> float:
+        def onward(node: PlanNode, place: TemplatePlace = places[index]) -> float:
             return node.passed + sum(
                 weights.edge(places[after], within(node.sets, queries), path[after], queries)
                 for after, queries in place.after
@@ -108,7 +110,7 @@ def _traced_back(graph: Graph, weights: Weights) -> Path:
     return path
 
 
-def _forward(graph: Graph, weights: Weights) -> Path:
+def _forward(graph: GloriaGraph, weights: EdgeCosts) -> Path:
     places = graph.template.places
     to_end = _to_ends(graph, weights)
     path: Path = []
@@ -122,7 +124,7 @@ def _forward(graph: Graph, weights: Weights) -> Path:
     return path
 
 
-def _to_ends(graph: Graph, weights: Weights) -> list[list[float]]:
+def _to_ends(graph: GloriaGraph, weights: EdgeCosts) -> list[list[float]]:
     """For each node the distance from the source of its pool to all ends (d_e of the paper). Where
     ways meet, each gets the part of the distance that its queries are."""
     places = graph.template.places
@@ -147,7 +149,11 @@ def _to_ends(graph: Graph, weights: Weights) -> list[list[float]]:
 
 
 def _on(
-    weights: Weights, place: Place, arrived: QSets, queries: int, ahead: list[tuple[QSets, float]]
+    weights: EdgeCosts,
+    place: TemplatePlace,
+    arrived: QSets,
+    queries: int,
+    ahead: list[tuple[QSets, float]],
 ) -> float:
     """The shortest way on, by any node of the next pool; for each the distance from there."""
     nearest = inf
@@ -157,7 +163,7 @@ def _on(
     return nearest
 
 
-def _nearest(nodes: list[Node], totals: list[float]) -> QSets:
+def _nearest(nodes: list[PlanNode], totals: list[float]) -> QSets:
     """If none fits what is chosen already, the nearest to the start; the path is mended later."""
     best = min(totals)
     if best == inf:

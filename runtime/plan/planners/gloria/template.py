@@ -11,22 +11,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from runtime.plan.planners.gloria.chains import Chain
-from runtime.plan.planners.gloria.patterns import Loop, Pool
+from runtime.plan.planners.gloria.chains import TypeChain
+from runtime.plan.planners.gloria.patterns import KleeneLoop, Pool
 
 QSet: TypeAlias = tuple[int, str]
 QSets: TypeAlias = tuple[QSet, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Way:
+class TemplatePath:
     """The pools that some queries have before them. Compared by identity: it is a key."""
 
     pools: tuple[Pool, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
+class TemplatePlace:
     """A pool of the template. `before` and `after` are the pools next to it, by index, with the
     queries that come from there or go there. `starting` begin here, those `charged` at the first
     type of their query; `ending` have no pool after it. `alike` are the queries with the same
@@ -40,7 +40,7 @@ class Place:
     before: tuple[tuple[int, int], ...]
     after: tuple[tuple[int, int], ...]
     alike: tuple[int, ...]
-    ways: tuple[Way, ...]
+    ways: tuple[TemplatePath, ...]
 
     @property
     def source(self) -> str:
@@ -53,15 +53,15 @@ class Place:
     @property
     def local(self) -> tuple[str, ...]:
         """The types of which the pool can make new snapshots."""
-        return self.pool.types if isinstance(self.pool, Loop) else (self.pool.source,)
+        return self.pool.types if isinstance(self.pool, KleeneLoop) else (self.pool.source,)
 
 
 @dataclass(frozen=True)
-class Template:
+class GloriaTemplate:
     """`names` has the query of each bit."""
 
     names: tuple[str, ...]
-    places: tuple[Place, ...]
+    places: tuple[TemplatePlace, ...]
 
     def queries(self, mask: int) -> tuple[str, ...]:
         found = []
@@ -72,7 +72,7 @@ class Template:
         return tuple(found)
 
 
-def merge(pools: list[Pool], queries: Mapping[Chain, list[str]]) -> Template:
+def merge(pools: list[Pool], queries: Mapping[TypeChain, list[str]]) -> GloriaTemplate:
     names: list[str] = []
     drafts = [_Draft() for _ in pools]
     index = {pool: i for i, pool in enumerate(pools)}
@@ -81,7 +81,7 @@ def merge(pools: list[Pool], queries: Mapping[Chain, list[str]]) -> Template:
         names += of
         _draw(chain, mask, [index[pool] for pool in chain.pools], drafts)
     places = (draft.place(pool) for draft, pool in zip(drafts, pools, strict=True))
-    return Template(tuple(names), tuple(places))
+    return GloriaTemplate(tuple(names), tuple(places))
 
 
 class _Draft:
@@ -91,8 +91,8 @@ class _Draft:
         self.after: defaultdict[int, int] = defaultdict(int)
         self.rests: defaultdict[tuple[Pool, ...], int] = defaultdict(int)
 
-    def place(self, pool: Pool) -> Place:
-        return Place(
+    def place(self, pool: Pool) -> TemplatePlace:
+        return TemplatePlace(
             pool,
             self.queries,
             self.starting,
@@ -101,11 +101,11 @@ class _Draft:
             tuple(self.before.items()),
             tuple(self.after.items()),
             tuple(self.rests.values()),
-            tuple(map(Way, self.rests)),
+            tuple(map(TemplatePath, self.rests)),
         )
 
 
-def _draw(chain: Chain, mask: int, at: list[int], drafts: list[_Draft]) -> None:
+def _draw(chain: TypeChain, mask: int, at: list[int], drafts: list[_Draft]) -> None:
     for i, p in enumerate(at):
         draft = drafts[p]
         draft.queries |= mask

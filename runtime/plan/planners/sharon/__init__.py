@@ -9,7 +9,7 @@ The path of a workload, a file for each step:
 """
 
 from runtime.plan.planners.sharon.candidates import Candidate, Weight
-from runtime.plan.planners.sharon.component import Ending
-from runtime.plan.planners.sharon.planner import SharingPlan, plan
+from runtime.plan.planners.sharon.component import ComponentBound
+from runtime.plan.planners.sharon.planner import SharonPlan, plan
 
-__all__ = ["Candidate", "Ending", "SharingPlan", "Weight", "plan"]
+__all__ = ["Candidate", "ComponentBound", "SharonPlan", "Weight", "plan"]

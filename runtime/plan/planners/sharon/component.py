@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from enum import Enum
 
 from runtime.plan.planners.sharon.candidates import Candidate, Covers, Pattern, Weight
-from runtime.plan.planners.sharon.conflicts import Graph, conflict_graph
-from runtime.plan.planners.sharon.finder import Expired, Found, find
+from runtime.plan.planners.sharon.conflicts import ConflictGraph, conflict_graph
+from runtime.plan.planners.sharon.finder import Expired, PlanSearch, find
 from runtime.plan.planners.sharon.greedy_completion import fill
 from runtime.plan.planners.sharon.options import expand
 
 
-class Ending(Enum):
+class ComponentBound(Enum):
     """How the search for a plan ended."""
 
     OPTIMAL = "no other choice saves more"
@@ -22,14 +22,14 @@ class Ending(Enum):
 
 
 @dataclass(frozen=True)
-class Solved:
+class SolvedComponent:
     """A valid plan of some candidates. `greedy` is the score of GWMIN alone, without options.
     `paying` are the patterns that could be shared with a gain, `ridden` those of them that
     exclude so much that they were not searched."""
 
     chosen: tuple[Candidate, ...]
     greedy: float
-    ending: Ending
+    ending: ComponentBound
     paying: frozenset[Pattern]
     ridden: frozenset[Pattern]
 
@@ -41,7 +41,7 @@ def score(plan: Iterable[Candidate], weight: Weight) -> float:
 
 def solve(
     whole: Sequence[Candidate], covers: Covers, weight: Weight, limit: int, expired: Expired
-) -> Solved:
+) -> SolvedComponent:
     """Candidates with all their queries first, as that is quick; then `limit` of their options.
 
     With no options a pattern is shared by all queries that contain it, or by none.
@@ -49,29 +49,33 @@ def solve(
     graph, found = _search(whole, covers, weight, expired)
     greedy = graph.score(found.greedy)
     if limit == 0:
-        ending = Ending.OPTIMAL if found.optimal else Ending.EXPIRED
-        return Solved(graph.candidates(found.plan), greedy, ending, *_patterns(graph, found))
+        ending = ComponentBound.OPTIMAL if found.optimal else ComponentBound.EXPIRED
+        return SolvedComponent(
+            graph.candidates(found.plan), greedy, ending, *_patterns(graph, found)
+        )
     plans = [graph.candidates(found.plan)]
     options, full = expand(whole, covers, weight, 0 if expired() else limit)
     if len(options) > len(whole):
         graph, found = _search(options, covers, weight, expired)
         plans.append(graph.candidates(found.plan))
     if found.optimal and full:
-        return Solved(plans[-1], greedy, Ending.OPTIMAL, *_patterns(graph, found))
+        return SolvedComponent(plans[-1], greedy, ComponentBound.OPTIMAL, *_patterns(graph, found))
     plans = [fill(plan, whole, covers, weight) for plan in (*plans, ())]
     best = max(plans, key=lambda plan: score(plan, weight))
-    ending = Ending.LIMITED if found.optimal else Ending.EXPIRED
-    return Solved(best, greedy, ending, *_patterns(graph, found))
+    ending = ComponentBound.LIMITED if found.optimal else ComponentBound.EXPIRED
+    return SolvedComponent(best, greedy, ending, *_patterns(graph, found))
 
 
 def _search(
     options: Sequence[Candidate], covers: Covers, weight: Weight, expired: Expired
-) -> tuple[Graph, Found]:
+) -> tuple[ConflictGraph, PlanSearch]:
     graph = conflict_graph(((option, weight(*option)) for option in options), covers)
     return graph, find(graph, expired)
 
 
-def _patterns(graph: Graph, found: Found) -> tuple[frozenset[Pattern], frozenset[Pattern]]:
+def _patterns(
+    graph: ConflictGraph, found: PlanSearch
+) -> tuple[frozenset[Pattern], frozenset[Pattern]]:
     """Patterns that pay, and those of them with no option left to be searched."""
     paying = frozenset(each.pattern for each in graph.vertices)
     left = found.reduction.free | found.reduction.rest

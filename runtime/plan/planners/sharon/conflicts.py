@@ -14,7 +14,7 @@ from runtime.plan.planners.sharon.candidates import Candidate, Covers
 
 
 @dataclass(frozen=True)
-class Graph:
+class ConflictGraph:
     """`conflicts[v]` are the vertices that no plan has together with `v`."""
 
     vertices: tuple[Candidate, ...]
@@ -41,7 +41,7 @@ def members(vertices: int) -> Iterator[int]:
         vertices ^= lowest
 
 
-def conflict_graph(weighted: Iterable[tuple[Candidate, float]], covers: Covers) -> Graph:
+def conflict_graph(weighted: Iterable[tuple[Candidate, float]], covers: Covers) -> ConflictGraph:
     """Algorithm 1. Only what pays becomes a vertex.
 
     Candidates conflict where they cover the same position of the same query, be it at their ends
@@ -59,7 +59,7 @@ def conflict_graph(weighted: Iterable[tuple[Candidate, float]], covers: Covers) 
         for position in _positions(candidate, covers):
             met |= covering[position]
         conflicts.append(met & ~(1 << v))
-    return Graph(vertices, tuple(weight for _, weight in paying), tuple(conflicts))
+    return ConflictGraph(vertices, tuple(weight for _, weight in paying), tuple(conflicts))
 
 
 def _positions(candidate: Candidate, covers: Covers) -> Iterator[tuple[str, int]]:
@@ -69,7 +69,7 @@ def _positions(candidate: Candidate, covers: Covers) -> Iterator[tuple[str, int]
             yield query, position
 
 
-def connected(graph: Graph, among: int) -> list[int]:
+def connected(graph: ConflictGraph, among: int) -> list[int]:
     """The parts of a graph without conflicts between them, the smallest first."""
     parts = []
     while among:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from runtime.plan.planners.sharon.conflicts import Graph, connected, members
+from runtime.plan.planners.sharon.conflicts import ConflictGraph, connected, members
 from runtime.plan.planners.sharon.greedy import gwmin
 from runtime.plan.planners.sharon.reduction import Reduction, reduce
 from runtime.plan.planners.sharon.upper_bound import cliques, most
@@ -21,7 +21,7 @@ _ABOVE = 1 + 1e-12  # bounds are sums of doubles; what is above by their roundin
 
 
 @dataclass(frozen=True)
-class Found:
+class PlanSearch:
     """`plan` is the best there is if `optimal`, else the best that was met, `greedy` at least."""
 
     plan: int
@@ -30,7 +30,7 @@ class Found:
     reduction: Reduction
 
 
-class Valid(NamedTuple):
+class ValidPlan(NamedTuple):
     """A valid plan, and later candidates that no member of it excludes.
 
     These are the last members of its siblings, the plans that differ from it in the last member
@@ -43,11 +43,11 @@ class Valid(NamedTuple):
     siblings: int
 
 
-def find(graph: Graph, expired: Expired) -> Found:
+def find(graph: ConflictGraph, expired: Expired) -> PlanSearch:
     """The best plan of the graph, each connected part by itself; the greedy one until then."""
     greedy = gwmin(graph, graph.everything)
     if expired():
-        return Found(greedy, greedy, False, Reduction(0, 0, graph.everything))
+        return PlanSearch(greedy, greedy, False, Reduction(0, 0, graph.everything))
     reduction = reduce(graph, graph.everything)
     plan, optimal = reduction.free, True
     for part in connected(graph, reduction.rest):
@@ -57,10 +57,10 @@ def find(graph: Graph, expired: Expired) -> Found:
     # Without the conflict-ridden candidates GWMIN takes another way, which can be a worse one.
     if not optimal:
         plan = max(plan, greedy, key=graph.score)
-    return Found(plan, greedy, optimal, reduction)
+    return PlanSearch(plan, greedy, optimal, reduction)
 
 
-def search(graph: Graph, among: int, interim: int, expired: Expired) -> tuple[int, bool]:
+def search(graph: ConflictGraph, among: int, interim: int, expired: Expired) -> tuple[int, bool]:
     """The best plan met from `interim` on, and whether all valid plans were gone through.
 
     Plans that cannot get above the best are left out with all that grows from them.
@@ -71,9 +71,9 @@ def search(graph: Graph, among: int, interim: int, expired: Expired) -> tuple[in
         if expired():
             return best, False
         cut.append(clique)
-    level = [Valid(0, 0.0, among)]
+    level = [ValidPlan(0, 0.0, among)]
     while level:
-        following: list[Valid] = []
+        following: list[ValidPlan] = []
         for parent in level:
             if parent.score + most(cut, parent.siblings) <= score * _ABOVE:
                 continue  # the best has risen since this plan was kept
@@ -88,11 +88,11 @@ def search(graph: Graph, among: int, interim: int, expired: Expired) -> tuple[in
     return best, True
 
 
-def children(graph: Graph, parent: Valid) -> list[Valid]:
+def children(graph: ConflictGraph, parent: ValidPlan) -> list[ValidPlan]:
     """The valid plans of the next level that begin with this one; invalid ones are never made."""
     made, siblings = [], parent.siblings
     for v in members(parent.siblings):
         siblings &= ~(1 << v)
         allowed = siblings & ~graph.conflicts[v]
-        made.append(Valid(parent.plan | 1 << v, parent.score + graph.weights[v], allowed))
+        made.append(ValidPlan(parent.plan | 1 << v, parent.score + graph.weights[v], allowed))
     return made

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from runtime.plan.planners.sharon.conflicts import Graph, members
+from runtime.plan.planners.sharon.conflicts import ConflictGraph, members
 
 
-def guaranteed_weight(graph: Graph, among: int) -> float:
+def guaranteed_weight(graph: ConflictGraph, among: int) -> float:
     """Equation 10, for the part of the graph that is still `among` the candidates."""
     return sum(
         graph.weights[v] / ((graph.conflicts[v] & among).bit_count() + 1) for v in members(among)
     )
 
 
-def gwmin(graph: Graph, among: int) -> int:
+def gwmin(graph: ConflictGraph, among: int) -> int:
     """Takes what weighs most for the conflicts that it has, drops those, and so on."""
 
     def worth(v: int) -> float:

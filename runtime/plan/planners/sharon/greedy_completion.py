@@ -12,7 +12,7 @@ from heapq import heapify, heappop, heappush
 from runtime.plan.planners.sharon.candidates import Candidate, Covers, Pattern, Queries, Weight
 
 
-class Filling:
+class GreedyCompletion:
     """A valid plan that grows. Who shares a pattern already is joined by others."""
 
     def __init__(self, plan: Iterable[Candidate], covers: Covers, weight: Weight) -> None:
@@ -68,7 +68,7 @@ def fill(
     plan: Iterable[Candidate], others: Sequence[Candidate], covers: Covers, weight: Weight
 ) -> tuple[Candidate, ...]:
     """The plan with all that still fits and pays, whatever gains most first."""
-    filling = Filling(plan, covers, weight)
+    filling = GreedyCompletion(plan, covers, weight)
     heap = []
     for order, candidate in enumerate(others):
         option = filling.room(candidate)

@@ -8,7 +8,7 @@ from time import perf_counter
 
 from runtime.plan.planners.sharon.benefit import Rates, benefit_weight
 from runtime.plan.planners.sharon.candidates import Candidate, Weight, candidates, sharable
-from runtime.plan.planners.sharon.component import Ending, score, solve
+from runtime.plan.planners.sharon.component import ComponentBound, score, solve
 from runtime.plan.planners.sharon.conflicts import components
 from runtime.plan.planners.sharon.rationale import reasons
 
@@ -20,7 +20,7 @@ OPTIONS = 512
 
 
 @dataclass(frozen=True)
-class SharingPlan:
+class SharonPlan:
     """Which queries share which patterns.
 
     A query never has two chosen patterns that overlap in it. `greedy` is the score of the plan
@@ -31,12 +31,12 @@ class SharingPlan:
     chosen: tuple[Candidate, ...]
     score: float
     greedy: float
-    ending: Ending
+    ending: ComponentBound
     reasons: tuple[str, ...]
 
     @property
     def optimal(self) -> bool:
-        return self.ending is Ending.OPTIMAL
+        return self.ending is ComponentBound.OPTIMAL
 
 
 def plan(
@@ -47,7 +47,7 @@ def plan(
     seconds: float = SECONDS,
     options: int = OPTIONS,
     clock: Callable[[], float] = perf_counter,
-) -> SharingPlan:
+) -> SharonPlan:
     """Plans a workload: names of queries, and the event types of each in order.
 
     `weight` says what a pattern gains if given queries share it; by default that is the paper's
@@ -60,7 +60,7 @@ def plan(
     parts = components(covers, whole)
     chosen: list[Candidate] = []
     told: dict[Candidate, str] = {}
-    greedy, endings = 0.0, {Ending.OPTIMAL}
+    greedy, endings = 0.0, {ComponentBound.OPTIMAL}
     end = clock() + seconds
     for part in parts:
         solved = solve(part, covers, weight, options, lambda: clock() >= end)
@@ -69,6 +69,6 @@ def plan(
         endings.add(solved.ending)
         told.update(zip(part, reasons(part, solved, covers, weight), strict=True))
     chosen.sort()
-    ending = max(endings, key=list(Ending).index)
+    ending = max(endings, key=list(ComponentBound).index)
     lines = tuple(told[candidate] for candidate in whole)
-    return SharingPlan(tuple(chosen), score(chosen, weight), greedy, ending, lines)
+    return SharonPlan(tuple(chosen), score(chosen, weight), greedy, ending, lines)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from runtime.plan.planners.sharon.candidates import Candidate, Covers, Pattern, Queries, Weight
-from runtime.plan.planners.sharon.component import Solved
+from runtime.plan.planners.sharon.component import SolvedComponent
 
 _NAMED = 5  # queries that a line names; of the others it says how many there are
 
 
 def reasons(
-    whole: Sequence[Candidate], solved: Solved, covers: Covers, weight: Weight
+    whole: Sequence[Candidate], solved: SolvedComponent, covers: Covers, weight: Weight
 ) -> Iterator[str]:
     """A line for each candidate, in their order."""
     groups: dict[Pattern, list[Queries]] = {}
@@ -35,7 +35,7 @@ def _chosen(candidate: Candidate, queries: Queries, weight: Weight) -> str:
 
 def _dropped(
     candidate: Candidate,
-    solved: Solved,
+    solved: SolvedComponent,
     owners: Mapping[str, list[tuple[int, Pattern]]],
     covers: Covers,
 ) -> str:

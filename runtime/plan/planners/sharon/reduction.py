@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from runtime.plan.planners.sharon.conflicts import Graph, members
+from runtime.plan.planners.sharon.conflicts import ConflictGraph, members
 from runtime.plan.planners.sharon.greedy import guaranteed_weight
 
 # Both sides of the comparison are sums of doubles, and may be equal: a candidate is only dropped
@@ -21,7 +21,7 @@ class Reduction:
     rest: int
 
 
-def greatest_score(graph: Graph, v: int, among: int, total: float) -> float:
+def greatest_score(graph: ConflictGraph, v: int, among: int, total: float) -> float:
     """Definition 12: no plan with `v` scores more than all that it does not exclude.
 
     `total` is the score of all together, as most candidates exclude few others.
@@ -29,12 +29,12 @@ def greatest_score(graph: Graph, v: int, among: int, total: float) -> float:
     return total - graph.score(graph.conflicts[v] & among)
 
 
-def conflict_free(graph: Graph, among: int) -> int:
+def conflict_free(graph: ConflictGraph, among: int) -> int:
     """Definition 14: what excludes nothing."""
     return sum(1 << v for v in members(among) if not graph.conflicts[v] & among)
 
 
-def conflict_ridden(graph: Graph, among: int) -> int:
+def conflict_ridden(graph: ConflictGraph, among: int) -> int:
     """Definition 13: what excludes so much that even the greedy plan scores more."""
     total = graph.score(among)
     guaranteed = guaranteed_weight(graph, among) - total * _ROUNDING
@@ -43,7 +43,7 @@ def conflict_ridden(graph: Graph, among: int) -> int:
     )
 
 
-def reduce(graph: Graph, among: int) -> Reduction:
+def reduce(graph: ConflictGraph, among: int) -> Reduction:
     """Both rules in turn until neither finds more: what one drops sets others free."""
     free = ridden = 0
     while True:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from runtime.plan.planners.sharon.conflicts import Graph, members
+from runtime.plan.planners.sharon.conflicts import ConflictGraph, members
 
 
 class Clique(NamedTuple):
@@ -20,7 +20,7 @@ class Clique(NamedTuple):
     piece: float
 
 
-def cliques(graph: Graph, among: int) -> Iterator[Clique]:
+def cliques(graph: ConflictGraph, among: int) -> Iterator[Clique]:
     """Cuts the weights of a set into cliques. The heaviest that is left comes first, as that
     gave the lowest bounds; each clique uses up one vertex or more."""
     left = {v: graph.weights[v] for v in members(among)}
