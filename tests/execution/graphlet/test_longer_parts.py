@@ -190,7 +190,7 @@ def test_values_made_by_hand_are_checked():
     part = SharedPart(["a", "b"], [["P", "T"], ["T", "P"]])
     engine = Engine(LONG, plan=SharingPlan(shared=[part]), time_unit="ms")
     for wrong in (None, {"shared": []}):
-        with pytest.raises(HamletError, match="must be a Plan"):
+        with pytest.raises(HamletError, match="must be a SharingPlan"):
             engine.set_plan(wrong)
         with pytest.raises(HamletError, match="a Policy is adopted"):
             engine.set_policy(wrong)
