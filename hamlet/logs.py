@@ -81,6 +81,7 @@ class MetricsLogger:
                     reason=replan.reason,
                     planner=replan.planner,
                     migrated=replan.migrated,
+                    change=replan.change,
                     nanoseconds_before=round(replan.before, 3),
                     nanoseconds_after=round(replan.after, 3),
                 )
