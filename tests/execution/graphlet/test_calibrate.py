@@ -30,9 +30,6 @@ def test_every_coefficient_is_measured():
         if each.name != "version":
             value = getattr(policy, each.name)
             assert calibrate.LEAST <= value < calibrate.MOST, (each.name, value)
-    # To look at an event and to apply an operator are different orders of work on any machine.
-    assert policy.scan < policy.operator < 100 * policy.scan * 64
-    assert policy.pick < policy.apply
 
 
 def test_what_was_measured_is_kept_for_the_next_start(folder):
