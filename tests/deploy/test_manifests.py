@@ -96,7 +96,7 @@ def test_a_laptop_has_the_cores(root):
             cpu = container["resources"]["requests"]["cpu"]
             asked += float(cpu.removesuffix("m")) / (1000 if cpu.endswith("m") else 1)
     told = (root / "docs" / "kubernetes.md").read_text()
-    assert f"the example asks for {asked:g} CPUs with its test" in told
+    assert f"the example with its test requests {asked:g} CPUs" in told
     (cpus,) = re.findall(r"minikube with (\d+) CPUs", told)
     own = 0.95 + 0.1  # of kind, which has more of its own than minikube; of the operator
     assert asked + own <= int(cpus)
