@@ -31,13 +31,13 @@ class AggregatorSetup:
     committed epoch, `saved` what its shards held then."""
 
     settings: Settings
-    reading: InputFormat
+    input_format: InputFormat
     workload: Workload
     since: Mapping[str, int]
     shards: range
     folder: BlobStore | None
     name: str
-    taken: int
+    last_epoch: int
     saved: Mapping[Unit, SavedUnit]
     watermark: int | None
 
@@ -56,13 +56,13 @@ class Aggregator:
         self._name = begin.name
         self._aggregation = Aggregation(
             begin.settings,
-            begin.reading,
+            begin.input_format,
             begin.workload,
             begin.shards,
             begin.folder,
             since=begin.since,
             name=begin.name,
-            taken=begin.taken,
+            last_epoch=begin.last_epoch,
         )
         self._aggregation.restore(begin.saved, begin.watermark)
         return os.getpid()
@@ -76,7 +76,7 @@ class Aggregator:
         if aggregation is None:
             raise NotInitialized
         self._aggregation = None  # what has taken half of an epoch cannot go on
-        answer = aggregation.take(order, [p for block in blocks for p in block])
+        answer = aggregation.compute_epoch(order, [p for block in blocks for p in block])
         self._aggregation = aggregation
         self._report(aggregation)
         return answer

@@ -61,8 +61,8 @@ def run_in_process(
     plan = settings.plan
     if settings.planner is not None:
         plan = planned(workload, settings.planner).plan
-    reading = InputFormat(time_column, type_column, time_unit)
-    engine = Engine.of(workload, replace(settings, plan=plan), reading)
+    input_format = InputFormat(time_column, type_column, time_unit)
+    engine = Engine.of(workload, replace(settings, plan=plan), input_format)
     counts = RunCounts()
     with ExitStack() as stack:
         source = stack.enter_context(

@@ -87,8 +87,8 @@ class Driver:
         return self._committed is not None and self._committed.finished
 
     @property
-    def intake(self) -> BoundWorkload:
-        return self._workload.intake
+    def bound_workload(self) -> BoundWorkload:
+        return self._workload.bound_workload
 
     @property
     def recorder(self) -> JobMetrics:
@@ -100,7 +100,7 @@ class Driver:
         """Returns when the input has ended, or after the pending epochs if told to stop."""
         if self.finished:
             return
-        self._pool.set_routing(self._context.routing(self.intake))
+        self._pool.set_routing(self._context.routing(self.bound_workload))
         self._recovery.start_aggregators(self._committed)
         self._pool.optimize(self._workload.snapshot(), self._context.settings.planner)
         self._report_idle()
@@ -186,7 +186,7 @@ class Driver:
         """Events behind the watermark are late, but a bounded input has no late events."""
         self._range = wanted
         bound = None if self._source.bounded else self._watermark.value
-        columns = self.intake.columns
+        columns = self.bound_workload.columns
         self._reading = self._threads.submit(self._context.reader.read, wanted, columns, bound)
 
     def _take_read(self, reading: Future[EpochRows]) -> None:
@@ -205,7 +205,7 @@ class Driver:
         if self._source.bounded:
             return False
         before = self._watermark.value
-        return self._watermark.see({}) != before
+        return self._watermark.observe({}) != before
 
     def _compute(self, read: EpochRows, last: bool = False) -> None:
         watermark = self._watermark_after(read)
@@ -223,7 +223,7 @@ class Driver:
         epoch = Epoch(
             order,
             read,
-            self.intake,
+            self.bound_workload,
             dict(self._workload.since),
             clocks=dict(self._watermark.clocks),
             newest=self._watermark.newest,
@@ -238,9 +238,9 @@ class Driver:
         mark = self._watermark
         if self._replay is not None:
             replay, self._replay = self._replay, None
-            return mark.move(replay.watermark, replay.clocks)
+            return mark.replay(replay.watermark, replay.clocks)
         if not self._source.bounded:
-            return mark.see(read.newest)
+            return mark.observe(read.newest)
         for clock, newest in read.newest.items():
             mark.clocks[clock] = max(newest, mark.clocks.get(clock, newest))
         if read.floor is not None and (mark.value is None or read.floor > mark.value):

@@ -29,7 +29,7 @@ class JobMonitoring:
 def open_monitoring(
     stack: ExitStack,
     options: JobOptions,
-    intake: BoundWorkload,
+    bound_workload: BoundWorkload,
     *,
     follow: bool,
     resumed: bool,
@@ -44,7 +44,9 @@ def open_monitoring(
     if log is not None:
         stack.callback(log.close)
         listeners.append(log)
-    recorder = JobMetrics(options.name, intake, listeners, _open_tracing(stack, options.name))
+    recorder = JobMetrics(
+        options.name, bound_workload, listeners, _open_tracing(stack, options.name)
+    )
     return JobMonitoring(recorder, hub)
 
 

@@ -9,7 +9,7 @@ from runtime.pipeline.bound_workload import BoundWorkload
 
 
 class WorkloadChanges(Protocol):
-    def next(self, intake: BoundWorkload) -> WorkloadChange | None:
+    def next(self, bound_workload: BoundWorkload) -> WorkloadChange | None:
         """The next change, checked against the current workload; None if there is none."""
 
     def adopted(self, change: WorkloadChange, epoch: int) -> None:

@@ -24,7 +24,7 @@ from pyspark.sql.types import StructType, _parse_datatype_json_string
 from runtime.errors import InputError
 from runtime.io.decode import Decoder
 from runtime.io.kafka_avro import KafkaAvro
-from runtime.io.kafka_fields import FAULT, VALUE, is_own
+from runtime.io.kafka_fields import FAULT, VALUE, is_kafka_field
 from spark_ingest.kafka.values import Values
 
 _MARK = bytes.fromhex("b7a1d04e5c93f268")
@@ -80,7 +80,7 @@ class AvroValues(Values):
             fault = fault.when(~headed, _NO_HEADER)
         fault = fault.when(mark.isNull(), _NOT_AVRO).when(mark != F.lit(_MARK), _GOES_ON)
         fault = fault.otherwise(0)
-        inside = [record["value"][name].alias(name) for name in names if not is_own(name)]
+        inside = [record["value"][name].alias(name) for name in names if not is_kafka_field(name)]
         raw = F.when(fault != 0, value)
         return [fault.cast("byte").alias(FAULT), raw.alias(VALUE), *inside]
 

@@ -10,7 +10,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from runtime.io.decode import Decoder
-from runtime.io.kafka_fields import VALUE, is_own
+from runtime.io.kafka_fields import VALUE, is_kafka_field
 from runtime.io.kafka_json import KafkaJson, json_columns
 from runtime.io.reader import ReadRequest
 
@@ -50,4 +50,6 @@ class JsonValues(Values):
         if needs.uses is None:
             return False
         used = (needs.time_column, needs.type_column, *needs.uses)
-        return all(is_own(name) or needs.declared.data_type(name) is not None for name in used)
+        return all(
+            is_kafka_field(name) or needs.declared.data_type(name) is not None for name in used
+        )

@@ -16,8 +16,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from runtime.errors import HamletError
-from runtime.io.atomic import AtomicFiles, folder, make_last
-from runtime.io.encode import SUFFIXES, checked, encode_all, encoder
+from runtime.io.atomic import AtomicFiles, check_folder, sync_to_disk
+from runtime.io.encode import SUFFIXES, check_format, encode_all, encoder
 from runtime.io.file_names import FileNames
 from spark_ingest.sinks.sink import DEAD_LETTER, LATE, EpochSink, ReplayPoint
 from spark_ingest.sinks.staging import Staging
@@ -53,8 +53,8 @@ class PartsSink(WholeSink):
         self, output: Path, format: str, staging: Staging, queries: Iterable[str] = ()
     ) -> None:
         super().__init__(staging)
-        self._output = folder(output)
-        self._format = checked(format)
+        self._output = check_folder(output)
+        self._format = check_format(format)
         self._names = FileNames()
         for query in queries:  # in the order of the workload, so that names stay what they are
             self._names[query]
@@ -86,7 +86,7 @@ class PartsSink(WholeSink):
     def _keep(self, epoch: int, names: Iterable[str]) -> None:
         """When the disk has all, nothing needs to be staged any longer."""
         for name in names:
-            make_last(self._output / name)
+            sync_to_disk(self._output / name)
         self._staging.drop(epoch)
 
     def _kept(self) -> None:
@@ -117,7 +117,7 @@ class PartsSink(WholeSink):
             self.publish(epoch)
 
     def _write(self, path: Path, data: pa.Buffer) -> None:
-        files = AtomicFiles(lasting=False)
+        files = AtomicFiles(durable=False)
         try:
             with files.open(path) as file:
                 file.write(data)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from runtime.pipeline.blob_store import BlobStore, is_begun
+from runtime.pipeline.blob_store import BlobStore, is_unfinished
 
 _SIZE = 8
 
@@ -44,7 +44,7 @@ class Staging:
         return found
 
     def epochs(self) -> list[int]:
-        names = [name for name in self._folder.names(self._name) if not is_begun(name)]
+        names = [name for name in self._folder.names(self._name) if not is_unfinished(name)]
         return [int(name.rpartition("/")[2].removesuffix(".arrow")) for name in names]
 
     def drop(self, epoch: int) -> None:

@@ -22,11 +22,11 @@ from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 from runtime.errors import InputError
 from runtime.io.decode import Decoder, Origin
 from runtime.io.file_probe import FileKind, UnreadableFile, kind_of, span
-from runtime.io.formats import Format, named
+from runtime.io.formats import Format, parse_format
 from runtime.io.parquet import rows_of
-from runtime.io.read import InputFiles, damage_of, listed, open_needed
+from runtime.io.read import InputFiles, damage_of, list_files, open_request
 from runtime.io.reader import ReadRequest
-from runtime.io.schema_merge import misfit
+from runtime.io.schema_merge import type_conflict
 from runtime.io.spark_decoders import Lines, Packed, Typed
 from runtime.pipeline.dead_letter import dead_source
 from runtime.types.time_codec import TimeCodec
@@ -82,7 +82,7 @@ class FileSource(StreamSource):
         self._spark = spark
         self._path = path
         self._needs = needs
-        self._wish = None if format is None else named(format)
+        self._wish = None if format is None else parse_format(format)
         self._names = self._listed()
         self.schema = schema or self._look()
         self._unit = unit
@@ -141,7 +141,7 @@ class FileSource(StreamSource):
         """Names in the folder, in order."""
         if not self._path.is_dir():
             return [self._path.name]
-        names, self.skipped = listed(self._path, self._wish)
+        names, self.skipped = list_files(self._path, self._wish)
         return names
 
     def _files(self, names: list[str]) -> dict[str, InputFile]:
@@ -176,7 +176,7 @@ class FileSource(StreamSource):
 
     def _opened(self) -> InputFiles:
         wish = None if self._wish is None else self._wish.value
-        return open_needed(self._path, self._needs, wish)
+        return open_request(self._path, self._needs, wish)
 
     def _kind(self, file: InputFile) -> FileKind | UnreadableFile:
         if len(self._kinds) > KNOWN_KINDS:
@@ -243,7 +243,7 @@ class FileSource(StreamSource):
         kind = self._damaged.get(file) or self._kind(file)
         if isinstance(kind, UnreadableFile):
             return kind.reason
-        return None if kind.schema is None else misfit(self.schema, kind.schema, columns)
+        return None if kind.schema is None else type_conflict(self.schema, kind.schema, columns)
 
     def quarantine_unreadable(self, wanted: SourceRange) -> bool:
         before = len(self._damaged)

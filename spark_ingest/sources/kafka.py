@@ -20,7 +20,14 @@ from pyspark.sql import functions as F
 
 from runtime.errors import InputError
 from runtime.io.decode import Origin
-from runtime.io.kafka_fields import HEADER, KEY, OFFSET, TIMESTAMP, handed_over, with_own
+from runtime.io.kafka_fields import (
+    HEADER,
+    KEY,
+    OFFSET,
+    TIMESTAMP,
+    exported_fields,
+    with_kafka_fields,
+)
 from runtime.io.reader import ReadRequest
 from runtime.types.time_codec import TimeCodec
 from spark_ingest.kafka.address import KafkaAddress
@@ -80,7 +87,7 @@ class KafkaSource(StreamSource):
             JsonValues(needs, self.name) if avro is None else AvroValues(spark, avro)
         )
         named = (needs.time_column, needs.type_column, *(needs.uses or ()))
-        self.schema = schema or with_own(self._values.schema(self._first_values), named)
+        self.schema = schema or with_kafka_fields(self._values.schema(self._first_values), named)
         self._time = needs.time_column
         self._unit = unit
 
@@ -203,7 +210,7 @@ class KafkaSource(StreamSource):
 
     def _frame(self, work: Mapping[int, tuple[int, int]], columns: Sequence[str]) -> DataFrame:
         topic = self._address.topic
-        own = handed_over(columns)
+        own = exported_fields(columns)
         given = {
             "kafka.bootstrap.servers": self._address.servers,
             "kafka.group.id": GROUP,

@@ -226,31 +226,31 @@ def driver_of(
     make_sink: Callable[[Staging], EpochSink] = WholeSink,
 ) -> tuple[Driver, Staging]:
     shutil.rmtree(folder, ignore_errors=True)
-    kept = BlobStore(str(folder), lasting=False)
+    kept = BlobStore(str(folder), durable=False)
     checkpoints = CheckpointStore(kept)
     assert checkpoints.open(_refuse) is None
     columns = (asked.time_column, asked.type_column)
-    reading = InputFormat(*columns, asked.unit, source.schema, source.clock())
+    input_format = InputFormat(*columns, asked.unit, source.schema, source.clock())
     staging = Staging(kept)
-    intake = BoundWorkload(asked.workload, reading, asked.settings.numeric)
+    bound_workload = BoundWorkload(asked.workload, input_format, asked.settings.numeric)
     context = JobContext(
         source=source,
         sink=make_sink(staging),
         pool=crew,
         reader=EpochReader(source, ArrowExport(spark), crew),
         checkpoints=checkpoints,
-        recorder=JobMetrics("test", intake, []),
+        recorder=JobMetrics("test", bound_workload, []),
         watcher=watcher,
         settings=asked.settings,
         shards=crew.size * SHARDS_EACH,
         lateness=lateness,
         given=fingerprints(asked.workload),
     )
-    return Driver(context, StartPoint(intake), stopping=stopping), staging
+    return Driver(context, StartPoint(bound_workload), stopping=stopping), staging
 
 
 def outcome(driver: Driver, staging: Staging, source: FileSource, watcher: Watcher) -> Found:
-    tables = {name: [table] for name, table in driver.intake.empty().items()}
+    tables = {name: [table] for name, table in driver.bound_workload.empty().items()}
     beside: dict[str, list[pa.Table]] = {DEAD_LETTER: [no_dead()], LATE: [no_dead()]}
     for epoch in staging.epochs():
         for name, table in staging.read(epoch).items():

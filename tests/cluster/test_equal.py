@@ -540,7 +540,7 @@ def test_a_file_that_spark_cannot_open(spark, crew, tmp_path: Path):
     found = on_cluster(spark, crew(2), Asked(RIDES, folder), tmp_path / "checkpoint")
     assert found.events == first.num_rows
     (letter,) = found.dead.to_pylist()
-    assert letter["reason"] == "Spark reads no file with a column of float16, such as `half`"
+    assert letter["reason"] == "Spark cannot read float16 columns such as `half`"
 
 
 def test_what_spark_cannot_read_is_said(spark, crew, tmp_path: Path):

@@ -115,8 +115,8 @@ class Jobs:
             assert time.monotonic() < until, seen.troubles
             return seen.rows >= rows or stopping()
 
-        def sink(checkpoints: CheckpointStore, intake: BoundWorkload) -> EpochSink:
-            names = [query.name for query in intake.workload]
+        def sink(checkpoints: CheckpointStore, bound_workload: BoundWorkload) -> EpochSink:
+            names = [query.name for query in bound_workload.workload]
             staging = Staging(checkpoints.folder)
             return wrap(PartsSink(self.output, "parquet", staging, names))
 

@@ -31,8 +31,7 @@ def goes_back(job, path, undisturbed, what):
     seen = Seen()
     job.run(seen)
     assert seen.warnings == [
-        f"{path.relative_to(job.checkpoint)} is {what} in {job.checkpoint}: "
-        "going back to the epoch before"
+        f"{path.relative_to(job.checkpoint)} is {what} in {job.checkpoint}: using the epoch before"
     ]
     assert written(job.output) == undisturbed
 
@@ -63,6 +62,6 @@ def test_nothing_is_whole(stopped):
     before = written(stopped.output)
     for path in (stopped.checkpoint / "epochs").iterdir():
         cut(path)
-    with pytest.raises(HamletError, match=f"no checkpoint in {stopped.checkpoint} is whole"):
+    with pytest.raises(HamletError, match=f"every checkpoint in {stopped.checkpoint} is damaged"):
         stopped.run(Seen())
     assert written(stopped.output) == before

@@ -132,8 +132,8 @@ class Job:
             self._done,
         )
 
-    def _sink(self, checkpoints: CheckpointStore, intake: BoundWorkload) -> EpochSink:
-        names = [query.name for query in intake.workload]
+    def _sink(self, checkpoints: CheckpointStore, bound_workload: BoundWorkload) -> EpochSink:
+        names = [query.name for query in bound_workload.workload]
         return PartsSink(self.output, "parquet", Staging(checkpoints.folder), names)
 
     def _done(self, outcome: jobs.JobOutcome) -> None:
