@@ -80,7 +80,7 @@ class ActiveWorkload:
         plan = self._plan_after(change)
         if plan is not None:
             self.plan = self._unsent_plan = plan
-            pool.changed(self.snapshot())
+            pool.change_workload(self.snapshot())
         recorder.planned(self.bound_workload, self.plan)
         for name in change.removed:
             self.since.pop(name, None)
@@ -126,7 +126,7 @@ class ActiveWorkload:
         if plan is not None and fits and plan.version > current.version:
             self.plan = self._unsent_plan = plan
             context.recorder.planned(self.bound_workload, plan)
-            context.pool.remember(self.snapshot())
+            context.pool.set_restart_workload(self.snapshot())
         return guidance.policy
 
 

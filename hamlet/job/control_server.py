@@ -70,7 +70,7 @@ class ControlServer:
             if now - self._polled < POLL_SECONDS:
                 return
             self._polled = now
-            self._request = self._control.take.remote(_status(bound_workload))
+            self._request = self._control.poll.remote(_status(bound_workload))
         if ray.wait([self._request], timeout=0)[0]:
             request, self._request = self._request, None
             try:
@@ -79,7 +79,7 @@ class ControlServer:
                 return
 
     def _answer(self, number: str, answer: dict[str, Any]) -> None:
-        self._control.put.remote(number, answer)
+        self._control.respond.remote(number, answer)
 
 
 def _parse_change(question: dict[str, Any]) -> WorkloadChange:

@@ -102,7 +102,7 @@ class Driver:
             return
         self._pool.set_routing(self._context.routing(self.bound_workload))
         self._recovery.start_aggregators(self._committed)
-        self._pool.optimize(self._workload.snapshot(), self._context.settings.planner)
+        self._pool.start_optimizer(self._workload.snapshot(), self._context.settings.planner)
         self._report_idle()
         try:
             while not self._is_done():
@@ -248,7 +248,7 @@ class Driver:
         return mark.value
 
     def _send(self, epoch: Epoch) -> None:
-        calls = self._pool.take(epoch.order, epoch.read.portions)
+        calls = self._pool.compute_epoch(epoch.order, epoch.read.portions)
         epoch.answers = self._threads.submit(ray.get, calls)
 
     # ---- an epoch ends ---------------------------------------------------------------------
@@ -274,7 +274,7 @@ class Driver:
     def _repeat(self, lost: bool) -> None:
         """Starts new aggregators and sends all pending epochs again, with rows read again if they
         are `lost`."""
-        self._recovery.start_aggregators(self._committed, self._pool.new())
+        self._recovery.start_aggregators(self._committed, self._pool.uninitialized())
         if lost:
             if self._reading is not None:  # its rows are routed by the newest workload
                 wait([self._reading])

@@ -61,7 +61,7 @@ class Recovery:
         self, committed: Manifest | None, which: Sequence[int] | None = None
     ) -> None:
         """Starts all aggregators, or only some, from the last committed epoch."""
-        self._context.pool.begin(partial(self._start_of, committed), which)
+        self._context.pool.start(partial(self._start_of, committed), which)
 
     def _start_of(self, committed: Manifest | None, owner: int) -> AggregatorSetup:
         context = self._context

@@ -1,9 +1,8 @@
-"""Avro values, decoded by Spark.
+"""Decodes Avro values in Spark.
 
-In its permissive mode `from_avro` gives a record of nulls for what it cannot decode, which looks
-like a record that holds nulls; and it does not see bytes that are left over, as those of a record
-of another schema may be. So a mark is put after each value, and into the schema: it comes out
-whole only if exactly the value came before it.
+In its permissive mode `from_avro` returns a record of nulls for a value that it cannot decode,
+which looks like a record with nulls, and it ignores extra bytes, as in a record of another schema. So a
+mark is appended to each value and to the schema: it is intact only after exactly one value.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ _NULL, _NO_HEADER, _NOT_AVRO, _GOES_ON = 1, 2, 3, 4  # see KafkaAvro's REASONS
 
 @dataclass(frozen=True)
 class Avro:
-    """A schema (JSON text), and whether values begin with a header of Confluent's.
+    """A schema (JSON text), and whether values begin with a Confluent header.
 
-    The schema is that of the writer; no registry is asked for another one.
+    The schema is that of the writer; no registry is used.
     """
 
     schema: str
