@@ -1,4 +1,4 @@
-"""Records what happens in a run, on either engine, and passes it on to whoever shows metrics."""
+"""Records the metrics of a run, on either engine, and passes them to listeners."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from runtime.plan.sharing_plan import SharingPlan
 
 
 class RunMetrics:
-    """`engine` is `ray` or `local`; `shows` are told of every epoch."""
+    """`engine` is `ray` or `local`; `shows` are called for every epoch."""
 
     def __init__(
         self, job: str, engine: str, workload: Workload, shows: Sequence[MetricsListener]

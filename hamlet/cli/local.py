@@ -83,7 +83,7 @@ def run_in_process(
         metrics = LocalMetrics(
             job, engine, counts, _model(optimizer), _plan(optimizer, plan), listeners
         )
-        # If nobody listens, only the decisions are recorded, at the end.
+        # Without listeners, only the decisions are recorded, at the end.
         observed = metrics if listeners else None
         observers = [each for each in (optimizer, observed) if each is not None]
         with (

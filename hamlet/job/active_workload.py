@@ -57,7 +57,7 @@ class ActiveWorkload:
     # ---- queries come and go ---------------------------------------------------------------
 
     def poll_changes(self, newest: int | None, epoch: int) -> None:
-        """Applies the next change that somebody asked for. `newest` is the largest time seen so
+        """Applies the next requested change. `newest` is the largest time seen so
         far, `epoch` the next epoch."""
         if self._start_change is not None:
             self._apply(self._start_change, newest)

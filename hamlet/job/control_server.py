@@ -21,7 +21,7 @@ POLL_SECONDS = 0.1
 
 
 class ControlServer:
-    """Checks a change before the driver hears of it, so that a wrong one does not disturb the
+    """Checks a change before the driver gets it, so that a wrong one does not disturb the
     job."""
 
     def __init__(self, job: str, watched: Path | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Drives a job, epoch by epoch, until its input ends or it is told to stop.
+"""Drives a job, epoch by epoch, until its input ends or it is stopped.
 
 Three epochs overlap: while one is committed, aggregators compute the next, and Spark reads the one
 after that. Epochs are committed in order (`epoch_commit`). After a crash the lost work is repeated
@@ -97,7 +97,7 @@ class Driver:
     # ---- the loop --------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Returns when the input has ended, or after the pending epochs if told to stop."""
+        """Returns when the input has ended, or after the pending epochs if it is stopped."""
         if self.finished:
             return
         self._pool.set_routing(self._context.routing(self.bound_workload))

@@ -1,6 +1,6 @@
 """Resolves `--input` for a job on Ray and Spark: files, standard input, Kafka, sockets, generators.
 
-An input is checked before anything is started, so that mistakes are reported at once, and opened
+An input is checked before anything is started, so that errors are reported at once, and opened
 when Spark runs.
 """
 
@@ -45,7 +45,7 @@ class InputOptions:
     kafka_options: Path | None = None
     avro: Path | None = None
     avro_framed: bool = False  #: values begin with the five bytes of Confluent's serializers
-    wait: Callable[[str], None] = lambda what: None  #: hears what the job waits for
+    wait: Callable[[str], None] = lambda what: None  #: called with what the job waits for
 
 
 class ResolvedInput(ABC):

@@ -51,7 +51,7 @@ def open_monitoring(
 
 
 def _open_hub(stack: ExitStack, options: JobOptions, follow: bool) -> MetricsHub | None:
-    """A followed job always has a live page; others have one if it is asked for."""
+    """A followed job always has a live page; others have one on request."""
     if options.metrics_port is None and not follow:
         return None
     hub = MetricsHub(options.metrics_port or 0, options.metrics_host)

@@ -80,7 +80,7 @@ class JobOutcome:
     counts: RunCounts
     decisions: list[Decisions]
     bound_workload: BoundWorkload
-    finished: bool  #: the input has ended; if not, the job was told to stop
+    finished: bool  #: the input has ended; if not, the job was stopped
     skipped: list[str] = field(default_factory=list)
     earlier: int = 0  #: events that were counted before this run
     model: ModelMetrics = field(default_factory=ModelMetrics)
@@ -195,7 +195,7 @@ class JobSetup:
         return SavedState(temporary, checkpoints, checkpoints.open(self._screen.warn))
 
     def check(self, saved: SavedState) -> pa.Schema | None:
-        """Finds mistakes before anything is started. Returns the columns, if they are known."""
+        """Finds errors before anything is started. Returns the columns, if they are known."""
         options, manifest = self._options, saved.manifest
         schema = merged_schema(manifest, self._input.probe_schema(saved.temporary))
         if schema is not None:
@@ -281,7 +281,7 @@ class JobSetup:
         token = os.environ.get("RAY_AUTH_TOKEN_PATH")
         job = Job(name, os.getpid(), cluster.address, cluster.namespace, token, monitoring.url)
         job_registry.register(job)
-        # A job takes a while to end, and answers nobody meanwhile.
+        # A job takes a while to end, and does not answer meanwhile.
         self._stack.callback(job_registry.unregister, job)
         if watch is None:
             return server

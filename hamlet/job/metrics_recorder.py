@@ -110,7 +110,7 @@ class JobMetrics(RunMetrics):
     def _arrive(self, read: EpochRows) -> None:
         """Files and partitions that are read together came one after the other."""
         by_time: dict[float, list[Panes]] = {}
-        for stats, arrived in zip(read.told, read.arrived, strict=True):
+        for stats, arrived in zip(read.stats, read.arrived, strict=True):
             by_time.setdefault(arrived, []).extend(stats.panes)
         for arrived, panes in by_time.items():
             self._arrivals.add(joined(panes), arrived)

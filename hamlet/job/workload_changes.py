@@ -1,4 +1,4 @@
-"""The interface through which a driver hears of queries to add or remove while a job runs."""
+"""The interface through which a driver gets queries to add or remove while a job runs."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Decodes Avro values in Spark.
 
 In its permissive mode `from_avro` returns a record of nulls for a value that it cannot decode,
-which looks like a record with nulls, and it ignores extra bytes, as in a record of another schema. So a
-mark is appended to each value and to the schema: it is intact only after exactly one value.
+which looks like a record with nulls, and it ignores extra bytes, as in a record of another schema.
+So a mark is appended to each value and to the schema: it is intact only after exactly one value.
 """
 
 from __future__ import annotations

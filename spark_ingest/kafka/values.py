@@ -1,4 +1,4 @@
-"""What the values of records are: JSON objects, or Avro of a known schema."""
+"""The formats of Kafka values: JSON objects, or Avro of a known schema."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from runtime.io.reader import ReadRequest
 class Values(ABC):
     @abstractmethod
     def schema(self, first: Callable[[], Iterable[bytes | None]]) -> pa.Schema:
-        """The columns of the values. `first` gives the first values of the topic."""
+        """The columns of the values. `first` returns the first values of the topic."""
 
     @abstractmethod
     def columns(self, names: Sequence[str]) -> list[Column]:
-        """What Spark makes of a record."""
+        """The Spark columns of a record."""
 
     @abstractmethod
     def decoder(self, target: pa.Schema) -> Decoder:
-        """What makes rows of that."""
+        """The decoder of these columns."""
 
 
 class JsonValues(Values):
-    """Spark hands JSON on as it is: one parser for files and for Kafka means one set of rules."""
+    """Spark passes JSON on as it is, so that files and Kafka have the same parser and rules."""
 
     def __init__(self, needs: ReadRequest, source: str) -> None:
         self._needs = needs

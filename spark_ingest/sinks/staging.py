@@ -1,5 +1,7 @@
-"""Results of an epoch that wait to be published: one file, with names and sizes, then what they
-name: the table of each query, or the files that are to be."""
+"""Stores the results of an epoch until they are published, in one file.
+
+The file has names and sizes, then the table of each query or the final files.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ class Staging:
         self.write_files(epoch, {name: packed(table) for name, table in tables.items()})
 
     def read(self, epoch: int) -> dict[str, pa.Table]:
-        """Nothing, if nothing was staged."""
+        """Empty if nothing was staged."""
         files = self.read_files(epoch)
         return {name: unpacked(data) for name, data in files.items()}
 

@@ -14,8 +14,8 @@ def stopped(job):
     """A job that has been stopped in the middle."""
     job.fill()
     seen = Seen()
-    job.run(seen, stopping=lambda: len(seen.told) >= STOPPED_AFTER)
-    assert len(seen.told) < STOPPED_AFTER + 5
+    job.run(seen, stopping=lambda: len(seen.reports) >= STOPPED_AFTER)
+    assert len(seen.reports) < STOPPED_AFTER + 5
     return job
 
 
