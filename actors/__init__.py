@@ -1,5 +1,5 @@
-"""The Ray layer: long-lived actors that put a thin envelope around `runtime`.
+"""The Ray layer: actors that wrap the classes of `runtime`, and the cluster they run on.
 
-Aggregators own partitions of the stream and a merged template, the optimizer publishes sharing
-policies, the metrics hub counts. Nothing here computes a trend.
+Routers check rows and split them by shard, aggregators own shards and compute their queries, the
+optimizer publishes sharing policies, and the metrics hub serves metrics.
 """

@@ -1,5 +1,4 @@
-"""The actors of a job: aggregators, routers and the optimizer; begun, and begun again where one
-died."""
+"""Starts the actors of a job (aggregators, routers, optimizer) and restarts them after a crash."""
 
 from __future__ import annotations
 
@@ -20,16 +19,16 @@ from runtime.optimizer.optimizer import Guidance, WorkloadSnapshot
 from runtime.pipeline.aggregation import EpochCommand
 from runtime.pipeline.routing_table import RoutingTable
 
-# Ray's reference to what a call will give.
+# Ray's reference to the result of a call.
 Ref = Any
 
-# The resource that tells workers of a cluster from its head, if it has it.
+# A resource that only the workers of a cluster have, if the cluster defines it.
 WORKER, A_BIT = "hamlet-worker", 0.001
 
-# What an aggregator asks for.
+# The resources of an aggregator.
 A_CORE = {"CPU": 1.0}
 
-# A restart takes about two seconds, on a busy machine some more.
+# A restart takes about two seconds, more on a busy machine.
 PATIENCE_SECONDS = 120.0
 
 
@@ -44,19 +43,19 @@ class ActorPool:
             for _ in range(size)
         ]
         self.routers: list[Any] = [
-            Router.options(**_of_a_router()).remote()  # type: ignore[attr-defined]
+            Router.options(**_router_options()).remote()  # type: ignore[attr-defined]
             for _ in range(routers)
         ]
         self._turn = itertools.cycle(range(routers))
         self._routing: Ref | None = None
-        self._asked: Ref | None = None
+        self._pending_guidance: Ref | None = None
         self._running: tuple[WorkloadSnapshot, str | None] | None = None
         self._version = 0
 
     # ---- events ----------------------------------------------------------------------------
 
     def set_routing(self, routing: RoutingTable) -> None:
-        """Routes by this from the next block on."""
+        """Uses this routing table from the next block on."""
         self._routing = ray.put(routing)
 
     def route(
@@ -66,73 +65,73 @@ class ActorPool:
         origin: Origin,
         watermark: int | None,
     ) -> list[Ref]:
-        """What is told of the block, and the portions of each aggregator."""
+        """The statistics of the block, and the portions of each aggregator."""
         router = self.routers[next(self._turn)]
         found: list[Ref] = router.route.options(num_returns=self.size + 1).remote(
             block, decoder, origin, self._routing, watermark
         )
         return found
 
-    def take(self, order: EpochCommand, portions: Sequence[Sequence[Ref]]) -> list[Ref]:
-        """`portions` of each block, in the order in which they arrived, for each aggregator."""
+    def compute_epoch(self, command: EpochCommand, portions: Sequence[Sequence[Ref]]) -> list[Ref]:
+        """`portions` are those of each block, in the order of arrival, for each aggregator."""
         return [
-            aggregator.take.remote(order, *(block[owner] for block in portions))
+            aggregator.compute_epoch.remote(command, *(block[owner] for block in portions))
             for owner, aggregator in enumerate(self.aggregators)
         ]
 
-    # ---- begin, and begin again ------------------------------------------------------------
+    # ---- starting and restarting -----------------------------------------------------------
 
-    def begin(
-        self, begin: Callable[[int], AggregatorSetup], which: Sequence[int] | None = None
+    def start(
+        self, setup: Callable[[int], AggregatorSetup], which: Sequence[int] | None = None
     ) -> list[int]:
-        """Gives the numbers of their processes. Waits for an actor that is being restarted."""
+        """Initializes aggregators and returns their process ids. Waits for actors that restart."""
         chosen = range(self.size) if which is None else which
         calls = [
-            partial(self.aggregators[n].begin.remote, ray.put(begin(n)), self.optimizer)
+            partial(self.aggregators[n].start.remote, ray.put(setup(n)), self.optimizer)
             for n in chosen
         ]
-        return [_patiently(call) for call in calls]
+        return [_get_patiently(call) for call in calls]
 
-    def new(self) -> list[int]:
-        """Aggregators that have not begun, as after a crash. Waits until all are there."""
+    def uninitialized(self) -> list[int]:
+        """The aggregators without state, as after a crash. Waits until all answer."""
         numbers = range(self.size)
-        return [n for n in numbers if not _patiently(self.aggregators[n].begun.remote)]
+        return [n for n in numbers if not _get_patiently(self.aggregators[n].is_initialized.remote)]
 
     # ---- the optimizer ---------------------------------------------------------------------
 
-    def optimize(self, running: WorkloadSnapshot, planner: str | None) -> None:
-        """Tells the optimizer what runs. A new one, after a crash, is told again."""
+    def start_optimizer(self, running: WorkloadSnapshot, planner: str | None) -> None:
+        """Starts the optimizer with a workload. After a crash, a new one starts with it again."""
         self._running = running, planner
         self._version = 0
-        self._asked = None  # whatever it answers is about another job
-        self.optimizer.begin.remote(*self._running, self._version)
+        self._pending_guidance = None  # a pending answer is for another workload
+        self.optimizer.start.remote(*self._running, self._version)
 
-    def remember(self, running: WorkloadSnapshot) -> None:
-        """What a new optimizer is to be told."""
+    def set_restart_workload(self, running: WorkloadSnapshot) -> None:
+        """Sets the workload with which a new optimizer starts."""
         if self._running is not None:
             self._running = running, *self._running[1:]
 
-    def changed(self, running: WorkloadSnapshot) -> None:
-        """Queries came or went."""
-        self.remember(running)
-        self.optimizer.changed.remote(running)
+    def change_workload(self, running: WorkloadSnapshot) -> None:
+        """Sends a changed workload to the optimizer."""
+        self.set_restart_workload(running)
+        self.optimizer.change_workload.remote(running)
 
     def guidance(self) -> Guidance | None:
-        """The optimizer's newest guidance, once it has answered. Nobody waits for it."""
-        if self._asked is None:
-            self._asked = self.optimizer.guidance.remote()
+        """The optimizer's newest guidance, if it has answered. Does not block."""
+        if self._pending_guidance is None:
+            self._pending_guidance = self.optimizer.guidance.remote()
             return None
-        if not ray.wait([self._asked], timeout=0)[0]:
+        if not ray.wait([self._pending_guidance], timeout=0)[0]:
             return None
-        asked, self._asked = self._asked, None
+        pending, self._pending_guidance = self._pending_guidance, None
         try:
-            found: Any = ray.get(asked)
+            found: Any = ray.get(pending)
         except exceptions.RayError:
             return None
         if found is not None:
             self._version = found.policy.version
         elif self._running is not None:
-            self.optimizer.begin.remote(*self._running, self._version)
+            self.optimizer.start.remote(*self._running, self._version)
         return found
 
     def close(self) -> None:
@@ -140,15 +139,15 @@ class ActorPool:
             ray.kill(actor)
 
 
-def _of_a_router() -> dict[str, Any]:
-    """Routers ask for no core, so that a job fits the cores that it names. A head without cores is
-    no place for the rows of a stream, either; but Ray keeps to nodes that are named only as far as
-    it likes. Whoever makes a crew has waited for workers (`room`)."""
+def _router_options() -> dict[str, Any]:
+    """Ray options of a router. It requests no core, so that a job fits the cores that it names, but
+    it should run on a worker: the head may have no cores. Ray treats this as a preference, so the
+    pool is created only after workers have joined (`placement`)."""
     return {"resources": {WORKER: A_BIT}} if WORKER in ray.cluster_resources() else {}
 
 
-def _patiently(call: Callable[[], Ref]) -> Any:
-    """Until an actor that is being restarted answers."""
+def _get_patiently(call: Callable[[], Ref]) -> Any:
+    """Repeats a call until an actor that restarts answers."""
     until = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
@@ -159,7 +158,7 @@ def _patiently(call: Callable[[], Ref]) -> Any:
             time.sleep(0.1)
 
 
-# A process or a machine is gone, or out of reach, and with it what it was doing.
+# A process or a machine is gone or unreachable, and its work is lost.
 _CRASHES = (
     exceptions.RayActorError,
     exceptions.WorkerCrashedError,
@@ -169,22 +168,22 @@ _CRASHES = (
     NotInitialized,
     ConnectionError,
 )
-# Rows that were on their way are gone.
+# Rows in transit are lost.
 _LOSSES = (exceptions.ObjectLostError, BlockLost)
 
 
 def cause(error: BaseException) -> BaseException:
-    """What was raised in an actor, or in one that it waited for, without Ray's wrapping."""
+    """The exception of an actor, or of one that it waited for, without Ray's wrapping."""
     while isinstance(error, exceptions.RayTaskError) and error.cause is not None:
         error = error.cause
     return error
 
 
 def is_crash(error: BaseException) -> bool:
-    """Whether a process died, or is new and knows nothing, and the work can be done again."""
+    """Whether a process died, or is new and without state, so that the work can be repeated."""
     return isinstance(cause(error), _CRASHES)
 
 
 def is_loss(error: BaseException) -> bool:
-    """Whether rows are lost that must be read again."""
+    """Whether rows are lost and must be read again."""
     return isinstance(cause(error), _LOSSES)

@@ -1,4 +1,4 @@
-"""The aggregator: a long-lived process that owns shards. All it does is in `Aggregation`."""
+"""The aggregator actor: a long-lived process that owns shards. `Aggregation` does the work."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ REPORT_SECONDS = 0.25
 
 
 class NotInitialized(Exception):
-    """The process is new, after a crash perhaps, and knows nothing yet: `begin` comes first."""
+    """The process is new, perhaps after a crash, and has no state: call `start` first."""
 
 
 @dataclass(frozen=True)
 class AggregatorSetup:
-    """What an aggregator begins with, and after a crash begins with again. `taken` is the last
-    committed epoch, `saved` what its shards held then."""
+    """The initial state of an aggregator, also after a crash. `last_epoch` is the last committed
+    epoch, `saved` the state of its shards then."""
 
     settings: Settings
-    reading: InputFormat
+    input_format: InputFormat
     workload: Workload
     since: Mapping[str, int]
     shards: range
     folder: BlobStore | None
     name: str
-    taken: int
+    last_epoch: int
     saved: Mapping[Unit, SavedUnit]
     watermark: int | None
 
@@ -50,42 +50,42 @@ class Aggregator:
         self._name = ""
         self._reported = 0.0
 
-    def begin(self, begin: AggregatorSetup, optimizer: Any) -> int:
-        """Gives the number of its process."""
+    def start(self, setup: AggregatorSetup, optimizer: Any) -> int:
+        """Restores the shards and returns the process id."""
         self._optimizer = optimizer
-        self._name = begin.name
+        self._name = setup.name
         self._aggregation = Aggregation(
-            begin.settings,
-            begin.reading,
-            begin.workload,
-            begin.shards,
-            begin.folder,
-            since=begin.since,
-            name=begin.name,
-            taken=begin.taken,
+            setup.settings,
+            setup.input_format,
+            setup.workload,
+            setup.shards,
+            setup.folder,
+            since=setup.since,
+            name=setup.name,
+            last_epoch=setup.last_epoch,
         )
-        self._aggregation.restore(begin.saved, begin.watermark)
+        self._aggregation.restore(setup.saved, setup.watermark)
         return os.getpid()
 
-    def begun(self) -> bool:
+    def is_initialized(self) -> bool:
         return self._aggregation is not None
 
-    def take(self, order: EpochCommand, *blocks: list[Portion]) -> EpochResult:
-        """`blocks` are the portions of the epoch's blocks, in the order in which they arrived."""
+    def compute_epoch(self, command: EpochCommand, *blocks: list[Portion]) -> EpochResult:
+        """`blocks` are the portions of the epoch's blocks, in the order of arrival."""
         aggregation = self._aggregation
         if aggregation is None:
             raise NotInitialized
-        self._aggregation = None  # what has taken half of an epoch cannot go on
-        answer = aggregation.take(order, [p for block in blocks for p in block])
+        self._aggregation = None  # after an error in an epoch its state is unusable
+        result = aggregation.compute_epoch(command, [p for block in blocks for p in block])
         self._aggregation = aggregation
         self._report(aggregation)
-        return answer
+        return result
 
     def _report(self, aggregation: Aggregation) -> None:
-        """Not for every epoch, which may be short. Nobody waits for the optimizer: it may be
-        away."""
+        """Reports observations at intervals, since epochs may be short. Does not wait for the
+        optimizer, which may be down."""
         now = time.monotonic()
         if now - self._reported >= REPORT_SECONDS:
             self._reported = now
-            seen = aggregation.take_observations()
-            self._optimizer.report.remote(self._name, seen)
+            observations = aggregation.take_observations()
+            self._optimizer.report.remote(self._name, observations)

@@ -1,4 +1,4 @@
-"""Ray's token authentication for a cluster of our own."""
+"""Sets up Ray's token authentication for an embedded cluster."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from actors.env_vars import changed
+from actors.env_vars import temporary_variables
 
 
 @contextmanager
 def authenticated(token: Path) -> Iterator[None]:
-    """This process and all below it use the token in the file, and no other one."""
+    """Makes this process and its children use the token in the file, and no other."""
     # RAY_AUTH_TOKEN, if the user has one for another cluster, would win over the file.
     values = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(token), "RAY_AUTH_TOKEN": None}
-    with changed(values):
-        _look_again()
+    with temporary_variables(values):
+        _reload_settings()
         yield
-    _look_again()
+    _reload_settings()
 
 
-def _look_again() -> None:
-    """Ray reads its settings and the token once, and keeps them."""
+def _reload_settings() -> None:
+    """Makes Ray read its settings and the token again: it caches them."""
     from ray import _raylet
 
-    raylet: Any = _raylet  # compiled, so that its types are not known
+    raylet: Any = _raylet  # compiled, without types
 
     raylet.Config.initialize("")
     raylet.AuthenticationTokenLoader.instance().reset_cache()

@@ -1,15 +1,15 @@
-"""The Ray cluster a run works on: one of its own, started for it and gone with it, or a given one.
+"""Starts the embedded Ray cluster of a run, or connects to an existing one.
 
 An embedded cluster serves one run of one user on one machine:
 
-- Nothing listens beyond 127.0.0.1: Ray's processes bind to the loopback device alone if that is
-  the address of their node.
-- Whoever connects has to know a token. It is new for each cluster and kept in a file for this
-  user alone, which the environment names to every process below, those of Java included.
-- It has its own folder and lets the system choose its ports, so that clusters of other runs do
-  not meet it. RAY_ADDRESS is ignored: a cluster is joined only by `connect`.
-- Ray's processes go down with this one, even if it is killed. Ray asks Linux for that on behalf
-  of the *thread* that starts them: start a cluster in a thread that lives as long as it is used.
+- Nothing listens beyond 127.0.0.1: Ray's processes bind to the loopback device only if that is the
+  address of their node.
+- Connecting needs a token. It is new for each cluster, in a file that only this user can read; an
+  environment variable names the file to all child processes, including those of Java.
+- It has its own folder and lets the system choose its ports, so that clusters of other runs do not
+  interfere. RAY_ADDRESS is ignored: only `connect` joins a cluster.
+- Ray's processes end with this one, even if it is killed. Linux binds them to the *thread* that
+  starts them: start a cluster in a thread that lives as long as the cluster.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import ray
 from actors import processes
 from actors.authentication import authenticated
 from actors.cluster_dir import ClusterDir
-from actors.env_vars import changed
+from actors.env_vars import temporary_variables
 from actors.log_redirect import logged_to
 from actors.ray_patches import ENVIRONMENT, errors_to_log, fewer_processes, loopback_only
 from actors.sigterm import terminated_by
@@ -37,26 +37,25 @@ from runtime.errors import HamletError
 LOOPBACK = "127.0.0.1"
 _LOOPBACK_NAMES = (LOOPBACK, "localhost", "::1")
 # Logical CPUs of an embedded cluster. Ray counts them for scheduling only, and here everything
-# that asks for some must run at once: the machine's cores are shared out by the system.
+# that requests some must run at once: the system schedules the machine's cores.
 CPUS = 256
-# The same of memory: an executor that Ray finds no room for would be waited for in silence.
+# The same for memory: Ray would silently wait for an executor that does not fit.
 _MEMORY_BYTES = 1 << 40
-# Of the object store: as Ray has it, a part of the machine's memory, but less on a large one.
+# The object store has a part of the machine's memory, as in Ray, but less on a large machine.
 _STORE_PART, _STORE_MOST = 0.3, 2 << 30
-# What does not end by itself by then is killed: its state is in checkpoints.
+# Processes that still run after this are killed: their state is in checkpoints.
 _PATIENCE_S = 5
 _KNOCK_S = 10
-# Loggers that write to the terminal if nobody tells them otherwise.
+# Loggers that write to the terminal by default.
 _TALKATIVE = ("ray", "raydp", "py4j")
 
 
 class Cluster:
     """The connection of this process to Ray. `close` it, or use it in a `with`.
 
-    A process has one at a time, as Ray does. `address` is what another process connects to,
-    `namespace` is where the actors of this run have their names, `folder` is a private one for
-    files that should vanish with the cluster, and `logs` is the place to look at when something
-    fails: it stays behind if an error leaves the `with`.
+    A process has one at a time, as in Ray. Other processes connect to `address`, `namespace` has
+    the names of this run's actors, `folder` is private for files that are deleted with the cluster,
+    and `logs` is the folder to inspect after a failure: it stays if an error leaves the `with`.
     """
 
     def __init__(self, embedded: bool) -> None:
@@ -73,11 +72,11 @@ class Cluster:
         return sum(node["Alive"] for node in ray.nodes())
 
     def before_close(self, callback: Callable[[], object]) -> None:
-        """Has `callback` called while Ray is still there. The last one comes first."""
+        """Calls `callback` while Ray is still running, in reverse order of registration."""
         self._stack.callback(callback)
 
     def close(self, keep_logs: bool = False) -> None:
-        """Stops what was started. A second time it does nothing."""
+        """Stops the processes that it started. A second call does nothing."""
         try:
             self._stack.close()
         finally:
@@ -95,7 +94,7 @@ class Cluster:
         self.close(keep_logs=kind is not None and issubclass(kind, Exception))
 
     def _embed(self, environment: Mapping[str, str], cpus: int, store_bytes: int) -> None:
-        self._stack.enter_context(changed({**environment, **ENVIRONMENT}))
+        self._stack.enter_context(temporary_variables({**environment, **ENVIRONMENT}))
         self._stack.enter_context(authenticated(self._dir.write_token()))
         with fewer_processes(), loopback_only():
             self._init(
@@ -109,7 +108,7 @@ class Cluster:
             )
 
     def _join(self, address: str) -> None:
-        _knock(address)
+        _check_reachable(address)
         # Ray would look for the cluster at the machine's own address instead, where one that
         # listens on the loopback device alone cannot be found.
         with loopback_only() if _host(address) in _LOOPBACK_NAMES else nullcontext():
@@ -117,7 +116,7 @@ class Cluster:
 
     def _init(self, address: str, **options: Any) -> None:
         if ray.is_initialized():
-            raise HamletError("this process is connected to a Ray cluster already")
+            raise HamletError("this process is already connected to a Ray cluster")
         self._stack.enter_context(logged_to(self.logs / "python.log", *_TALKATIVE))
         self._stack.enter_context(errors_to_log())
         self._stack.callback(self._leave)
@@ -132,7 +131,7 @@ class Cluster:
         self.address = context.address_info["gcs_address"]
 
     def _leave(self) -> None:
-        # Listed first: the children of a process that has ended are nobody's.
+        # Listed first: the children of an ended process cannot be found.
         started = processes.of_folder(self.folder) if self.embedded else []
         try:
             ray.shutdown()
@@ -146,10 +145,10 @@ def start(
     cpus: int = CPUS,
     store_bytes: int | None = None,
 ) -> Cluster:
-    """Starts a Ray of our own on this machine.
+    """Starts an embedded Ray cluster on this machine.
 
-    `environment` is for Ray and all that it starts: for one with Spark that of
-    `spark_ingest.session`, since the raylet must find `java` from its first moment.
+    `environment` is for Ray and its child processes. With Spark it must be that of
+    `spark_ingest.session`, since the raylet looks for `java` when it starts.
     """
     cluster = Cluster(embedded=True)
     with _closing_on_failure(cluster, "Ray did not start"):
@@ -162,18 +161,18 @@ def connect(
 ) -> Cluster:
     """Joins the cluster at `address` (HOST:PORT, or "auto" for the one of this machine).
 
-    Ray wants a driver to run on a node of the cluster. `environment` is for this process, and
-    for Spark's driver below it. Without `token`, a file, the token is the user's, from where Ray
-    looks for it: RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN or a file.
+    Ray requires the driver to run on a node of the cluster. `environment` is for this process and
+    for Spark's driver. `token` is a file; without it Ray uses the user's token:
+    RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN or a file.
     """
     if "://" in address:
         raise HamletError(
-            f"{address} is no address for a run: it works on a node of the cluster",
+            f"{address} is not an address for a run: a run needs a node of the cluster",
             "give HOST:PORT there, or send the run to the cluster with `hamlet submit`",
         )
     cluster = Cluster(embedded=False)
     with _closing_on_failure(cluster, f"cannot connect to Ray at {address}"):
-        cluster._stack.enter_context(changed(environment or {}))
+        cluster._stack.enter_context(temporary_variables(environment or {}))
         if token is not None:
             cluster._stack.enter_context(authenticated(token))
         cluster._join(address)
@@ -193,10 +192,10 @@ def _closing_on_failure(cluster: Cluster, what: str) -> Iterator[None]:
         raise HamletError(f"{what}: {said}", f"the logs are in {cluster.logs}") from error
 
 
-def _knock(address: str) -> None:
-    """Finds out at once whether anybody is there. Ray would try for minutes, and tell of it."""
+def _check_reachable(address: str) -> None:
+    """Checks at once whether the cluster answers. Ray would retry for minutes, and print that."""
     host, _, port = address.rpartition(":")
-    if not port.isdigit():  # "auto", or a mistake that Ray knows
+    if not port.isdigit():  # "auto", or an error that Ray reports
         return
     try:
         socket.create_connection((host.strip("[]"), int(port)), _KNOCK_S).close()

@@ -1,4 +1,4 @@
-"""The private folder of a cluster: its token, its sockets, its logs."""
+"""Creates the private folder of a cluster, for its token, sockets and logs."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _NAME = "hamlet-"
 
 
 class ClusterDir:
-    """A new folder that only this user may enter, removed in the end.
+    """A new folder that only this user can access, removed at the end.
 
-    `ray` is for Ray, which lets everybody into what it is given. `logs` is what a failure points
-    to: the logs of Spark and of this process, and a link to those that Ray keeps at its place.
+    `ray` is for Ray, which makes its folder readable for everybody. `logs` has the logs of Spark
+    and of this process, and a link to those of Ray; error messages name it.
     """
 
     def __init__(self) -> None:
@@ -30,14 +30,14 @@ class ClusterDir:
         self._ray_logs.symlink_to(Path("..", "ray", "session_latest", "logs"))
 
     def write_token(self) -> Path:
-        """A fresh token, for the eyes of this user alone."""
+        """Writes a new token that only this user can read."""
         path = self.path / "token"
         with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
             file.write(secrets.token_hex(32))
         return path
 
     def remove(self, keep_logs: bool) -> None:
-        """Removes all, or all but the logs."""
+        """Removes everything, or everything but the logs."""
         if not keep_logs:
             shutil.rmtree(self.path, ignore_errors=True)
             return

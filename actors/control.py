@@ -1,5 +1,7 @@
-"""Where a running job is asked to change, and answers. The driver cannot be called, so questions
-wait here until it takes them."""
+"""Passes requests to the driver of a running job, and its responses back.
+
+The driver is not an actor and cannot be called, so it polls this one.
+"""
 
 from __future__ import annotations
 
@@ -13,30 +15,30 @@ PREFIX = "hamlet-control-"
 @ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)
 class Control:
     def __init__(self) -> None:
-        self._asked: dict[str, dict[str, Any]] = {}
-        self._answers: dict[str, dict[str, Any]] = {}
-        self._shown: dict[str, Any] = {}
+        self._requests: dict[str, dict[str, Any]] = {}
+        self._responses: dict[str, dict[str, Any]] = {}
+        self._status: dict[str, Any] = {}
 
-    def ask(self, number: str, question: dict[str, Any]) -> None:
-        """`number` is the asker's own, so that asking again changes nothing."""
-        if number not in self._answers:
-            self._asked[number] = question
+    def request(self, number: str, request: dict[str, Any]) -> None:
+        """The client chooses `number`, so that a repeated request has no effect."""
+        if number not in self._responses:
+            self._requests[number] = request
 
     def answer(self, number: str) -> dict[str, Any] | None:
-        """None as long as the driver has not answered."""
-        return self._answers.get(number)
+        """None until the driver has answered."""
+        return self._responses.get(number)
 
-    def shown(self) -> dict[str, Any]:
-        """What the driver last told of the job."""
-        return self._shown
+    def status(self) -> dict[str, Any]:
+        """The latest status of the job."""
+        return self._status
 
     # ---- for the driver --------------------------------------------------------------------
 
-    def take(self, shown: dict[str, Any] | None) -> dict[str, dict[str, Any]]:
-        if shown is not None:
-            self._shown = shown
-        asked, self._asked = self._asked, {}
-        return asked
+    def poll(self, status: dict[str, Any] | None) -> dict[str, dict[str, Any]]:
+        if status is not None:
+            self._status = status
+        requests, self._requests = self._requests, {}
+        return requests
 
-    def put(self, number: str, answer: dict[str, Any]) -> None:
-        self._answers[number] = answer
+    def respond(self, number: str, answer: dict[str, Any]) -> None:
+        self._responses[number] = answer

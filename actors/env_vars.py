@@ -1,4 +1,4 @@
-"""The environment of this process, changed for as long as a cluster runs below it."""
+"""Sets environment variables of this process while a cluster runs."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def changed(values: Mapping[str, str | None]) -> Iterator[None]:
-    """Sets variables, or removes those that are None. Afterwards all are as they were."""
+def temporary_variables(values: Mapping[str, str | None]) -> Iterator[None]:
+    """Sets variables, or removes those that are None, and restores all at the end."""
     before = {name: os.environ.get(name) for name in values}
     _apply(values)
     try:

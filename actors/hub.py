@@ -1,7 +1,7 @@
-"""The metrics server as an actor; `runtime.metrics.http_server` does the work.
+"""Runs the metrics server as an actor; `runtime.metrics.http_server` does the work.
 
-After a crash a new one serves on the same port. It is complete again with the next snapshot, since
-snapshots hold totals.
+After a crash a new one uses the same port. The next snapshot completes it, since snapshots have
+totals.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ class MetricsHubActor:
     def __init__(self) -> None:
         self._hub: http_server.MetricsServer | None = None
 
-    def begin(self, port: int, host: str) -> str:
-        """Gives its address."""
+    def start(self, port: int, host: str) -> str:
+        """Starts the server and returns its address."""
         if self._hub is None:
             self._hub = http_server.MetricsServer(port, host)
         return self._hub.url
 
     def update(self, port: int, host: str, snapshot: MetricsSnapshot) -> None:
-        self.begin(port, host)
+        self.start(port, host)
         assert self._hub is not None
         self._hub.update(snapshot)
 
 
 class MetricsHub:
-    """On the machine of the driver, whose loopback device its user can reach."""
+    """Runs on the machine of the driver, so that its user can reach the loopback device."""
 
     def __init__(self, port: int, host: str) -> None:
         here = ray.get_runtime_context().get_node_id()
@@ -42,14 +42,14 @@ class MetricsHub:
         self._actor: Any = MetricsHubActor.options(scheduling_strategy=affinity).remote()  # type: ignore[attr-defined]
         self._host = host
         try:
-            self.url: str = ray.get(self._actor.begin.remote(port, host))
+            self.url: str = ray.get(self._actor.start.remote(port, host))
         except exceptions.RayTaskError as error:
             self.close()
             raise error.cause from error
         self._port = int(self.url.rpartition(":")[2])
 
     def update(self, snapshot: MetricsSnapshot) -> None:
-        """Nobody waits for it."""
+        """Sends a snapshot without waiting."""
         self._actor.update.remote(self._port, self._host, snapshot)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Sends what libraries log to a file instead of the terminal."""
+"""Redirects the logs of libraries to a file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 @contextmanager
 def logged_to(file: Path, *names: str) -> Iterator[None]:
-    """Loggers of these names write to the file and nowhere else."""
+    """Makes loggers of these names write to the file only."""
     handler = logging.FileHandler(file, delay=True)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     loggers = [logging.getLogger(name) for name in names]

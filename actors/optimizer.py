@@ -1,7 +1,7 @@
-"""The central optimizer as an actor. All it does is in `runtime.optimizer.optimizer`.
+"""Runs the central optimizer as an actor; `runtime.optimizer.optimizer` does the work.
 
-Nobody waits for it: without it aggregators go on by the policy and the plan they have. A new one,
-after a crash, knows nothing until it is told again what runs.
+Nothing waits for it: without it aggregators keep their policy and plan. After a crash, a new one
+is empty until `start`.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ class OptimizerActor:
         self._optimizer: Optimizer | None = None
         self._replan_thread: ReplanThread | None = None
 
-    def begin(self, running: WorkloadSnapshot, planner: str | None, version: int) -> None:
-        """`version` is that of the policy which aggregators have. The first policy is what the
-        operators cost on this machine, so that all of them decide by the same numbers."""
+    def start(self, running: WorkloadSnapshot, planner: str | None, version: int) -> None:
+        """`version` is that of the aggregators' policy. The first policy has the operators' costs
+        on this machine, so that all aggregators decide by the same coefficients."""
         policy = replace(calibrated(), version=version + 1)
         self._optimizer = Optimizer(running, policy, planner)
         self._replan_thread = ReplanThread(self._optimizer)
 
-    def changed(self, running: WorkloadSnapshot) -> None:
-        """Queries came or went."""
+    def change_workload(self, running: WorkloadSnapshot) -> None:
+        """Sets a changed workload."""
         if self._optimizer is not None:
             self._optimizer.set_workload(running)
 
-    def report(self, aggregator: str, seen: Observations) -> None:
-        """What an aggregator saw since the last time."""
+    def report(self, aggregator: str, observations: Observations) -> None:
+        """Adds the observations of an aggregator since its last report."""
         if self._optimizer is not None and self._replan_thread is not None:
-            self._optimizer.observe(aggregator, seen)
+            self._optimizer.observe(aggregator, observations)
             self._replan_thread.poll()
 
     def guidance(self) -> Guidance | None:
-        """The newest one; None as long as nobody has said what runs."""
+        """The newest guidance; None before `start`."""
         return None if self._optimizer is None else self._optimizer.guidance
 
     def replanned(self) -> list[Replan]:

@@ -1,9 +1,10 @@
-"""Room for a job on a given cluster. Workers join after the head, and on Kubernetes only when their
-node has pulled the image: a job that began at once would put on the head what belongs on workers.
+"""Waits until an existing cluster has the resources for a job.
 
-The room is asked for as a placement group, which is taken back as soon as it is there. Ray finds it
-as it finds room for actors, node by node and among what other jobs have left, and an autoscaler
-sees it as it sees actors that wait: cores that nobody waits for would never come.
+Workers join after the head, on Kubernetes only when their node has pulled the image. A job that
+started at once would place on the head what belongs on workers.
+
+The resources are requested as a placement group, which is released as soon as it is ready. Ray
+places it like actors, and an autoscaler adds nodes for it: without a request none would come.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ from ray.util.placement_group import placement_group, remove_placement_group
 
 from runtime.errors import HamletError
 
-#: What one actor asks for, as Ray names it.
+#: The resources of one actor, by Ray's names.
 Bundle = Mapping[str, float]
 
-# A node is there, and has pulled an image of gigabytes, within a few minutes.
+# A node joins, and pulls an image of gigabytes, within a few minutes.
 LIMIT_S = 600.0
 _STEP_S = 1
 
 
 @dataclass(frozen=True)
 class ResourceRequest:
-    """Actors that must all have room at once. `told` says in words what they are."""
+    """The resources of actors that must all run at once. Messages show the `description`."""
 
     bundles: Sequence[Bundle]
-    told: str
+    description: str
 
     @property
     def cores(self) -> float:
@@ -38,32 +39,32 @@ class ResourceRequest:
 
 
 def wait_for_resources(
-    wanted: ResourceRequest, say: Callable[[str], None], limit_s: float = LIMIT_S
+    request: ResourceRequest, say: Callable[[str], None], limit_s: float = LIMIT_S
 ) -> None:
-    """Returns at once where there is room. `say` hears what is waited for and what there is, when
-    that changes."""
-    asks = f"{wanted.cores:g} free cores ({wanted.told})"
-    group = placement_group([dict(each) for each in wanted.bundles])
+    """Returns once the resources are free. Calls `say` with the request and the free resources when
+    those change."""
+    needed = f"{request.cores:g} free cores ({request.description})"
+    group = placement_group([dict(each) for each in request.bundles])
     try:
         until, before = time.monotonic() + limit_s, ""
         while not group.wait(_STEP_S):
-            there = _there()
+            free = _free_resources()
             if time.monotonic() > until:
                 raise HamletError(
-                    f"the cluster has no room for the job: within {limit_s:g} s it had not the "
-                    f"{asks} that the job asks for, but {there}",
-                    "add workers, or ask for less with --actors, --spark-executors, --spark-cores "
+                    f"the cluster has too few resources: the job needs {needed}, but after "
+                    f"{limit_s:g} s there are {free}",
+                    "add workers, or request less with --actors, --spark-executors, --spark-cores "
                     "and --spark-memory; the cores of an executor must be on one node",
                 )
-            if there != before:
-                say(f"waiting for {asks}; the cluster has {there}")
-                before = there
+            if free != before:
+                say(f"waiting for {needed}; the cluster has {free}")
+                before = free
     finally:
         remove_placement_group(group)
 
 
-def _there() -> str:
+def _free_resources() -> str:
     total, free = ray.cluster_resources(), ray.available_resources()
     cores = f"{free.get('CPU', 0):g} of {total.get('CPU', 0):g} cores"
-    # In whole gigabytes: it changes all the time.
+    # In whole gigabytes: it changes constantly.
     return f"{cores} and {free.get('memory', 0) / 1e9:.0f} GB free"

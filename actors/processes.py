@@ -1,4 +1,4 @@
-"""The processes of an embedded cluster: found by its folder, waited for, and ended for good."""
+"""Finds the processes of an embedded cluster by its folder, and ends them."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import ray  # noqa: F401  (it brings psutil along, for those that import it afterwards)
+import ray  # noqa: F401  (it makes psutil importable)
 
 import psutil  # isort: skip
 
 
 def of_folder(folder: Path) -> list[Any]:
-    """Our children that have the folder on their command line, and all that these have started.
+    """Our children with the folder on their command line, and all their descendants.
 
-    Ray's own processes all name it, and so does the JVM of Spark's driver. Workers change how
-    they are called, but they are children of the raylet, and RayDP's Java processes are children
-    of workers. Children of this process that have nothing to do with it are left alone.
+    Ray's own processes and the JVM of Spark's driver name the folder. Workers change their command
+    line, but they are children of the raylet, and RayDP's Java processes are children of workers.
+    Other children of this process are not affected.
     """
     found: dict[int, Any] = {}
     for child in _children(psutil.Process()):
@@ -28,10 +28,10 @@ def of_folder(folder: Path) -> list[Any]:
 
 
 def end(processes: Iterable[Any], patience_s: float) -> None:
-    """Asks processes to end, waits for that, and kills those that do not."""
-    asked = list(processes)
-    _signal(asked, "terminate")
-    _, alive = psutil.wait_procs(asked, timeout=patience_s)
+    """Terminates processes, waits for them, and kills those that remain."""
+    terminated = list(processes)
+    _signal(terminated, "terminate")
+    _, alive = psutil.wait_procs(terminated, timeout=patience_s)
     _signal(alive, "kill")
     psutil.wait_procs(alive, timeout=patience_s)
 

@@ -1,8 +1,8 @@
-"""The places where Ray offers no option, so that we replace something inside it for a while.
+"""Temporary patches of Ray internals, for behaviour that Ray has no option for.
 
-Ray looks up each of these at the time of the call. They are internal and may change with any
-version, hence the version is pinned, and `tests/patches` checks each against the installed Ray.
-What Ray does offer is used instead: options of `ray.init` and the variables in `ENVIRONMENT`.
+Ray looks up each patched name at the time of the call. The names are internal and may change, so
+the version is pinned, and `tests/patches` checks each against the installed Ray. If there is an
+option of `ray.init` or a variable in `ENVIRONMENT`, we use that.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
-# Our metrics come from our own hub. A history of calls is for the dashboard; of a hundred calls a
-# second, it would grow for a quarter of an hour.
+# Our own hub serves the metrics. The history of calls is for the dashboard; at a hundred calls a
+# second it would grow for a quarter of an hour.
 ENVIRONMENT = {
     "RAY_enable_metrics_collection": "0",
     "RAY_task_events_report_interval_ms": "0",
 }
-# `ray.init` passes on only some of what `RayParams` knows. The monitor scales clusters up, and the
+# `ray.init` passes on only some parameters of `RayParams`. The monitor scales clusters up, and the
 # log monitor sends what workers print to the driver: an embedded cluster needs neither. The port
 # of the node's agent is fixed by default, so that a second cluster on the machine would find it
 # taken.
@@ -33,7 +33,7 @@ NODE_PARAMETERS: dict[str, Any] = {
 
 @contextmanager
 def fewer_processes() -> Iterator[None]:
-    """Ray starts only the processes that an embedded cluster needs.
+    """Makes Ray start only the processes that an embedded cluster needs.
 
     `include_dashboard=False` leaves out the pages of the dashboard, but not its process.
     """
@@ -49,11 +49,11 @@ def fewer_processes() -> Iterator[None]:
 
 @contextmanager
 def loopback_only() -> Iterator[None]:
-    """Ray takes 127.0.0.1 at its word instead of looking up the machine's address.
+    """Makes Ray use 127.0.0.1 as given instead of looking up the machine's address.
 
-    That is what it does by default on macOS and Windows, where a cluster is one machine. The
-    variable RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER is read only once, when Ray is imported, and would
-    hold for clusters of several machines too.
+    This is its default on macOS and Windows, where a cluster is one machine. The variable
+    RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER is read only once, when Ray is imported, and would also
+    affect clusters of several machines.
     """
     from ray._private import ray_constants
 
@@ -63,9 +63,9 @@ def loopback_only() -> Iterator[None]:
 
 @contextmanager
 def errors_to_log() -> Iterator[None]:
-    """Ray reports workers that die to its log, not to standard output between our results.
+    """Makes Ray report dead workers to its log, not to standard output between our results.
 
-    `log_to_driver=False` is for what workers print; these messages come whatever it says.
+    `log_to_driver=False` only affects the output of workers.
     """
     from ray._private import worker
 
@@ -75,7 +75,7 @@ def errors_to_log() -> Iterator[None]:
 
 @contextmanager
 def no_sigterm_handler() -> Iterator[None]:
-    """`ray.init` leaves SIGTERM alone, for which it otherwise installs a handler of its own."""
+    """Stops `ray.init` from installing its handler of SIGTERM."""
     from ray._private import utils
 
     with patch.object(utils, "set_sigterm_handler", _do_nothing):

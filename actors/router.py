@@ -1,6 +1,7 @@
-"""The router: fetches a block where Spark left it, checks its rows and cuts it into what each
-aggregator gets. Rows go from Spark's executor through the object store to the aggregators, and
-never through the driver."""
+"""The router actor: fetches a block from Spark, checks its rows and splits them by aggregator.
+
+Rows go from Spark's executor through the object store to the aggregators, never through the driver.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +18,12 @@ from runtime.pipeline.routing_table import RoutingTable
 
 
 class BlockLost(Exception):
-    """The block is not to be had: whoever kept it has died, or has let go of it."""
+    """The block is not available: its executor died or released it."""
 
 
 @dataclass(frozen=True)
 class SparkBlock:
-    """A partition that a Spark executor keeps as Arrow bytes, as RayDP names it."""
+    """A partition that a Spark executor keeps as Arrow bytes, identified as in RayDP."""
 
     executor: str
     rdd: int
@@ -33,7 +34,7 @@ class SparkBlock:
     def fetch(self) -> pa.Table:
         from ray._private.worker import global_worker
 
-        # Executors are actors in Java, and those are called by the names of their classes.
+        # Executors are Java actors, which Ray calls by class name.
         global_worker.set_load_code_from_local(True)
         call = _executor(self.executor).getRDDPartition.remote(
             self.rdd, self.partition, self.schema, self.driver
@@ -49,7 +50,7 @@ def _executor(name: str) -> Any:
 
 @dataclass(frozen=True)
 class CollectedBlock:
-    """A partition that the driver has collected: the plain way, where blocks cannot be had."""
+    """A partition that the driver collected, for a Spark without block export."""
 
     table: pa.Table
 
@@ -59,7 +60,7 @@ class CollectedBlock:
 
 @ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)
 class Router:
-    """Knows nothing from one call to the next, so a call can be repeated after a crash."""
+    """Stateless, so that a call can be repeated after a crash."""
 
     def route(
         self,
@@ -69,7 +70,7 @@ class Router:
         routing: RoutingTable,
         watermark: int | None,
     ) -> tuple[Any, ...]:
-        """What is known of the rows, and the portions of each aggregator."""
+        """The statistics of the rows, and the portions of each aggregator."""
         try:
             table = block.fetch()
         except Exception as error:

@@ -1,4 +1,4 @@
-"""SIGTERM ends a run as Ctrl-C does: every open `with` is closed."""
+"""Makes SIGTERM end a run like Ctrl-C: every open `with` is closed."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ TERMINATED = 128 + signal.SIGTERM
 
 @contextmanager
 def terminated_by(stack: ExitStack) -> Iterator[None]:
-    """Turns SIGTERM into `SystemExit` until the stack closes, unless somebody handles it already.
+    """Turns SIGTERM into `SystemExit` until the stack closes, unless there is a handler already.
 
-    `ray.init` may run inside the `with`. Below Python's handlers it installs one of its own, which
-    writes a stack trace to the terminal, so ours is installed again afterwards.
+    `ray.init` may run inside the `with`. It installs a native handler, which prints a stack trace
+    to the terminal, so ours is installed again afterwards.
     """
     if threading.current_thread() is not threading.main_thread():  # no signals elsewhere
         yield

@@ -116,17 +116,17 @@ class Job:
         source = FileSource(self.spark, folder, needs, bounded=bounded, unit=UNIT)
         checkpoints = CheckpointStore(BlobStore(str(scratch / "checkpoint")))
         checkpoints.open(lambda what: None)
-        reading = InputFormat("time", "type", UNIT, source.schema)
+        input_format = InputFormat("time", "type", UNIT, source.schema)
         sink = PartsSink(scratch / "results", "parquet", Staging(checkpoints.folder))
         watcher = watcher or Quiet()
-        intake = BoundWorkload(workload, reading, "float")
+        bound_workload = BoundWorkload(workload, input_format, "float")
         context = JobContext(
             source=source,
             sink=sink,
             pool=self.crew,
             reader=EpochReader(source, ArrowExport(self.spark), self.crew),
             checkpoints=checkpoints,
-            recorder=JobMetrics("bench", intake, [self.hub]),
+            recorder=JobMetrics("bench", bound_workload, [self.hub]),
             watcher=watcher,
             settings=Settings(planner="auto"),
             shards=2 * AGGREGATORS,
@@ -134,7 +134,7 @@ class Job:
             given=fingerprints(workload),
         )
         with closing(sink):
-            Driver(context, StartPoint(intake), stopping=stopping).run()
+            Driver(context, StartPoint(bound_workload), stopping=stopping).run()
         return watcher
 
 

@@ -65,7 +65,7 @@ class LocalMetrics(RunMetrics):
         """Events go into the engine, in order."""
         times = times_of(events)
         self._arrived = time.time()
-        self._arrivals.came(panes_in_order(times, self._arrivals.pane), self._arrived)
+        self._arrivals.add(panes_in_order(times, self._arrivals.pane), self._arrived)
         self._events += events.num_rows
         self._epoch_events += events.num_rows
         self._newest = int(times[-1])

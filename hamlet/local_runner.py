@@ -35,7 +35,7 @@ class BatchSource(AbstractContextManager["BatchSource"], Protocol):
 
 
 class ResultSink(Protocol):
-    """Takes results, piece by piece. It is `broken` once nobody reads them any more."""
+    """Receives results, piece by piece. It is `broken` once their reader has gone."""
 
     @property
     def broken(self) -> bool: ...

@@ -1,4 +1,4 @@
-"""What a run tells as lines of a log: text, or JSON for machines.
+"""Writes the events of a run as lines of a log: text, or JSON for machines.
 
 Each line has a time, a level, an event and its fields; `epoch`, `share_group` and `actor` say where
 it happened.
@@ -36,9 +36,9 @@ class JsonLines(logging.Formatter):
 class TextLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         fields = getattr(record, FIELDS, {})
-        told = [f"{name}={_value(value)}" for name, value in fields.items()]
+        pairs = [f"{name}={_value(value)}" for name, value in fields.items()]
         line = " ".join(
-            [_time(record.created), record.levelname.lower(), record.getMessage(), *told]
+            [_time(record.created), record.levelname.lower(), record.getMessage(), *pairs]
         )
         return line + ("\n" + self.formatException(record.exc_info) if record.exc_info else "")
 
@@ -59,25 +59,25 @@ def log(event: str, level: int = logging.INFO, **fields: Any) -> None:
 
 
 class MetricsLogger:
-    """Hears of the newest facts, and logs what is new in them."""
+    """Logs what is new in each metrics snapshot."""
 
     def __init__(self) -> None:
         self._before: MetricsSnapshot | None = None
 
-    def update(self, facts: MetricsSnapshot) -> None:
-        before, self._before = self._before or MetricsSnapshot(), facts
-        if facts.epochs > before.epochs:
-            log("epoch", **_epoch(facts, before))
+    def update(self, snapshot: MetricsSnapshot) -> None:
+        before, self._before = self._before or MetricsSnapshot(), snapshot
+        if snapshot.epochs > before.epochs:
+            log("epoch", **_epoch(snapshot, before))
         known = before.log[-1].number if before.log else -1
-        for noted in facts.log:
-            if noted.number > known:
-                log("decision", **_decision(facts.job, noted))
-        for replan in facts.model.last_replans:
+        for entry in snapshot.log:
+            if entry.number > known:
+                log("decision", **_decision(snapshot.job, entry))
+        for replan in snapshot.model.last_replans:
             if replan not in before.model.last_replans:
                 log(
                     "replan",
-                    job=facts.job,
-                    epoch=facts.epoch,
+                    job=snapshot.job,
+                    epoch=snapshot.epoch,
                     reason=replan.reason,
                     planner=replan.planner,
                     migrated=replan.migrated,
@@ -85,40 +85,40 @@ class MetricsLogger:
                     nanoseconds_before=round(replan.before, 3),
                     nanoseconds_after=round(replan.after, 3),
                 )
-        for part, count in facts.restarts.items():
+        for part, count in snapshot.restarts.items():
             if count > before.restarts.get(part, 0):
-                log("restart", logging.WARNING, job=facts.job, epoch=facts.epoch, part=part)
+                log("restart", logging.WARNING, job=snapshot.job, epoch=snapshot.epoch, part=part)
 
 
-def _epoch(facts: MetricsSnapshot, before: MetricsSnapshot) -> dict[str, Any]:
+def _epoch(snapshot: MetricsSnapshot, before: MetricsSnapshot) -> dict[str, Any]:
     seconds = {
         stage: round(each.sum - (before.stages[stage].sum if stage in before.stages else 0.0), 6)
-        for stage, each in facts.stages.items()
+        for stage, each in snapshot.stages.items()
     }
     return {
-        "job": facts.job,
-        "epoch": facts.epoch,
-        "rows": facts.rows - before.rows,
-        "events": facts.events - before.events,
-        "results": facts.results - before.results,
-        "late": facts.late - before.late,
-        "dead": sum(facts.dead.values()) - sum(before.dead.values()),
-        "watermark": None if facts.watermark is None else _time(facts.watermark / 1e6),
+        "job": snapshot.job,
+        "epoch": snapshot.epoch,
+        "rows": snapshot.rows - before.rows,
+        "events": snapshot.events - before.events,
+        "results": snapshot.results - before.results,
+        "late": snapshot.late - before.late,
+        "dead": sum(snapshot.dead.values()) - sum(before.dead.values()),
+        "watermark": None if snapshot.watermark is None else _time(snapshot.watermark / 1e6),
         "seconds": seconds,
         "actors": {
             name: {"events": each.events, "state_bytes": each.state_bytes}
-            for name, each in facts.actors.items()
+            for name, each in snapshot.actors.items()
         },
     }
 
 
-def _decision(job: str, noted: DecisionLogEntry) -> dict[str, Any]:
-    example = noted.example
+def _decision(job: str, entry: DecisionLogEntry) -> dict[str, Any]:
+    example = entry.example
     return {
         "job": job,
-        "epoch": noted.epoch,
-        "share_group": noted.group,
-        "actor": noted.actor,
+        "epoch": entry.epoch,
+        "share_group": entry.group,
+        "actor": entry.actor,
         "kleene_type": example.type,
         "decision": example.kind,
         "events": example.events,

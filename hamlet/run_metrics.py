@@ -1,4 +1,4 @@
-"""Records what happens in a run, on either engine, and passes it on to whoever shows metrics."""
+"""Records the metrics of a run, on either engine, and passes them to listeners."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from runtime.language.query import Query, Workload
 from runtime.metrics.collector import EpochStats, MetricsCollector
 from runtime.metrics.snapshot import ActorMetrics, MetricsListener, MetricsSnapshot
 from runtime.optimizer.model_report import ModelMetrics
-from runtime.pipeline.latency import ArrivalTimes, Ints, pane_of, windows_of
+from runtime.pipeline.latency import ArrivalTimes, Ints, longest_window, pane_of
 from runtime.pipeline.shard import ShardStatistics
 from runtime.plan.decisions import Decisions
 from runtime.plan.explain.live import drawings
@@ -18,7 +18,7 @@ from runtime.plan.sharing_plan import SharingPlan
 
 
 class RunMetrics:
-    """`engine` is `ray` or `local`; `shows` are told of every epoch."""
+    """`engine` is `ray` or `local`; `shows` are called for every epoch."""
 
     def __init__(
         self, job: str, engine: str, workload: Workload, shows: Sequence[MetricsListener]
@@ -65,7 +65,7 @@ class RunMetrics:
         """The results of an epoch are out."""
         self._collector.record_epoch(epoch)
         if epoch.watermark is not None:
-            self._arrivals.forget(epoch.watermark - windows_of(self._queries))
+            self._arrivals.drop(epoch.watermark - longest_window(self._queries))
 
     def actor_facts(
         self, actor: str, events: int, seconds: float, statistics: ShardStatistics

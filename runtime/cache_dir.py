@@ -1,4 +1,4 @@
-"""Where things are kept that can be made or fetched again."""
+"""Finds the folder for files that can be rebuilt or downloaded again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pathlib import Path
 
 
 def cache_of(kind: str) -> Path:
-    """HAMLET_CACHE, or the user's cache folder, or a temporary one where neither can be had."""
+    """A folder below HAMLET_CACHE or the user's cache folder, or a temporary one if neither is
+    writable."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     folder = Path(os.environ.get("HAMLET_CACHE") or Path(base) / "hamlet") / kind
     try:

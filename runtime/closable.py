@@ -1,4 +1,4 @@
-"""What is used in a `with`."""
+"""A base class for resources that a `with` closes, or aborts after an error."""
 
 from __future__ import annotations
 

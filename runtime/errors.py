@@ -1,4 +1,4 @@
-"""What can go wrong, said so that the reader can act on it."""
+"""The errors that users see, with hints and source excerpts."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-# A source line is cut around its place beyond this many characters, a name within a message too.
+# Longer source lines are cut around the error, longer names within a message are cut off.
 WIDEST_LINE = 120
 LONGEST_NAME = 60
 
 
 class HamletError(Exception):
-    """A mistake in what the user gave us. `render` is what the user reads; no traceback needed."""
+    """An error that the user can fix. The user reads the text of `render`, without a traceback."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)
@@ -27,16 +27,16 @@ class HamletError(Exception):
 
 
 class Failure(HamletError):
-    """Something of ours, or of what we stand on, failed for good; the user did nothing wrong."""
+    """A permanent failure of Hamlet or its dependencies; the user did nothing wrong."""
 
 
 class InputError(HamletError):
-    """An input that cannot be read at all, as opposed to a bad row in it."""
+    """An input that cannot be read at all, as opposed to an invalid row in it."""
 
 
 @dataclass(frozen=True)
 class ErrorLocation:
-    """A stretch of a query file. Lines and columns count from 1, as editors do."""
+    """A span of a query file. Lines and columns count from 1, as in editors."""
 
     file: str
     line: int
@@ -45,7 +45,7 @@ class ErrorLocation:
     source: str
 
     def excerpt(self) -> tuple[str, str]:
-        """The source line and the carets under the place, as a terminal shows them."""
+        """The source line and the carets below the span, as a terminal shows them."""
         start = self.column - 1
         first, last = _view(start, len(self.source))
         marked = self.source[start : min(start + self.length, last)]
@@ -56,13 +56,13 @@ class ErrorLocation:
 
 
 class QueryError(HamletError):
-    """One mistake in a query, with its place."""
+    """One error in a query, with its location."""
 
     def __init__(self, message: str, place: ErrorLocation, hint: str | None = None) -> None:
         super().__init__(message, hint)
         self.place = place
 
-    def __reduce__(self) -> tuple[Any, ...]:  # actors raise it over process borders
+    def __reduce__(self) -> tuple[Any, ...]:  # actors raise it across processes
         return (QueryError, (self.message, self.place, self.hint))
 
     def render(self) -> str:
@@ -70,17 +70,17 @@ class QueryError(HamletError):
         margin = " " * len(str(at.line))
         source, carets = at.excerpt()
         lines = [
-            f"{at.file}:{at.line}:{at.column}: error: {_spoken(self.message)}",
+            f"{at.file}:{at.line}:{at.column}: error: {_one_line(self.message)}",
             f"  {at.line} | {source}",
             f"  {margin} | {carets}",
         ]
         if self.hint is not None:
-            lines.append(f"  {margin} = hint: {_spoken(self.hint)}")
+            lines.append(f"  {margin} = hint: {_one_line(self.hint)}")
         return "\n".join(lines)
 
 
 class WorkloadError(HamletError):
-    """Every mistake of a query file, in the order of their places."""
+    """All errors of a query file, in the order of their locations."""
 
     def __init__(self, errors: Iterable[QueryError]) -> None:
         by_place = sorted(errors, key=lambda e: (e.place.file, e.place.line, e.place.column))
@@ -92,7 +92,7 @@ class WorkloadError(HamletError):
 
 
 def printable(text: str) -> str:
-    """The text without what does not print, or would print elsewhere than where it stands."""
+    """The text without characters that do not print, or that would print in another position."""
     return "".join(map(_shown, text))
 
 
@@ -105,7 +105,7 @@ def _shown(char: str) -> str:
 
 
 def _cells(char: str) -> int:
-    """How many columns of a terminal a character takes as it is shown."""
+    """How many terminal columns a character uses when shown."""
     if not char.isprintable():
         return len(_shown(char))
     if _is_wide(char):
@@ -118,11 +118,11 @@ def _is_wide(char: str) -> bool:
 
 
 def _blank(char: str) -> str:
-    # Tabs are kept, so that the caret stands under its place whatever their width.
+    # Tabs are kept, so that the caret is in its column whatever their width.
     return "\t" if char == "\t" else " " * _cells(char)
 
 
-def _spoken(message: str) -> str:
+def _one_line(message: str) -> str:
     """A message on one line, with long names cut short."""
     cut = re.sub(
         rf"`([^`]{{{LONGEST_NAME},}})`", lambda name: f"`{name[1][: LONGEST_NAME - 3]}...`", message
@@ -131,7 +131,7 @@ def _spoken(message: str) -> str:
 
 
 def _view(start: int, length: int) -> tuple[int, int]:
-    """The part of a line that is shown: a third of it before the place, the rest after."""
+    """The shown part of a line: a third of it before the error, the rest after."""
     if length <= WIDEST_LINE:
         return 0, length
     first = max(0, min(start - WIDEST_LINE // 3, length - WIDEST_LINE))
@@ -139,8 +139,8 @@ def _view(start: int, length: int) -> tuple[int, int]:
 
 
 def suggest(name: str, candidates: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """The candidate that was probably meant, if one is near."""
-    # Comparing takes the product of the lengths, and names that long are no slips of the finger.
+    """The candidate that was probably meant, if one is similar."""
+    # Comparing costs the product of the lengths, and names that long are not typing errors.
     pool = sorted({candidate for candidate in candidates if len(candidate) <= LONGEST_NAME})
     if len(name) > LONGEST_NAME:
         return None
@@ -155,7 +155,7 @@ def suggest(name: str, candidates: Iterable[str], cutoff: float = 0.6) -> str | 
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
-    """A hint for an unknown name: the near one, else what there is."""
+    """A hint for an unknown name: a similar name, else the first known names."""
     pool = sorted(set(candidates))
     near = suggest(name, pool)
     if near is not None:

@@ -1,5 +1,6 @@
-"""The Spark layer: sources, preparation of events, hand-over to the actors, sinks.
+"""The Spark layer: sources, export of Arrow blocks to the routers, and sinks.
 
-Spark parses and checks events, sets the watermark and marks slot and pane as columns. It then
-hands Arrow blocks to the Ray object store. Nothing here knows a query's pattern.
+Spark reads files and Kafka topics and keeps the rows of an epoch as Arrow blocks: typed columns, or
+lines of text and raw values. Routers, in Python, fetch the blocks, parse and check their rows and
+split them by shard. Sinks write results. Nothing here depends on a query's pattern.
 """

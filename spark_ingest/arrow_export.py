@@ -1,8 +1,8 @@
-"""From a Spark frame to blocks that routers fetch.
+"""Exports a Spark frame as Arrow blocks that routers fetch.
 
-RayDP lets executors keep a frame's partitions as Arrow bytes; routers fetch them from there into
-the object store, and no row passes through the driver. Where Spark does not run on Ray, the
-driver collects the partitions instead.
+With RayDP, executors keep a frame's partitions as Arrow bytes; routers fetch them into the object
+store, and no row passes through the driver. If Spark does not run on Ray, the driver collects the
+partitions instead.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ EXECUTOR = "raydp-executor-"
 
 
 class ExportedBlocks:
-    """A frame's partitions, in order. `release` lets Spark forget them."""
+    """A frame's partitions, in order. `release` drops them in Spark."""
 
     def __init__(self, parts: Sequence[SparkBlock | CollectedBlock], release: Any = None) -> None:
         self.parts = parts
@@ -40,12 +40,12 @@ class ArrowExport:
         self._names: dict[str, str] | None = None
 
     def park(self, frame: DataFrame) -> ExportedBlocks:
-        """Runs the frame, and leaves its partitions where routers can fetch them."""
+        """Executes the frame and keeps its partitions for routers to fetch."""
         return self._parked(frame) if self._blocks else _collected(frame)
 
     def _parked(self, frame: DataFrame) -> ExportedBlocks:
         """As RayDP's `prepareRecoverableRDD`, without its calls to actors: they cost as much as
-        the reading of a small epoch."""
+        reading a small epoch."""
         java = self._java
         rdd: Any = frame._jdf.toArrowBatchRdd()
         rdd.persist(java.level)
@@ -68,11 +68,11 @@ class ArrowExport:
         return _Java(self._spark.sparkContext)
 
     def forget(self) -> None:
-        """After trouble: an executor may have been restarted."""
+        """Drops cached executor names after an error: an executor may have been restarted."""
         self._names = None
 
     def _by_actor(self, locations: list[str]) -> list[str]:
-        """Spark gives a restarted executor a new id, but its actor keeps the name it had."""
+        """The actors of executors. A restarted executor has a new id in the same actor."""
         if self._names is None:
             jvm: Any = self._spark.sparkContext._jvm
             raydp = jvm.org.apache.spark.deploy.raydp
@@ -83,13 +83,13 @@ class ArrowExport:
 
 
 class _Java:
-    """What is asked of the JVM for every frame. To look a name up takes longer than to call it."""
+    """The JVM objects that every frame needs. Looking up a name takes longer than calling it."""
 
     def __init__(self, context: Any) -> None:
         jvm = context._jvm
         self.level = context._getJavaStorageLevel(StorageLevel.MEMORY_AND_DISK)
         self.writer = jvm.org.apache.spark.sql.raydp.ObjectStoreWriter
-        self.agent = self.writer.driverAgentUrl()  #: makes a partition again that was lost
+        self.agent = self.writer.driverAgentUrl()  #: recomputes a lost partition
         self._block = jvm.org.apache.spark.storage.RDDBlockId
         self._blocks = jvm.org.apache.spark.SparkEnv.get().blockManager().master()
 
@@ -108,7 +108,7 @@ def _first_name(place: str, names: dict[str, str]) -> str:
 
 
 def _collected(frame: DataFrame) -> ExportedBlocks:
-    """One table for each partition."""
+    """Collects one table per partition."""
     numbered = frame.rdd.getNumPartitions()
     if numbered == 1:
         return ExportedBlocks([CollectedBlock(_table(frame))])

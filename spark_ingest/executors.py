@@ -1,8 +1,8 @@
-"""Sees to it that Spark has its executors.
+"""Replaces executors of Spark that are lost for good.
 
-Ray restarts an executor that dies, and Spark takes it in again. But RayDP loses count of whom it
-knows when one has died several times: Ray then takes it for one that nobody needs, ends it for
-good, and Spark would wait for ever. Another one is asked for in its place.
+Ray restarts an executor that dies, and it joins Spark again. But after several crashes of one
+executor RayDP loses its handle: Ray then ends the actor for good, and Spark would wait forever. The
+monitor requests another one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 EVERY_SECONDS = 2.0
-# A restart takes about 12 seconds. One too many does no harm.
+# A restart takes about 12 seconds. One executor too many does no harm.
 GRACE_SECONDS = 30.0
 GONE_SECONDS = 60.0
 
@@ -25,8 +25,7 @@ def count(session: SparkSession) -> int:
 
 
 class ExecutorMonitor:
-    """Looks after `wanted` executors, in a thread of its own, until it is stopped or the session
-    is."""
+    """Keeps `wanted` executors running, in its own thread, until it or the session is stopped."""
 
     def __init__(self, session: SparkSession, wanted: int) -> None:
         self._session = session
@@ -40,18 +39,18 @@ class ExecutorMonitor:
         self._thread.join(EVERY_SECONDS)
 
     def _run(self) -> None:
-        whole = heard = time.monotonic()
+        whole = answered = time.monotonic()
         while not self._stopped.wait(EVERY_SECONDS):
             try:
                 missing = self._wanted - count(self._session)
                 if missing > 0 and time.monotonic() - whole > GRACE_SECONDS:
                     context: Any = self._session.sparkContext._jsc.sc()
                     context.requestExecutors(missing)
-                    missing = 0  # they have as long to come
-            except Exception:  # a busy Java may fail to answer once; one that is gone does for good
-                if time.monotonic() - heard > GONE_SECONDS:
+                    missing = 0  # restarts the grace period
+            except Exception:  # a busy JVM may fail to answer once, a dead one always
+                if time.monotonic() - answered > GONE_SECONDS:
                     return
                 continue
-            heard = time.monotonic()
+            answered = time.monotonic()
             if missing <= 0:
-                whole = heard
+                whole = answered

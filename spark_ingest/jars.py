@@ -1,7 +1,7 @@
-"""Java archives that do not come with Spark, fetched once and kept.
+"""Downloads and caches the Java archives that are not part of Spark.
 
-They are pinned by version and by the digest of their content, so what runs is what was tested,
-whatever a registry or a proxy on the way says.
+They are pinned by version and by the digest of their content, so that the tested archive runs,
+whatever a registry or a proxy returns.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Jar:
         return f"{registry}/{group.replace('.', '/')}/{artifact}/{version}/{self.name}"
 
 
-# What these depend on beyond this list comes with Spark.
+# Their other dependencies come with Spark.
 KAFKA = (
     Jar(
         "org.apache.spark:spark-sql-kafka-0-10_2.12:3.5.7",
@@ -69,23 +69,23 @@ AVRO = (
 
 
 def kafka_jars() -> list[Path]:
-    """What `spark.jars` needs for the Kafka source, with values in JSON or Avro."""
+    """The archives of the Kafka source, for `spark.jars`, with values in JSON or Avro."""
     return fetched((*KAFKA, *AVRO))
 
 
 def listed(path: Path) -> list[Jar]:
-    """A file of coordinates and digests, an archive a line."""
+    """Reads a file of coordinates and digests, one archive per line."""
     return [Jar(*line.split()) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def fetched(jars: Iterable[Jar], folder: Path | None = None) -> list[Path]:
-    """The archives as files; those that are not in the folder yet are fetched."""
+    """The archives as files; downloads those that are not in the folder yet."""
     where = cache_of("jars") if folder is None else folder
     return [_kept(jar, where) or _fetch(jar, where) for jar in jars]
 
 
 def _kept(jar: Jar, folder: Path) -> Path | None:
-    # Checked each time: Java would run whatever lies there.
+    # Verified each time: Java would run whatever is there.
     path = folder / jar.name
     return path if path.is_file() and _digest(path.read_bytes()) == jar.sha256 else None
 
@@ -95,7 +95,7 @@ def _fetch(jar: Jar, folder: Path) -> Path:
     found = _digest(content)
     if found != jar.sha256:
         raise HamletError(
-            f"{jar.url} is not what it was: its SHA-256 is {found}, not {jar.sha256}",
+            f"{jar.url} has changed: its SHA-256 is {found}, not {jar.sha256}",
             "a proxy may have sent something else; nothing was kept",
         )
     path = folder / jar.name

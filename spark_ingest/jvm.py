@@ -1,4 +1,4 @@
-"""The Java processes of a session: their flags, their logs, and how they end."""
+"""Flags, logs and shutdown of the Java processes of a session."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import subprocess
 from contextlib import suppress
 from pathlib import Path
 
-# Spark, Arrow and Ray reach into the JDK, which Java 17 allows only if asked. Without these in
-# the driver, the executors *and* RayDP's master, hand-over fails or hangs.
+# Spark, Arrow and Ray access JDK internals, which Java 17 allows only with these flags. Without
+# them in the driver, the executors *and* RayDP's master, the export of blocks fails or hangs.
 _OPEN = (
     "java.lang",
     "java.lang.invoke",
@@ -32,10 +32,10 @@ FLAGS = (
     "-Dio.netty.tryReflectionSetAccessible=true",
     "-Duser.timezone=UTC",
 )
-# Spark's driver plans many small jobs and touches no rows: the second compiler would take more of
-# a core than all that planning, for minutes.
+# Spark's driver plans many small jobs and processes no rows: for minutes, the second compiler would
+# use more of a core than all the planning.
 QUICK = "-XX:TieredStopAtLevel=1"
-# RayDP's two master processes only pass messages on: let them start fast and stay small.
+# RayDP's two master processes only pass messages: they should start fast and stay small.
 SMALL = (QUICK, "-XX:+UseSerialGC", "-Xmx256m")
 _PATIENCE_S = 10
 
@@ -52,7 +52,7 @@ rootLogger.appenderRef.file.ref = file
 
 
 def write_log4j(config: Path, log: Path) -> Path:
-    """The settings of a log of warnings and errors."""
+    """Writes the settings of a log of warnings and errors."""
     config.write_text(_LOG4J.format(file=log), encoding="utf-8")
     return config
 
@@ -69,7 +69,7 @@ def end_gateway() -> None:
         return
     with suppress(Exception):
         gateway.shutdown()
-    gateway.proc.stdin.close()  # the JVM ends when nobody can speak to it any more
+    gateway.proc.stdin.close()  # the JVM ends when its standard input closes
     try:
         gateway.proc.wait(_PATIENCE_S)
     except subprocess.TimeoutExpired:

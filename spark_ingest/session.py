@@ -1,4 +1,4 @@
-"""Spark on a Ray cluster: the session of a run, through RayDP."""
+"""Starts and stops the Spark session of a run on a Ray cluster, through RayDP."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ ROWS_PER_ARROW_BATCH = 100_000
 
 @dataclass(frozen=True)
 class SparkSize:
-    """What a session may use, and into how many partitions a shuffle goes.
+    """The resources of a session, and the number of shuffle partitions.
 
-    The number of partitions must stay as it is for the life of a checkpoint.
+    The number of partitions must not change while a checkpoint is in use.
     """
 
     executors: int = 1
@@ -39,7 +39,7 @@ class SparkSize:
     partitions: int = 2
 
     def of_an_executor(self) -> dict[str, float]:
-        """What RayDP asks Ray for. Memory that Spark does not understand is told by Spark."""
+        """The resources that RayDP requests from Ray. Spark reports memory that it cannot parse."""
         from raydp.utils import parse_memory_size
 
         found: dict[str, float] = {"CPU": self.cores}
@@ -49,11 +49,11 @@ class SparkSize:
 
 
 def environment(embedded: bool) -> dict[str, str]:
-    """What `actors.cluster` must give the processes of a cluster that Spark is to run on."""
+    """The environment variables that a cluster needs for Spark, for `actors.cluster`."""
     values = {
         **java.environment(),
         "PYSPARK_PYTHON": sys.executable,
-        "SPARK_HOME": str(Path(pyspark.__file__).parent),  # RayDP would mix in another Spark's
+        "SPARK_HOME": str(Path(pyspark.__file__).parent),  # otherwise RayDP may use another Spark
     }
     return values | ({"SPARK_LOCAL_IP": LOOPBACK} if embedded else {})
 
@@ -66,13 +66,13 @@ def start(
     settings: dict[str, str] | None = None,
     limit_s: float = LIMIT_S,
 ) -> SparkSession:
-    """A Spark session whose executors are actors of the cluster. It is there when they are.
+    """Starts a Spark session whose executors are actors of the cluster, and waits for them.
 
-    The cluster stops it when it closes, if nobody else has. It must have been started, or
+    The cluster stops the session when it closes, if it still runs. It must have been started, or
     connected to, with our `environment`.
 
     `jars` are put on the class path of driver and executors; on a cluster of several machines
-    they must lie at the same path on each. RayDP repeats `settings` on command lines: no secrets.
+    they must be at the same path on each. RayDP repeats `settings` on command lines: no secrets.
     """
     size = size or SparkSize()
     cluster.before_close(stop)
@@ -83,13 +83,13 @@ def start(
 
 
 def stop() -> None:
-    """Ends the session and its Java processes. Without a session it does nothing. One that is
-    still starting is not waited for: it ends with Ray, which it waits for itself."""
+    """Ends the session and its Java processes. Without a session it does nothing. It does
+    not wait for a session that is still starting: that one ends with Ray."""
     from raydp import context
 
     starting = not context._spark_context_lock.acquire(blocking=False)
     try:
-        # An error here is of a session that is gone, and whoever stops it may have one to tell.
+        # The session is gone; the caller may have an error of its own to report.
         with suppress(Py4JError):
             if not starting:
                 context.stop_spark()
@@ -100,7 +100,7 @@ def stop() -> None:
 
 
 class _Attempt:
-    """Starts the session in a thread of its own, since RayDP waits for ever for what is missing."""
+    """Starts the session in its own thread, since RayDP waits forever for missing resources."""
 
     def __init__(self, cluster: Cluster, size: SparkSize, settings: dict[str, str]) -> None:
         self._logs = cluster.logs
@@ -117,14 +117,14 @@ class _Attempt:
         self._given_up = True
         if self._session is not None:
             return self._session
-        said = f"not within {limit_s:g} s" if self._error is None else _said(self._error)
+        said = f"not within {limit_s:g} s" if self._error is None else _first_line(self._error)
         raise HamletError(f"Spark did not start: {said}", f"the logs are in {self._logs}")
 
     def _run(self) -> None:
         import raydp
 
         size = self._size
-        if self._given_up:  # Ray may have ended meanwhile, and RayDP would start another one
+        if self._given_up:  # Ray may have ended, and RayDP would start another one
             return
         try:
             with gateway_output(self._logs / "spark-driver.out"), early_gateway():
@@ -177,7 +177,7 @@ def _settings(cluster: Cluster, size: SparkSize, jars: Sequence[Path]) -> dict[s
     return settings
 
 
-def _said(error: BaseException) -> str:
-    """The first line: Java's errors bring their whole stack along."""
+def _first_line(error: BaseException) -> str:
+    """The first line: Java's errors include the whole stack."""
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__

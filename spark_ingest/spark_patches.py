@@ -1,7 +1,7 @@
-"""The places where PySpark and RayDP offer no option, so that we replace something inside them.
+"""Patches of PySpark and RayDP internals, for behaviour that they have no option for.
 
-Each is looked up at the time of the call. They are internal, hence the versions are pinned, and
-`tests/patches` checks each against what is installed.
+Each patched name is looked up at the time of the call. They are internal, so the versions are
+pinned, and `tests/patches` checks each against the installed packages.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ def gateway_output(log: Path) -> Iterator[None]:
     """Inside, the driver's JVM is started so that its output goes to the log and SIGTERM does not
     end it.
 
-    PySpark's `launch_gateway` has an argument for the output, but its caller leaves it out, and it
-    overwrites the `preexec_fn` that could see to the signal.
+    PySpark's `launch_gateway` has an argument for the output, but its caller omits it, and it
+    overwrites the `preexec_fn` that could ignore the signal.
     """
     import pyspark.context
     from pyspark import java_gateway
@@ -58,7 +58,7 @@ def _ignoring_sigterm(
 
 @contextmanager
 def early_gateway() -> Iterator[None]:
-    """The driver's JVM starts beside RayDP's master instead of after it.
+    """Starts the driver's JVM at the same time as RayDP's master instead of after it.
 
     RayDP starts both in one call, one after the other; this saves some seconds of every start.
     """
@@ -79,5 +79,5 @@ def early_gateway() -> Iterator[None]:
 def _launch(settings: dict[str, str]) -> None:
     from pyspark import SparkConf, SparkContext
 
-    with suppress(Exception):  # the session will try again, and say what is wrong
+    with suppress(Exception):  # the session tries again and reports the error
         SparkContext._ensure_initialized(conf=SparkConf().setAll(list(settings.items())))

@@ -54,11 +54,11 @@ class Pieces:
         self.workload = parse(stream.workload)
         table = streams.with_strings(stream.table)
         self.rows = table.num_rows
-        self._reading = InputFormat("time", "type", "us", table.schema)
-        self.intake = BoundWorkload(self.workload, self._reading, "float")
-        columns = self.intake.columns
+        self._input_format = InputFormat("time", "type", "us", table.schema)
+        self.bound_workload = BoundWorkload(self.workload, self._input_format, "float")
+        columns = self.bound_workload.columns
         self._decoder = Typed(pa.schema([table.schema.field(name) for name in columns]))
-        self._routing = self.intake.routing(SHARDS, 1)
+        self._routing = self.bound_workload.routing(SHARDS, 1)
         size = -(-table.num_rows // EPOCHS)
         self.blocks = [
             _as_bytes(table.slice(start, size).select(columns))
@@ -81,7 +81,7 @@ class Pieces:
     def aggregator(self, sharing: str, folder: BlobStore | None = None) -> Aggregating:
         """After its first epoch, which makes the engines of its shards."""
         settings = Settings(sharing=sharing, kernels="general")
-        made = Aggregation(settings, self._reading, self.workload, range(SHARDS), folder)
+        made = Aggregation(settings, self._input_format, self.workload, range(SHARDS), folder)
         aggregating = Aggregating(made, self.portions)
         aggregating.take(0)
         return aggregating
@@ -98,7 +98,9 @@ class Aggregating:
 
     def take(self, epoch: int) -> EpochResult:
         stats, portions = self._epochs[epoch]
-        return self._made.take(EpochCommand(epoch, stats.newest, committed=epoch - 1), portions)
+        return self._made.compute_epoch(
+            EpochCommand(epoch, stats.newest, committed=epoch - 1), portions
+        )
 
     def __call__(self) -> None:
         self.answers = [self.take(epoch) for epoch in range(1, len(self._epochs))]
@@ -206,12 +208,12 @@ class _Closed:
     def __init__(self, pieces: Pieces) -> None:
         aggregating = pieces.aggregator("dynamic")
         aggregating()
-        self._intake = pieces.intake
+        self._bound_workload = pieces.bound_workload
         self._partials = [each for answer in aggregating.answers for each in answer.partials]
         self.rows = sum(table.num_rows for table in self.tables().values())
 
     def tables(self) -> dict[str, pa.Table]:
-        return self._intake.tables(self._partials)
+        return self._bound_workload.tables(self._partials)
 
 
 def _closed(keys: int, sizes: Sizes) -> _Closed:

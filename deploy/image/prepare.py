@@ -107,8 +107,8 @@ def _named(rides: pa.Table) -> pa.Table:
 
 def _job(workload: Any, rows: pa.Table, settings: Settings, bounded: bool) -> None:
     """What a driver, routers and aggregators do, halfway through anew from what was saved."""
-    intake = BoundWorkload(workload, InputFormat(columns=rows.schema), settings.numeric)
-    routing = intake.routing(SHARDS, OWNERS)
+    bound_workload = BoundWorkload(workload, InputFormat(columns=rows.schema), settings.numeric)
+    routing = bound_workload.routing(SHARDS, OWNERS)
     size = -(-rows.num_rows // EPOCHS)
     watermark, saved, found = None, {}, 0
     with tempfile.TemporaryDirectory() as folder:
@@ -117,12 +117,12 @@ def _job(workload: Any, rows: pa.Table, settings: Settings, bounded: bool) -> No
                 owners = [
                     Aggregation(
                         settings,
-                        intake.reading,
+                        bound_workload.input_format,
                         workload,
                         routing.owned(n),
                         BlobStore(folder),
                         name=f"{epoch}-{n}",
-                        taken=epoch - 1,
+                        last_epoch=epoch - 1,
                     )
                     for n in range(OWNERS)
                 ]
@@ -136,10 +136,10 @@ def _job(workload: Any, rows: pa.Table, settings: Settings, bounded: bool) -> No
                 watermark = router.stats.newest
             order = EpochCommand(epoch, watermark, epoch == EPOCHS - 1, committed=epoch - 1)
             answers: list[EpochResult] = [
-                _sent(owner.take(order, portions[n])) for n, owner in enumerate(owners)
+                _sent(owner.compute_epoch(order, portions[n])) for n, owner in enumerate(owners)
             ]
             saved = {unit: each for answer in answers for unit, each in answer.saved.items()}
-            tables = intake.tables([each for answer in answers for each in answer.partials])
+            tables = bound_workload.tables([each for answer in answers for each in answer.partials])
             found += sum(table.num_rows for table in tables.values())
     assert found
 

@@ -1,4 +1,4 @@
-"""Notices when numba compiles a kernel that is new to this machine, and how long that takes."""
+"""Measures how long numba compiles kernels that are new to this machine."""
 
 from __future__ import annotations
 

@@ -61,8 +61,8 @@ def run_in_process(
     plan = settings.plan
     if settings.planner is not None:
         plan = planned(workload, settings.planner).plan
-    reading = InputFormat(time_column, type_column, time_unit)
-    engine = Engine.of(workload, replace(settings, plan=plan), reading)
+    input_format = InputFormat(time_column, type_column, time_unit)
+    engine = Engine.of(workload, replace(settings, plan=plan), input_format)
     counts = RunCounts()
     with ExitStack() as stack:
         source = stack.enter_context(
@@ -83,7 +83,7 @@ def run_in_process(
         metrics = LocalMetrics(
             job, engine, counts, _model(optimizer), _plan(optimizer, plan), listeners
         )
-        # If nobody listens, only the decisions are recorded, at the end.
+        # Without listeners, only the decisions are recorded, at the end.
         observed = metrics if listeners else None
         observers = [each for each in (optimizer, observed) if each is not None]
         with (

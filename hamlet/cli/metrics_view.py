@@ -45,8 +45,8 @@ def _now(snapshot: SnapshotJson, before: SnapshotJson | None) -> TextTable:
     }
     table = TextTable.of(shown, [list(shown.values())], set(shown))
     state = "finished" if snapshot["finished"] else "running"
-    asked = pluralize(snapshot["workload"], "query", "queries")
-    what = f"{state}, engine {snapshot['engine']}, {asked}, since {_clock(snapshot['began'])}"
+    queries = pluralize(snapshot["workload"], "query", "queries")
+    what = f"{state}, engine {snapshot['engine']}, {queries}, since {_clock(snapshot['began'])}"
     table.title = snapshot["job"], what
     return table
 

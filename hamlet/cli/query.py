@@ -63,7 +63,7 @@ def add(workload: options.WorkloadFile, job: JobName = None, debug: options.Debu
     from hamlet.job.control_client import connect
     from hamlet.job.job_registry import find
 
-    queries = read_workload(workload)  # reports mistakes with their line and column
+    queries = read_workload(workload)  # reports errors with their line and column
     text = _text(workload)
     with connect(find(job)) as client:
         answer = client.change({"add": text, "file": str(workload)})

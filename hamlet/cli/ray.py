@@ -97,9 +97,9 @@ class _Sinks:
         self._console: ConsoleSink | None = None
         self.ended = 0.0
 
-    def make(self, checkpoints: CheckpointStore, intake: BoundWorkload) -> EpochSink:
+    def make(self, checkpoints: CheckpointStore, bound_workload: BoundWorkload) -> EpochSink:
         output = self._output
-        names = [query.name for query in intake.workload]
+        names = [query.name for query in bound_workload.workload]
         staging = Staging(checkpoints.folder)
         if self._whole:
             self._kept = staging
@@ -109,7 +109,7 @@ class _Sinks:
         if output.folder is not None:
             return PartsSink(output.folder, output.format.value, staging, names)
         live = self._notices.live
-        self._console = ConsoleSink(intake.workload, output.format, output.limit, live)
+        self._console = ConsoleSink(bound_workload.workload, output.format, output.limit, live)
         return self._console
 
     def _kafka(self, job: str, staging: Staging) -> EpochSink:
@@ -137,14 +137,14 @@ class _Sinks:
         self.ended = time.perf_counter()
 
     def _write(self, outcome: JobOutcome, kept: Staging) -> None:
-        output, workload = self._output, outcome.intake.workload
+        output, workload = self._output, outcome.bound_workload.workload
         with ExitStack() as stack:
             results = open_sink(stack, workload, output.folder, output.format, output.limit)
             beside: dict[str, Callable[[pa.Table], None]] = {
                 DEAD_LETTER: open_dead(stack, output.folder, output.format),
                 LATE: open_late(stack, output.folder, output.format),
             }
-            results.write(outcome.intake.empty())
+            results.write(outcome.bound_workload.empty())
             for epoch in kept.epochs():
                 for name, table in kept.read(epoch).items():
                     if name in beside:
@@ -157,7 +157,7 @@ def _summarize(
     notices: Notices, outcome: JobOutcome, output: OutputOptions, seconds: float
 ) -> None:
     summary = Summary(outcome.counts, seconds, earlier=outcome.earlier, skipped=outcome.skipped)
-    print_summary(notices, outcome.intake.workload, summary, output.folder)
+    print_summary(notices, outcome.bound_workload.workload, summary, output.folder)
 
 
 def _say_stopped(notices: Notices, options: JobOptions) -> None:

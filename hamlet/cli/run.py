@@ -69,7 +69,7 @@ def command(
     notices, listeners = _open_notices(quiet, runtime)
     declared = _read_schema(input.schema)
     request = RunRequest(workload, input, output, sharing, runtime, notices, listeners, declared)
-    # Read before anything slow is loaded or started, so that mistakes are reported at once.
+    # Read before anything slow is loaded or started, so that errors are reported at once.
     queries = None if runtime.watch_workload else _read_queries(request)
     settings = _settings(request)
     if runtime.engine is EngineName.LOCAL:

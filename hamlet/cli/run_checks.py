@@ -22,7 +22,7 @@ def check_flags(
         )
     if output.format is OutputFormat.TABLE and output.output is not None:
         raise InputError("a table cannot be written to a file", "--format parquet, csv or json")
-    lateness = input.lateness_micros  # refuses what is not a duration
+    lateness = input.lateness_micros  # rejects an invalid duration
     if runtime.engine is EngineName.LOCAL:
         _check_local(input, lateness, runtime)
 

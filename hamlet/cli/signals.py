@@ -8,7 +8,7 @@ from typing import Any
 
 
 class StopSignal:
-    """Whether a signal has asked the job to stop. `received` is that signal."""
+    """Whether a signal has requested the job to stop. `received` is that signal."""
 
     def __init__(self) -> None:
         self.received: int | None = None

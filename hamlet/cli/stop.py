@@ -53,4 +53,4 @@ def command(
         notices.say(f"no job called {name} is running")
     for job, in_time in ended.items():
         if not in_time:
-            raise Failure(f"job {job} has not ended within {within}", "it was told to stop")
+            raise Failure(f"job {job} has not ended within {within}", "it was requested to stop")

@@ -55,7 +55,7 @@ EXAMPLES = examples(
     ),
 )
 _POLL_S = 1.0
-# The environment variable that tells Ray how long to wait between SIGTERM and SIGKILL.
+# The environment variable with the time that Ray waits between SIGTERM and SIGKILL.
 _STOP_WAIT = "RAY_JOB_STOP_WAIT_TIME_S"
 _STARTING = "No available agent"
 Answer = TypeVar("Answer")
@@ -157,7 +157,7 @@ def _submit(
 
     retry = _RetryWhileStarting(flags.wait_seconds, flags.address, notices)
     client = retry.call(lambda: JobSubmissionClient(flags.address))
-    if flags.name is not None:  # whoever submitted it may have been killed before stopping it
+    if flags.name is not None:  # its submitter may have been killed before stopping it
         stop_jobs_named(client, flags.name, flags.stop_seconds + _POLL_S, notices)
     environment: dict[str, object] = {"env_vars": {MARK: mark, _STOP_WAIT: str(flags.stop_seconds)}}
     if not flags.no_upload:
@@ -221,8 +221,8 @@ def _terminate(number: int, frame: FrameType | None) -> None:
 
 
 def _follow(client: JobSubmissionClient, job: str, log: JobLog) -> None:
-    """Prints the log until the job has ended. The connection can end earlier, so the job's state is
-    asked for, too."""
+    """Prints the log until the job has ended. The connection can end earlier, so the state is
+    polled as well."""
     while not client.get_job_status(job).is_terminal():
         with suppress(RuntimeError):
             asyncio.run(_tail_until_end(client, job, log))
@@ -231,7 +231,7 @@ def _follow(client: JobSubmissionClient, job: str, log: JobLog) -> None:
 
 
 async def _tail_until_end(client: JobSubmissionClient, job: str, log: JobLog) -> None:
-    """The connection may not notice the end of the job, so its state is asked for, too."""
+    """The connection may not notice the end of the job, so the state is polled as well."""
     tail = asyncio.create_task(_tail(client, job, log))
     ended = False
     while not (await asyncio.wait([tail], timeout=_POLL_S))[0] and not ended:

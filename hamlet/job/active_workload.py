@@ -32,7 +32,7 @@ class ActiveWorkload:
         self, context: JobContext, start: StartPoint, changes: WorkloadChanges | None
     ) -> None:
         self._context = context
-        self.intake = start.intake
+        self.bound_workload = start.bound_workload
         self.since = dict(start.manifest.since) if start.manifest else {}
         self.plan = _first_plan(start, context.settings)
         self._policy: Policy | None = None
@@ -40,7 +40,7 @@ class ActiveWorkload:
         self._start_change = start.change
         self._unsent_change: WorkloadChange | None = None
         self._unsent_plan: SharingPlan | None = None
-        context.recorder.planned(self.intake, self.plan)
+        context.recorder.planned(self.bound_workload, self.plan)
 
     @property
     def has_change(self) -> bool:
@@ -49,20 +49,22 @@ class ActiveWorkload:
 
     def snapshot(self) -> WorkloadSnapshot:
         return WorkloadSnapshot(
-            self.intake.workload.queries, self.plan or SharingPlan(), self.intake.version
+            self.bound_workload.workload.queries,
+            self.plan or SharingPlan(),
+            self.bound_workload.version,
         )
 
     # ---- queries come and go ---------------------------------------------------------------
 
     def poll_changes(self, newest: int | None, epoch: int) -> None:
-        """Applies the next change that somebody asked for. `newest` is the largest time seen so
+        """Applies the next requested change. `newest` is the largest time seen so
         far, `epoch` the next epoch."""
         if self._start_change is not None:
             self._apply(self._start_change, newest)
             self._start_change = None
         if self._changes is None or self.has_change:
             return
-        wanted = self._changes.next(self.intake)
+        wanted = self._changes.next(self.bound_workload)
         if wanted is not None:
             self._changes.adopted(self._apply(wanted, newest), epoch)
 
@@ -73,18 +75,18 @@ class ActiveWorkload:
         pool, recorder = self._context.pool, self._context.recorder
         since = None if newest is None else newest + 1
         self._unsent_change = replace(change, since=since)
-        self.intake = self.intake.changed(change.added, change.removed)
-        recorder.running(self.intake)
+        self.bound_workload = self.bound_workload.with_changes(change.added, change.removed)
+        recorder.running(self.bound_workload)
         plan = self._plan_after(change)
         if plan is not None:
             self.plan = self._unsent_plan = plan
-            pool.changed(self.snapshot())
-        recorder.planned(self.intake, self.plan)
+            pool.change_workload(self.snapshot())
+        recorder.planned(self.bound_workload, self.plan)
         for name in change.removed:
             self.since.pop(name, None)
         if since is not None:
             self.since |= {query.name: since for query in change.added}
-        pool.set_routing(self._context.routing(self.intake))
+        pool.set_routing(self._context.routing(self.bound_workload))
         return self._unsent_change
 
     def _plan_after(self, change: WorkloadChange) -> SharingPlan | None:
@@ -94,7 +96,7 @@ class ActiveWorkload:
             return None
         for name in change.removed:
             found = found.without(name)
-        found = extended(found, self.intake.workload.queries, change.added, planner)
+        found = extended(found, self.bound_workload.workload.queries, change.added, planner)
         return replace(found, version=found.version + 1)
 
     # ---- for the next epoch ----------------------------------------------------------------
@@ -120,15 +122,15 @@ class ActiveWorkload:
             return self._policy
         context.recorder.learned(guidance.model)
         plan, current = guidance.plan, self.plan or SharingPlan()
-        fits = guidance.workload == self.intake.version
+        fits = guidance.workload == self.bound_workload.version
         if plan is not None and fits and plan.version > current.version:
             self.plan = self._unsent_plan = plan
-            context.recorder.planned(self.intake, plan)
-            context.pool.remember(self.snapshot())
+            context.recorder.planned(self.bound_workload, plan)
+            context.pool.set_restart_workload(self.snapshot())
         return guidance.policy
 
 
 def _first_plan(start: StartPoint, settings: Settings) -> SharingPlan | None:
     if settings.planner is None or settings.numeric != "float":
         return settings.plan
-    return planned(start.intake.workload, settings.planner).plan
+    return planned(start.bound_workload.workload, settings.planner).plan

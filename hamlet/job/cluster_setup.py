@@ -1,4 +1,4 @@
-"""Starts a Ray cluster for a job, or connects to one and waits until it has room for the job."""
+"""Starts a Ray cluster for a job, or connects to one and waits until it has the resources."""
 
 from __future__ import annotations
 

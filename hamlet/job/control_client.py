@@ -31,14 +31,14 @@ class ControlClient:
     def change(self, question: dict[str, Any]) -> dict[str, Any]:
         """Waits until the driver has applied the change, between two epochs."""
         number = uuid.uuid4().hex
-        ray.get(self._control.ask.remote(number, question))
+        ray.get(self._control.request.remote(number, question))
         answer = _poll(lambda: ray.get(self._control.answer.remote(number)))
         if "error" in answer:
             raise answer["error"]
         return answer
 
     def _status(self) -> dict[str, Any] | None:
-        status: dict[str, Any] = ray.get(self._control.shown.remote())
+        status: dict[str, Any] = ray.get(self._control.status.remote())
         return status or None
 
 

@@ -21,7 +21,7 @@ POLL_SECONDS = 0.1
 
 
 class ControlServer:
-    """Checks a change before the driver hears of it, so that a wrong one does not disturb the
+    """Checks a change before the driver gets it, so that a wrong one does not disturb the
     job."""
 
     def __init__(self, job: str, watched: Path | None = None) -> None:
@@ -33,8 +33,8 @@ class ControlServer:
         self._questions: deque[tuple[str, dict[str, Any]]] = deque()
         self._adopting: str | None = None
 
-    def next(self, intake: BoundWorkload) -> WorkloadChange | None:
-        self._poll(intake)
+    def next(self, bound_workload: BoundWorkload) -> WorkloadChange | None:
+        self._poll(bound_workload)
         while self._questions:
             number, question = self._questions.popleft()
             try:
@@ -43,8 +43,8 @@ class ControlServer:
                         f"the job follows {self._watched}", "change the queries in that file"
                     )
                 change = _parse_change(question)
-                intake.changed(change.added, change.removed)
-                if len(intake.workload) + len(change.added) == len(change.removed):
+                bound_workload.with_changes(change.added, change.removed)
+                if len(bound_workload.workload) + len(change.added) == len(change.removed):
                     raise HamletError("a job needs at least one query", "add another one first")
             except HamletError as error:
                 self._answer(number, {"error": error})
@@ -63,14 +63,14 @@ class ControlServer:
     def close(self) -> None:
         ray.kill(self._control)
 
-    def _poll(self, intake: BoundWorkload) -> None:
+    def _poll(self, bound_workload: BoundWorkload) -> None:
         """Does not wait for the actor: its reply is taken once it is there."""
         now = time.monotonic()
         if self._request is None:
             if now - self._polled < POLL_SECONDS:
                 return
             self._polled = now
-            self._request = self._control.take.remote(_status(intake))
+            self._request = self._control.poll.remote(_status(bound_workload))
         if ray.wait([self._request], timeout=0)[0]:
             request, self._request = self._request, None
             try:
@@ -79,7 +79,7 @@ class ControlServer:
                 return
 
     def _answer(self, number: str, answer: dict[str, Any]) -> None:
-        self._control.put.remote(number, answer)
+        self._control.respond.remote(number, answer)
 
 
 def _parse_change(question: dict[str, Any]) -> WorkloadChange:
@@ -88,9 +88,10 @@ def _parse_change(question: dict[str, Any]) -> WorkloadChange:
     return WorkloadChange(removed=tuple(question["remove"]))
 
 
-def _status(intake: BoundWorkload) -> dict[str, Any]:
+def _status(bound_workload: BoundWorkload) -> dict[str, Any]:
     return {
         "queries": [
-            {"name": query.name, "pattern": describe(query.pattern)} for query in intake.workload
+            {"name": query.name, "pattern": describe(query.pattern)}
+            for query in bound_workload.workload
         ]
     }

@@ -1,4 +1,4 @@
-"""Drives a job, epoch by epoch, until its input ends or it is told to stop.
+"""Drives a job, epoch by epoch, until its input ends or it is stopped.
 
 Three epochs overlap: while one is committed, aggregators compute the next, and Spark reads the one
 after that. Epochs are committed in order (`epoch_commit`). After a crash the lost work is repeated
@@ -87,8 +87,8 @@ class Driver:
         return self._committed is not None and self._committed.finished
 
     @property
-    def intake(self) -> BoundWorkload:
-        return self._workload.intake
+    def bound_workload(self) -> BoundWorkload:
+        return self._workload.bound_workload
 
     @property
     def recorder(self) -> JobMetrics:
@@ -97,12 +97,12 @@ class Driver:
     # ---- the loop --------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Returns when the input has ended, or after the pending epochs if told to stop."""
+        """Returns when the input has ended, or after the pending epochs if it is stopped."""
         if self.finished:
             return
-        self._pool.set_routing(self._context.routing(self.intake))
+        self._pool.set_routing(self._context.routing(self.bound_workload))
         self._recovery.start_aggregators(self._committed)
-        self._pool.optimize(self._workload.snapshot(), self._context.settings.planner)
+        self._pool.start_optimizer(self._workload.snapshot(), self._context.settings.planner)
         self._report_idle()
         try:
             while not self._is_done():
@@ -186,7 +186,7 @@ class Driver:
         """Events behind the watermark are late, but a bounded input has no late events."""
         self._range = wanted
         bound = None if self._source.bounded else self._watermark.value
-        columns = self.intake.columns
+        columns = self.bound_workload.columns
         self._reading = self._threads.submit(self._context.reader.read, wanted, columns, bound)
 
     def _take_read(self, reading: Future[EpochRows]) -> None:
@@ -205,7 +205,7 @@ class Driver:
         if self._source.bounded:
             return False
         before = self._watermark.value
-        return self._watermark.see({}) != before
+        return self._watermark.observe({}) != before
 
     def _compute(self, read: EpochRows, last: bool = False) -> None:
         watermark = self._watermark_after(read)
@@ -223,7 +223,7 @@ class Driver:
         epoch = Epoch(
             order,
             read,
-            self.intake,
+            self.bound_workload,
             dict(self._workload.since),
             clocks=dict(self._watermark.clocks),
             newest=self._watermark.newest,
@@ -238,9 +238,9 @@ class Driver:
         mark = self._watermark
         if self._replay is not None:
             replay, self._replay = self._replay, None
-            return mark.move(replay.watermark, replay.clocks)
+            return mark.replay(replay.watermark, replay.clocks)
         if not self._source.bounded:
-            return mark.see(read.newest)
+            return mark.observe(read.newest)
         for clock, newest in read.newest.items():
             mark.clocks[clock] = max(newest, mark.clocks.get(clock, newest))
         if read.floor is not None and (mark.value is None or read.floor > mark.value):
@@ -248,7 +248,7 @@ class Driver:
         return mark.value
 
     def _send(self, epoch: Epoch) -> None:
-        calls = self._pool.take(epoch.order, epoch.read.portions)
+        calls = self._pool.compute_epoch(epoch.order, epoch.read.portions)
         epoch.answers = self._threads.submit(ray.get, calls)
 
     # ---- an epoch ends ---------------------------------------------------------------------
@@ -274,7 +274,7 @@ class Driver:
     def _repeat(self, lost: bool) -> None:
         """Starts new aggregators and sends all pending epochs again, with rows read again if they
         are `lost`."""
-        self._recovery.start_aggregators(self._committed, self._pool.new())
+        self._recovery.start_aggregators(self._committed, self._pool.uninitialized())
         if lost:
             if self._reading is not None:  # its rows are routed by the newest workload
                 wait([self._reading])

@@ -21,7 +21,7 @@ class Epoch:
 
     order: EpochCommand
     read: EpochRows
-    intake: BoundWorkload
+    bound_workload: BoundWorkload
     since: dict[str, int]
     answers: Future[list[EpochResult]] = field(default_factory=Future)
     finished: Future[EpochCommit] | None = None

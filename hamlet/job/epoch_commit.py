@@ -26,7 +26,9 @@ class EpochCommitter:
         a time."""
         context = self._context
         began = time.perf_counter()
-        tables = epoch.intake.tables([each for answer in answers for each in answer.partials])
+        tables = epoch.bound_workload.tables(
+            [each for answer in answers for each in answer.partials]
+        )
         manifest = self._manifest(epoch, answers, counted(before, epoch.read, tables))
         merged = time.perf_counter()
         beside = {DEAD_LETTER: joined_rows(epoch.read.dead), LATE: joined_rows(epoch.read.late)}
@@ -58,10 +60,10 @@ class EpochCommitter:
             watermark=order.watermark,
             newest=epoch.newest,
             clocks=epoch.clocks,
-            workload=epoch.intake.workload,
+            workload=epoch.bound_workload.workload,
             since=epoch.since,
             given=dict(context.given),
-            reading=epoch.intake.reading,
+            input_format=epoch.bound_workload.input_format,
             settings={"numeric": context.settings.numeric, "ties": context.settings.ties},
             shards=context.shards,
             units={} if order.last else units,

@@ -22,12 +22,12 @@ from spark_ingest.sources.source import SourceRange, StreamSource
 
 @dataclass
 class EpochRows:
-    """The rows of an epoch. `told` (what routers report), `arrived` (Unix time of the last row) and
+    """The rows of an epoch. `stats` (of the routers), `arrived` (Unix time of the last row) and
     `portions` (of each aggregator) have an entry for each block, in the order of arrival."""
 
     range: SourceRange
     bound: int | None = None  #: events before it are late
-    told: list[BlockStats] = field(default_factory=list)
+    stats: list[BlockStats] = field(default_factory=list)
     arrived: list[float] = field(default_factory=list)
     portions: list[list[Ref]] = field(default_factory=list)
     newest: dict[str, int] = field(default_factory=dict)  #: largest time, by source partition
@@ -40,7 +40,7 @@ class EpochRows:
 
     @property
     def rows(self) -> int:
-        return sum(told.rows for told in self.told)
+        return sum(stats.rows for stats in self.stats)
 
 
 class EpochReader:
@@ -77,10 +77,10 @@ class EpochReader:
                 self._pool.route(blocks.parts[n], reading.decoder, reading.origins[n], watermark)
                 for n in ranked
             ]
-            told: list[BlockStats] = ray.get([call[0] for call in calls])
+            stats: list[BlockStats] = ray.get([call[0] for call in calls])
         finally:
             blocks.release()
-        found.told = told
+        found.stats = stats
         found.arrived = [reading.origins[n].arrived or wanted.arrived for n in ranked]
         found.portions = [call[1:] for call in calls]
         _gather(found, [reading.origins[n] for n in ranked], reading.decoder.numbered)
@@ -94,14 +94,14 @@ class EpochReader:
 def _gather(found: EpochRows, origins: Sequence[Origin], numbered: bool) -> None:
     """Numbers the rows of a block from the end of the block before it, of the same source."""
     rows: dict[str, int] = {}
-    for told, origin in zip(found.told, origins, strict=True):
+    for stats, origin in zip(found.stats, origins, strict=True):
         first = 0 if numbered else rows.get(origin.source, 0)
-        rows[origin.source] = first + told.rows
-        found.dead += [renumbered(table, first) for table in told.dead]
-        found.late += [renumbered(table, first) for table in told.late]
-        if told.newest is not None:
-            known = found.newest.get(origin.clock, told.newest)
-            found.newest[origin.clock] = max(known, told.newest)
+        rows[origin.source] = first + stats.rows
+        found.dead += [renumbered(table, first) for table in stats.dead]
+        found.late += [renumbered(table, first) for table in stats.late]
+        if stats.newest is not None:
+            known = found.newest.get(origin.clock, stats.newest)
+            found.newest[origin.clock] = max(known, stats.newest)
 
 
 def _with_raw_rows(letters: pa.Table, raw: Callable[[str, Sequence[int]], list[str]]) -> pa.Table:

@@ -42,7 +42,7 @@ class EpochReport:
 
 
 class EpochListener(Protocol):
-    def committed(self, told: EpochReport) -> None:
+    def committed(self, report: EpochReport) -> None:
         """An epoch was committed and published."""
 
     def trouble(self, what: str) -> None:
@@ -52,7 +52,7 @@ class EpochListener(Protocol):
 def counted(before: RunCounts, read: EpochRows, tables: dict[str, pa.Table]) -> RunCounts:
     """The counts of the job after an epoch that gave these results."""
     counts = before.copy()
-    for stats in read.told:
+    for stats in read.stats:
         counts.add_block(stats)
     counts.late += sum(table.num_rows for table in read.late)
     for table in read.dead:

@@ -1,6 +1,6 @@
 """Resolves `--input` for a job on Ray and Spark: files, standard input, Kafka, sockets, generators.
 
-An input is checked before anything is started, so that mistakes are reported at once, and opened
+An input is checked before anything is started, so that errors are reported at once, and opened
 when Spark runs.
 """
 
@@ -21,9 +21,9 @@ from pyspark.sql import SparkSession
 
 from runtime.errors import InputError
 from runtime.generate.spec import split_pace
-from runtime.io.bytestream import unpacked
-from runtime.io.formats import Format, by_content, by_name, named
-from runtime.io.read import listed, open_input, open_needed
+from runtime.io.bytestream import decompressed
+from runtime.io.formats import Format, by_content, by_name, parse_format
+from runtime.io.read import list_files, open_input, open_request
 from runtime.io.reader import ReadRequest
 from spark_ingest.sources.files import FileSource
 from spark_ingest.sources.segments import Feed, SegmentSource
@@ -45,7 +45,7 @@ class InputOptions:
     kafka_options: Path | None = None
     avro: Path | None = None
     avro_framed: bool = False  #: values begin with the five bytes of Confluent's serializers
-    wait: Callable[[str], None] = lambda what: None  #: hears what the job waits for
+    wait: Callable[[str], None] = lambda what: None  #: called with what the job waits for
 
 
 class ResolvedInput(ABC):
@@ -91,20 +91,20 @@ class FileInput(ResolvedInput):
         )
 
     def _columns(self) -> pa.Schema:
-        with open_needed(self._path, self.options.needs, self._format) as found:
+        with open_request(self._path, self.options.needs, self._format) as found:
             return found.schema
 
     def _await_first(self) -> None:
         """A followed folder may still be empty."""
-        wish = None if self._format is None else named(self._format)
+        wish = None if self._format is None else parse_format(self._format)
         if not self._path.is_dir():
             raise InputError(
                 f"{self._path} is not a folder, and only a folder can be followed",
                 "each file that appears in the folder is read once",
             )
-        if not listed(self._path, wish)[0]:
+        if not list_files(self._path, wish)[0]:
             self.options.wait(f"waiting for a first file in {self._path}")
-        while not listed(self._path, wish)[0]:
+        while not list_files(self._path, wish)[0]:
             time.sleep(WAIT_SECONDS)
 
 
@@ -137,10 +137,10 @@ class CopiedInput(FileInput):
     def _copied(self, folder: Path) -> Path:
         if self.options.text != "-":
             return _as_parquet(Path(self.options.text), folder)
-        stream, head = unpacked(self._stream or sys.stdin.buffer)
+        stream, head = decompressed(self._stream or sys.stdin.buffer)
         if not head:
             raise InputError("there is nothing on standard input")
-        found = by_content(head) if self._format is None else named(self._format)
+        found = by_content(head) if self._format is None else parse_format(self._format)
         self._format = found.value
         path = folder / f"stdin.{found.value}"
         with open(path, "wb") as file:
@@ -231,7 +231,7 @@ def resolve_input(options: InputOptions) -> ResolvedInput:
         return KafkaInput(options)
     if options.text == "-":
         return CopiedInput(options)
-    wish = None if options.format is None else named(options.format)
+    wish = None if options.format is None else parse_format(options.format)
     if (wish or by_name(Path(options.text))) is Format.ARROW:
         return CopiedInput(options)
     return FileInput(options)

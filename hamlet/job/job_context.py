@@ -35,15 +35,15 @@ class JobContext:
     lateness: int  #: in microseconds
     given: Mapping[str, str]  #: fingerprints of the queries that the user gave, by name
 
-    def routing(self, intake: BoundWorkload) -> RoutingTable:
-        return intake.routing(self.shards, self.pool.size)
+    def routing(self, bound_workload: BoundWorkload) -> RoutingTable:
+        return bound_workload.routing(self.shards, self.pool.size)
 
 
 @dataclass(frozen=True)
 class StartPoint:
     """Where a job starts: at the beginning of its input, or at the epoch of a manifest."""
 
-    intake: BoundWorkload  #: has the workload of the manifest, if there is one
+    bound_workload: BoundWorkload  #: has the workload of the manifest, if there is one
     manifest: Manifest | None = None
     change: WorkloadChange | None = None  #: queries that came or went since the manifest
     #: The next epoch is published already but not committed: it must be repeated exactly.

@@ -29,7 +29,7 @@ class JobMonitoring:
 def open_monitoring(
     stack: ExitStack,
     options: JobOptions,
-    intake: BoundWorkload,
+    bound_workload: BoundWorkload,
     *,
     follow: bool,
     resumed: bool,
@@ -44,12 +44,14 @@ def open_monitoring(
     if log is not None:
         stack.callback(log.close)
         listeners.append(log)
-    recorder = JobMetrics(options.name, intake, listeners, _open_tracing(stack, options.name))
+    recorder = JobMetrics(
+        options.name, bound_workload, listeners, _open_tracing(stack, options.name)
+    )
     return JobMonitoring(recorder, hub)
 
 
 def _open_hub(stack: ExitStack, options: JobOptions, follow: bool) -> MetricsHub | None:
-    """A followed job always has a live page; others have one if it is asked for."""
+    """A followed job always has a live page; others have one on request."""
     if options.metrics_port is None and not follow:
         return None
     hub = MetricsHub(options.metrics_port or 0, options.metrics_host)

@@ -22,7 +22,7 @@ class JobOptions:
     metrics_port: int | None = None  #: None: no live page, or on any free port for a followed input
     metrics_host: str = LOOPBACK
     watch: Path | None = None  #: a query file that the job's queries follow while it runs
-    listeners: tuple[MetricsListener, ...] = ()  #: who else hears of the newest metrics
+    listeners: tuple[MetricsListener, ...] = ()  #: further listeners of metrics
     log: Path | None = None  #: the folder for the log of the run, from which a report is made
     size: SparkSize = field(default_factory=SparkSize)
     settings: Settings = field(default_factory=Settings)

@@ -79,8 +79,8 @@ MakeSink = Callable[[CheckpointStore, BoundWorkload], EpochSink]
 class JobOutcome:
     counts: RunCounts
     decisions: list[Decisions]
-    intake: BoundWorkload
-    finished: bool  #: the input has ended; if not, the job was told to stop
+    bound_workload: BoundWorkload
+    finished: bool  #: the input has ended; if not, the job was stopped
     skipped: list[str] = field(default_factory=list)
     earlier: int = 0  #: events that were counted before this run
     model: ModelMetrics = field(default_factory=ModelMetrics)
@@ -123,14 +123,14 @@ def run(
         schema = setup.check(saved)
         processes = setup.start_processes()
         source = setup.open_input(processes.spark, saved, schema)
-        intake, change = setup.bind_workload(source, saved)
-        sink = setup.open_sink(make_sink, saved, intake, change)
+        bound_workload, change = setup.bind_workload(source, saved)
+        sink = setup.open_sink(make_sink, saved, bound_workload, change)
         replay = sink.recover(-1 if saved.manifest is None else saved.manifest.epoch)
-        monitoring = setup.open_monitoring(intake, saved)
+        monitoring = setup.open_monitoring(bound_workload, saved)
         changes = setup.accept_changes(processes.cluster, monitoring)
         driver = Driver(
             setup.context(saved, processes, source, sink, monitoring),
-            StartPoint(intake, saved.manifest, change, replay),
+            StartPoint(bound_workload, saved.manifest, change, replay),
             changes,
             stopping,
         )
@@ -156,7 +156,7 @@ def _outcome(driver: Driver, source: StreamSource, saved: SavedState) -> JobOutc
     return JobOutcome(
         driver.counts,
         driver.recorder.decisions,
-        driver.intake,
+        driver.bound_workload,
         driver.finished,
         list(getattr(source, "skipped", ())),
         0 if saved.manifest is None else saved.manifest.counts.events,
@@ -195,14 +195,14 @@ class JobSetup:
         return SavedState(temporary, checkpoints, checkpoints.open(self._screen.warn))
 
     def check(self, saved: SavedState) -> pa.Schema | None:
-        """Finds mistakes before anything is started. Returns the columns, if they are known."""
+        """Finds errors before anything is started. Returns the columns, if they are known."""
         options, manifest = self._options, saved.manifest
         schema = merged_schema(manifest, self._input.probe_schema(saved.temporary))
         if schema is not None:
             # A job whose query file is watched starts with the queries of its checkpoint.
             watched = manifest is not None and options.watch is not None
             workload = manifest.workload if manifest and watched else self._workload
-            BoundWorkload(workload, self._reading(schema, None), options.settings.numeric)
+            BoundWorkload(workload, self._input_format(schema, None), options.settings.numeric)
         if manifest is not None:
             check_options(manifest, options, self._input.options)
             workload_change(manifest, self._workload, options)
@@ -235,30 +235,34 @@ class JobSetup:
         """The queries that aggregators start with, and what changed since the checkpoint."""
         numeric, manifest = self._options.settings.numeric, saved.manifest
         if manifest is None:
-            reading = self._reading(source.schema, source.clock())
-            return BoundWorkload(self._workload, reading, numeric), None
+            input_format = self._input_format(source.schema, source.clock())
+            return BoundWorkload(self._workload, input_format, numeric), None
         check_equal("--input", manifest.source, source.name)
-        reading = self._reading(source.schema, manifest.reading.clock)
+        input_format = self._input_format(source.schema, manifest.input_format.clock)
         change = workload_change(manifest, self._workload, self._options)
-        return BoundWorkload(manifest.workload, reading, numeric), change
+        return BoundWorkload(manifest.workload, input_format, numeric), change
 
     def open_sink(
         self,
         make_sink: MakeSink,
         saved: SavedState,
-        intake: BoundWorkload,
+        bound_workload: BoundWorkload,
         change: WorkloadChange | None,
     ) -> EpochSink:
-        after = intake if change is None else intake.changed(change.added, change.removed)
+        after = (
+            bound_workload
+            if change is None
+            else bound_workload.with_changes(change.added, change.removed)
+        )
         sink = make_sink(saved.checkpoints, after)
         self._stack.callback(sink.close)
         return sink
 
-    def open_monitoring(self, intake: BoundWorkload, saved: SavedState) -> JobMonitoring:
+    def open_monitoring(self, bound_workload: BoundWorkload, saved: SavedState) -> JobMonitoring:
         monitoring = open_monitoring(
             self._stack,
             self._options,
-            intake,
+            bound_workload,
             follow=self._follow,
             resumed=saved.manifest is not None,
             warn=self._screen.warn,
@@ -277,7 +281,7 @@ class JobSetup:
         token = os.environ.get("RAY_AUTH_TOKEN_PATH")
         job = Job(name, os.getpid(), cluster.address, cluster.namespace, token, monitoring.url)
         job_registry.register(job)
-        # A job takes a while to end, and answers nobody meanwhile.
+        # A job takes a while to end, and does not answer meanwhile.
         self._stack.callback(job_registry.unregister, job)
         if watch is None:
             return server
@@ -312,6 +316,6 @@ class JobSetup:
         kept = self._options.checkpoint
         return saved.temporary if kept is None or "://" in kept else Path(kept)
 
-    def _reading(self, columns: pa.Schema, clock: pa.DataType | None) -> InputFormat:
+    def _input_format(self, columns: pa.Schema, clock: pa.DataType | None) -> InputFormat:
         needs, unit = self._input.options.needs, self._input.options.unit
         return InputFormat(needs.time_column, needs.type_column, unit, columns, clock)

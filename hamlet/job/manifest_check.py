@@ -19,9 +19,9 @@ def check_options(manifest: Manifest, options: JobOptions, input: InputOptions) 
     for option, before, now in (
         ("--numeric", manifest.settings["numeric"], settings.numeric),
         ("--ties", manifest.settings["ties"], settings.ties),
-        ("--time-column", manifest.reading.time_column, needs.time_column),
-        ("--type-column", manifest.reading.type_column, needs.type_column),
-        ("--time-unit", manifest.reading.time_unit, input.unit),
+        ("--time-column", manifest.input_format.time_column, needs.time_column),
+        ("--type-column", manifest.input_format.type_column, needs.type_column),
+        ("--time-unit", manifest.input_format.time_unit, input.unit),
     ):
         check_equal(option, before, now)
     if options.actors > manifest.shards:
@@ -52,7 +52,7 @@ def workload_change(
         if before.get(name, fingerprint) != fingerprint:
             raise HamletError(
                 f"`{name}` is not the query of the checkpoint",
-                "give the changed query a new name; it then counts from here on",
+                "give the changed query a new name; it then starts with the next event",
             )
     running = fingerprints(manifest.workload)
     for name in wanted.keys() - before.keys():
@@ -66,8 +66,8 @@ def workload_change(
 def merged_schema(manifest: Manifest | None, found: pa.Schema | None) -> pa.Schema | None:
     """The columns of the earlier run, then those that the input has besides by now."""
     if manifest is None or found is None:
-        return found if manifest is None else manifest.reading.columns
-    known = manifest.reading.columns
+        return found if manifest is None else manifest.input_format.columns
+    known = manifest.input_format.columns
     return pa.schema([*known, *(each for each in found if each.name not in known.names)])
 
 

@@ -19,11 +19,11 @@ class JobMetrics(RunMetrics):
     def __init__(
         self,
         job: str,
-        intake: BoundWorkload,
+        bound_workload: BoundWorkload,
         shows: list[MetricsListener],
         tracing: Tracing | None = None,
     ) -> None:
-        super().__init__(job, "ray", intake.workload, shows)
+        super().__init__(job, "ray", bound_workload.workload, shows)
         self._tracing = tracing
 
     def resumed(self, manifest: Manifest) -> None:
@@ -42,11 +42,11 @@ class JobMetrics(RunMetrics):
             )
         )
 
-    def running(self, intake: BoundWorkload) -> None:
-        self.set_workload(intake.workload)
+    def running(self, bound_workload: BoundWorkload) -> None:
+        self.set_workload(bound_workload.workload)
 
-    def planned(self, intake: BoundWorkload, plan: SharingPlan | None) -> None:
-        self.set_plan(intake.workload, plan)
+    def planned(self, bound_workload: BoundWorkload, plan: SharingPlan | None) -> None:
+        self.set_plan(bound_workload.workload, plan)
 
     def restarted(self, part: str) -> None:
         """A part of the cluster died and its work is repeated."""
@@ -67,7 +67,7 @@ class JobMetrics(RunMetrics):
     ) -> None:
         """The results of an epoch are out."""
         self._arrive(epoch.read)
-        windows = {n: epoch.intake.windows(table) for n, table in finished.tables.items()}
+        windows = {n: epoch.bound_workload.windows(table) for n, table in finished.tables.items()}
         counts, answers = finished.manifest.counts, finished.answers
         self.record(
             EpochStats(
@@ -86,7 +86,7 @@ class JobMetrics(RunMetrics):
                     for name, each in windows.items()
                     if (query := self._queries.get(name)) is not None
                 },
-                decided={str(n): answer.decided for n, answer in enumerate(answers)},
+                decided={str(n): answer.decisions for n, answer in enumerate(answers)},
                 actors={
                     str(n): self.actor_facts(
                         str(n), answer.events, answer.compute_seconds, answer.statistics
@@ -110,7 +110,7 @@ class JobMetrics(RunMetrics):
     def _arrive(self, read: EpochRows) -> None:
         """Files and partitions that are read together came one after the other."""
         by_time: dict[float, list[Panes]] = {}
-        for stats, arrived in zip(read.told, read.arrived, strict=True):
+        for stats, arrived in zip(read.stats, read.arrived, strict=True):
             by_time.setdefault(arrived, []).extend(stats.panes)
         for arrived, panes in by_time.items():
-            self._arrivals.came(joined(panes), arrived)
+            self._arrivals.add(joined(panes), arrived)

@@ -32,7 +32,7 @@ class Recovery:
     def __init__(self, context: JobContext, workload: ActiveWorkload) -> None:
         self._context = context
         self._workload = workload
-        self._first_intake = workload.intake
+        self._first_bound_workload = workload.bound_workload
         self._retries = 0
 
     def reset(self) -> None:
@@ -61,30 +61,32 @@ class Recovery:
         self, committed: Manifest | None, which: Sequence[int] | None = None
     ) -> None:
         """Starts all aggregators, or only some, from the last committed epoch."""
-        self._context.pool.begin(partial(self._start_of, committed), which)
+        self._context.pool.start(partial(self._start_of, committed), which)
 
     def _start_of(self, committed: Manifest | None, owner: int) -> AggregatorSetup:
         context = self._context
-        intake = self._intake_of(committed)
+        bound_workload = self._bound_workload_of(committed)
         return AggregatorSetup(
             settings=replace(context.settings, plan=self._workload.plan),
-            reading=intake.reading,
-            workload=intake.workload,
+            input_format=bound_workload.input_format,
+            workload=bound_workload.workload,
             since=dict(committed.since) if committed else {},
-            shards=context.routing(self._workload.intake).owned(owner),
+            shards=context.routing(self._workload.bound_workload).owned(owner),
             folder=context.checkpoints.folder,
             name=f"{owner}-{context.checkpoints.run}",
-            taken=committed.epoch if committed else -1,
+            last_epoch=committed.epoch if committed else -1,
             saved=dict(committed.units) if committed else {},
             watermark=committed.watermark if committed else None,
         )
 
-    def _intake_of(self, committed: Manifest | None) -> BoundWorkload:
+    def _bound_workload_of(self, committed: Manifest | None) -> BoundWorkload:
         """The workload of the last committed epoch. Later changes are repeated with the epochs
         that they came with."""
         if committed is None:
-            return self._first_intake
-        return BoundWorkload(committed.workload, committed.reading, self._context.settings.numeric)
+            return self._first_bound_workload
+        return BoundWorkload(
+            committed.workload, committed.input_format, self._context.settings.numeric
+        )
 
     # ---- rows ------------------------------------------------------------------------------
 
@@ -94,12 +96,12 @@ class Recovery:
         context = self._context
         for epoch in epochs:
             if epoch.read.portions:
-                context.pool.set_routing(context.routing(epoch.intake))
+                context.pool.set_routing(context.routing(epoch.bound_workload))
                 epoch.read = self.reread(epoch)
-        context.pool.set_routing(context.routing(self._workload.intake))
+        context.pool.set_routing(context.routing(self._workload.bound_workload))
 
     def reread(self, epoch: Epoch) -> EpochRows:
-        read, columns = epoch.read, epoch.intake.columns
+        read, columns = epoch.read, epoch.bound_workload.columns
         while True:
             try:
                 return self._context.reader.read(read.range, columns, read.bound)

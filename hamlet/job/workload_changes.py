@@ -1,4 +1,4 @@
-"""The interface through which a driver hears of queries to add or remove while a job runs."""
+"""The interface through which a driver gets queries to add or remove while a job runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from runtime.pipeline.bound_workload import BoundWorkload
 
 
 class WorkloadChanges(Protocol):
-    def next(self, intake: BoundWorkload) -> WorkloadChange | None:
+    def next(self, bound_workload: BoundWorkload) -> WorkloadChange | None:
         """The next change, checked against the current workload; None if there is none."""
 
     def adopted(self, change: WorkloadChange, epoch: int) -> None:

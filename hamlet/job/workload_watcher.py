@@ -40,8 +40,8 @@ class WorkloadWatcher:
         self._readable = True
         self._adopting: WorkloadChange | None = None
 
-    def next(self, intake: BoundWorkload) -> WorkloadChange | None:
-        wanted = self._others.next(intake)
+    def next(self, bound_workload: BoundWorkload) -> WorkloadChange | None:
+        wanted = self._others.next(bound_workload)
         if wanted is not None:
             return wanted
         now = time.monotonic()
@@ -49,7 +49,7 @@ class WorkloadWatcher:
             return None
         self._polled = now
         try:
-            self._adopting = self._poll(intake)
+            self._adopting = self._poll(bound_workload)
         except HamletError as error:
             reason = " ".join(str(error).split())
             self._warn(f"{self._path} is rejected, and the queries stay as they are: {reason}")
@@ -65,14 +65,16 @@ class WorkloadWatcher:
             parts.append(f"removed {', '.join(change.removed)}")
         self._say(f"{self._path}: {' and '.join(parts)} with epoch {epoch}")
 
-    def _poll(self, intake: BoundWorkload) -> WorkloadChange | None:
+    def _poll(self, bound_workload: BoundWorkload) -> WorkloadChange | None:
         text = self._text()
         if text is None or text == self._seen:
             return None
         self._seen = text
-        change = self._difference(text, intake)
+        change = self._difference(text, bound_workload)
         if change is not None:
-            intake.changed(change.added, change.removed)  # raises if it does not fit the input
+            bound_workload.with_changes(
+                change.added, change.removed
+            )  # raises if it does not fit the input
         return change
 
     def _text(self) -> str | None:
@@ -87,9 +89,9 @@ class WorkloadWatcher:
         self._readable = True
         return text
 
-    def _difference(self, text: str, intake: BoundWorkload) -> WorkloadChange | None:
+    def _difference(self, text: str, bound_workload: BoundWorkload) -> WorkloadChange | None:
         wanted = {query.name: query for query in parse(text, str(self._path))}
-        running = {query.name: query for query in intake.workload}
+        running = {query.name: query for query in bound_workload.workload}
         for name in wanted.keys() & running.keys():
             if state_file.fingerprint(wanted[name]) != state_file.fingerprint(running[name]):
                 self._warn(

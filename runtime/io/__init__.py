@@ -1,4 +1,4 @@
-"""Files of events in, files of results out."""
+"""Reads events from files and writes results to files."""
 
 from runtime.io.read import InputFiles, open_input
 from runtime.io.side_output import DEAD_LETTER, LATE, SideWriter

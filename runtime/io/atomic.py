@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Writes files that appear complete or not at all."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from runtime.errors import HamletError, InputError
 
 
 class AtomicFiles:
-    """Writes any number of files under temporary names; `publish` gives all their own. `lasting`:
-    what is published outlives a loss of power, too."""
+    """Writes any number of files under temporary names; `publish` renames them all. If `durable`,
+    published files survive a power failure."""
 
-    def __init__(self, lasting: bool = True) -> None:
-        self._lasting = lasting
+    def __init__(self, durable: bool = True) -> None:
+        self._durable = durable
         self._written: dict[Path, Path] = {}
 
     @contextmanager
     def open(self, path: Path) -> Iterator[IO[bytes]]:
-        # Hidden, so that a reader of the folder does not take it for data.
+        # Hidden, so that readers of the folder ignore it.
         waiting = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         with _explained(path):
             self._written[path] = waiting
             with _opened(waiting) as file:
                 yield file
-                if self._lasting:
+                if self._durable:
                     file.flush()
                     os.fsync(file.fileno())
 
@@ -38,7 +38,7 @@ class AtomicFiles:
             del self._written[path]
 
     def discard(self) -> None:
-        """Removes what is not published."""
+        """Removes the files that were not published."""
         for waiting in self._written.values():
             with suppress(OSError):
                 waiting.unlink()
@@ -53,8 +53,8 @@ def _opened(path: Path) -> IO[bytes]:
         return open(path, "wb")
 
 
-def make_last(path: Path) -> None:
-    """Returns when the disk has what was published."""
+def sync_to_disk(path: Path) -> None:
+    """Syncs a published file or folder to disk."""
     with _explained(path), open(path, "rb") as file:
         os.fsync(file.fileno())
 
@@ -67,7 +67,7 @@ def _explained(path: Path) -> Iterator[None]:
         raise HamletError(f"cannot write {path}: {error.strerror or error}") from error
 
 
-def folder(path: Path) -> Path:
+def check_folder(path: Path) -> Path:
     if path.exists() and not path.is_dir():
-        raise InputError(f"{path} is a file, but the results need a folder", "name another one")
+        raise InputError(f"{path} is a file, but the results need a folder", "choose another path")
     return path

@@ -1,4 +1,4 @@
-"""Bytes of a file or of standard input, unpacked if need be, with a look at the first ones."""
+"""Opens a file or standard input as bytes, decompresses gzip and peeks at the first bytes."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from runtime.io.formats import GZIP, HEAD
 
 
 def open_bytes(path: Path) -> tuple[BinaryIO, bytes]:
-    """The unpacked content of a file, and its first bytes."""
-    return unpacked(open(path, "rb"))
+    """The decompressed content of a file, and its first bytes."""
+    return decompressed(open(path, "rb"))
 
 
-def is_packed(path: Path) -> bool:
+def is_gzipped(path: Path) -> bool:
     with open(path, "rb") as file:
         return file.read(len(GZIP)) == GZIP
 
 
-def unpacked(stream: BinaryIO) -> tuple[BinaryIO, bytes]:
-    """The stream, through gzip if it is packed, and its first bytes (still to be read)."""
+def decompressed(stream: BinaryIO) -> tuple[BinaryIO, bytes]:
+    """The stream, decompressed if it is gzip, and its first bytes, which remain to be read."""
     stream, head = _peeked(stream)
     if head.startswith(GZIP):
         stream, head = _peeked(cast(BinaryIO, gzip.GzipFile(fileobj=stream)))
@@ -31,7 +31,7 @@ def unpacked(stream: BinaryIO) -> tuple[BinaryIO, bytes]:
 
 
 def _peeked(stream: BinaryIO) -> tuple[BinaryIO, bytes]:
-    # `peek` of a buffered reader may give a single byte of a slow pipe, so read and put back.
+    # `peek` of a buffered reader may return a single byte of a slow pipe, so read and put back.
     head = stream.read(HEAD)
     return io.BufferedReader(_Rejoined(head, stream)), head
 
@@ -57,7 +57,7 @@ class _Rejoined(io.RawIOBase):
         super().close()
 
 
-def spooled(stream: BinaryIO) -> IO[bytes]:
+def copy_to_disk(stream: BinaryIO) -> IO[bytes]:
     """A seekable copy on disk, for formats that are read from their end."""
     copy = tempfile.TemporaryFile(prefix="hamlet-")  # noqa: SIM115
     shutil.copyfileobj(stream, copy, 1 << 20)

@@ -1,4 +1,4 @@
-"""Text columns into the types of their columns; rows with a value that does not fit are dead."""
+"""Parses text columns into typed columns; rows with a value that does not parse are dead."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from runtime.types.text_parse import parse
 
 
 def text_columns(
-    texts: dict[str, pa.Array], target: pa.Schema, needs: ReadRequest, faults: RowErrors
+    texts: dict[str, pa.Array], target: pa.Schema, needs: ReadRequest, errors: RowErrors
 ) -> list[pa.Array]:
-    """The columns of `target`, read from text."""
+    """The columns of `target`, parsed from text."""
     columns = []
     for wanted in target:
         if wanted.name not in texts or pt.is_null(wanted.type):
-            columns.append(pa.nulls(len(faults.bad), wanted.type))
+            columns.append(pa.nulls(len(errors.bad), wanted.type))
             continue
         values, bad = parse(texts[wanted.name], wanted.type)
-        faults.add(bad, no_value(wanted, needs))
+        errors.add(bad, invalid_value_reason(wanted, needs))
         columns.append(values)
     return columns
 
 
-def no_value(wanted: pa.Field, needs: ReadRequest) -> str:
-    """The reason why a value is bad."""
+def invalid_value_reason(wanted: pa.Field, needs: ReadRequest) -> str:
+    """Why a value is invalid."""
     reason = f"`{wanted.name}` is no {_noun(wanted.type)}"
     declared = needs.declared.data_type(wanted.name) is not None
     certain = needs.use(wanted.name) is AttributeKind.NUMBER and pt.is_floating(wanted.type)
@@ -51,19 +51,19 @@ def _noun(data_type: pa.DataType) -> str:
     return "text" if pt.is_string(data_type) else str(data_type)
 
 
-def living(
+def valid_block(
     columns: list[pa.Array],
     target: pa.Schema,
     source: str,
     rows: npt.NDArray[np.int64],
     raw: Raw,
-    faults: RowErrors,
+    errors: RowErrors,
 ) -> RowBlock:
-    """The rows without a fault as a block, the others as its dead rows."""
+    """The rows without an error as a block, the others as its dead rows."""
     batch = pa.RecordBatch.from_arrays(columns, schema=target)
-    if not faults.bad.any():
+    if not errors.bad.any():
         return RowBlock(batch, source, rows, no_dead(), raw)
-    bad, good = np.flatnonzero(faults.bad), np.flatnonzero(~faults.bad)
-    dead = dead_rows(source, rows[bad].tolist(), faults.reasons(bad), raw(bad.tolist()))
+    bad, good = np.flatnonzero(errors.bad), np.flatnonzero(~errors.bad)
+    dead = dead_rows(source, rows[bad].tolist(), errors.reasons(bad), raw(bad.tolist()))
     kept = batch.take(pa.array(good))
     return RowBlock(kept, source, rows[good], dead, lambda chosen: raw(good[list(chosen)].tolist()))

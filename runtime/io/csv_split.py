@@ -1,4 +1,4 @@
-"""CSV cut into blocks of whole records: a line may end inside quotes, a record may not."""
+"""Splits CSV into blocks of whole records. A record may span lines, inside quotes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _QUOTED = re.compile(rb'(?:(?<=[,\r\n])|\A)"(?:[^"]++|"")*+"?')
 
 @dataclass(frozen=True)
 class Records:
-    """Some whole records; `open` if the only one ends because the input does, inside quotes."""
+    """Some whole records. `open` if the input ends inside the quotes of the only one."""
 
     data: bytes
     open: bool = False
@@ -46,18 +46,18 @@ def blocks_of_records(stream: BinaryIO, source: str) -> Iterator[Records]:
             )
     if rest:
         starts, stops = _quoted_spans(rest)
-        # Without a line end, Arrow may take an empty last field for a quoted one.
+        # Without a line end, Arrow may parse an empty last field as a quoted one.
         yield Records(rest + b"\n", open=len(starts) > len(stops))
 
 
 def first_record_end(data: bytes) -> int:
-    """Where the first record ends, its line end included; all of the data if it has no end."""
+    """The end of the first record, with its line end; the end of the data if it has none."""
     ends = _record_ends(data)
     return int(ends[0]) if len(ends) else len(data)
 
 
 def last_record_end(data: bytes) -> int:
-    """Where the last whole record ends; 0 if there is none."""
+    """The end of the last whole record; 0 if there is none."""
     if b'"' not in data:
         return max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
     ends = _record_ends(data)
@@ -65,26 +65,26 @@ def last_record_end(data: bytes) -> int:
 
 
 def _record_ends(data: bytes) -> Positions:
-    lines = _places(data, b"\r\n")  # a cut between the two leaves a blank line, which is none
+    lines = _places(data, b"\r\n")  # a cut between the two leaves a blank line, which is ignored
     starts, stops = _quoted_spans(data)
-    stops = np.append(stops, len(data))  # what is not closed reaches to the end
+    stops = np.append(stops, len(data))  # an open quote reaches to the end
     inside = np.searchsorted(starts, lines) - 1
     quoted = (inside >= 0) & (lines < stops[inside])
     return lines[~quoted] + 1
 
 
 def _quoted_spans(data: bytes) -> tuple[Positions, Positions]:
-    """Where quoted fields begin and end; one beginning more if the last one is open."""
+    """The starts and ends of quoted fields; one start more if the last field is open."""
     quotes = _places(data, b'"')
     before = np.frombuffer(data, np.uint8)[np.maximum(quotes[0::2] - 1, 0)]
     begins = np.isin(before, _BEFORE_A_FIELD) | (quotes[0::2] == 0)
-    if begins.all():  # every other quote begins a field, or goes on after a doubled quote
+    if begins.all():  # every other quote begins a field, or follows a doubled quote
         return quotes[0::2], quotes[1::2]
     return _spans_one_by_one(data)
 
 
 def _spans_one_by_one(data: bytes) -> tuple[Positions, Positions]:
-    """A quote inside a word (`5" disk`) is a character, so each field is looked at."""
+    """A quote inside a value (`5" disk`) is a character, so each field must be parsed."""
     spans = [match.span() for match in _QUOTED.finditer(data)]
     starts = np.array([start for start, _ in spans], np.intp)
     stops = np.array([stop - 1 for _, stop in spans], np.intp)

@@ -1,4 +1,4 @@
-"""CSV, read as text a block at a time, then typed column by column."""
+"""Reads CSV: a block at a time as text, then typed column by column."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ import pyarrow.csv as pa_csv
 
 from runtime.errors import InputError
 from runtime.io.bytestream import open_bytes
-from runtime.io.cast import living, text_columns
+from runtime.io.cast import text_columns, valid_block
 from runtime.io.csv_split import Records, blocks_of_records, first_record_end
 from runtime.io.infer import infer
 from runtime.io.reader import FileReader, ReadRequest
-from runtime.io.utf8 import NOT_UTF8, clean, shown
+from runtime.io.utf8 import NOT_UTF8, mark_invalid_bytes, without_marks
 from runtime.pipeline.block import RowBlock
 from runtime.pipeline.dead_letter import dead_rows, no_dead, rows_as_json
 from runtime.pipeline.normalize import Raw
 from runtime.pipeline.row_errors import RowErrors
 from runtime.types.columns import plain, true_rows
-from runtime.types.schema_probe import no_doubles
+from runtime.types.schema_probe import check_unique_names
 
 
 class CsvReader(FileReader):
-    guesses = True
+    infers_types = True
 
     def __init__(self, source: str, needs: ReadRequest, file: Path | BinaryIO) -> None:
         super().__init__(source, needs)
@@ -55,7 +55,7 @@ class CsvReader(FileReader):
             self._stream.close()
         self._stream = self._table = None
 
-    def rest(self) -> None:
+    def release(self) -> None:
         if self._path is not None:
             self.close()
 
@@ -77,12 +77,12 @@ class CsvReader(FileReader):
 
     def _block(self, texts: _Texts, target: pa.Schema, first: int) -> RowBlock:
         batch = texts.batch
-        faults = RowErrors(batch.num_rows)
-        faults.add(texts.not_utf8(), "the row is not UTF-8")
+        errors = RowErrors(batch.num_rows)
+        errors.add(texts.not_utf8(), "the row is not UTF-8")
         named = {name: batch.column(name) for name in batch.schema.names}
-        columns = text_columns(named, target, self.needs, faults)
+        columns = text_columns(named, target, self.needs, errors)
         rows = first + texts.ordinals()
-        block = living(columns, target, self.source, rows, _raw(batch), faults)
+        block = valid_block(columns, target, self.source, rows, _raw(batch), errors)
         dead = pa.concat_tables([block.dead, texts.misfits(self.source, first)])
         return replace(block, dead=dead.sort_by("row"))
 
@@ -98,7 +98,7 @@ class _Table:
             self._waiting.append(_Texts(rest, self.names))
 
     def sample(self) -> pa.RecordBatch | None:
-        """The first block with rows, which `texts` will give again."""
+        """The first block with rows, which `texts` yields again."""
         while not (self._waiting and self._waiting[-1].batch.num_rows):
             records = next(self._blocks, None)
             if records is None:
@@ -116,33 +116,33 @@ class _Table:
 class _Texts:
     """The rows of one block, as strings, and those that have too few or too many fields.
 
-    Arrow could cut a file into blocks itself, but would do so in a thread of its own that calls
-    back into Python, also while Python shuts down, which crashes.
+    Arrow could split a file into blocks, but its thread calls back into Python even while Python
+    shuts down, and crashes.
     """
 
     def __init__(self, records: Records, names: list[str]) -> None:
         self._misfits: list[tuple[int, str, str]] = []
         if records.open:
-            text = clean(records.data)[0].decode().strip("\r\n")
+            text = mark_invalid_bytes(records.data)[0].decode().strip("\r\n")
             self._misfits.append((0, "a quote is not closed before the end", text))
             self._dirty = False
             self.batch = pa.RecordBatch.from_pylist(
                 [], pa.schema([(n, pa.string()) for n in names])
             )
         else:
-            data, self._dirty = clean(records.data)
+            data, self._dirty = mark_invalid_bytes(records.data)
             self.batch = self._parsed(data, names)
         self.count = self.batch.num_rows + len(self._misfits)
 
     def ordinals(self) -> npt.NDArray[np.int64]:
-        """Where the rows of the batch are in the block; the misfits lie between them."""
+        """The positions of the batch's rows in the block; the misfits lie between them."""
         return np.delete(np.arange(self.count), [row for row, _, _ in self._misfits])
 
     def misfits(self, source: str, first: int) -> pa.Table:
         if not self._misfits:
             return no_dead()
         rows, reasons, texts = zip(*self._misfits, strict=True)
-        events = [json.dumps(shown(text), ensure_ascii=False) for text in texts]
+        events = [json.dumps(without_marks(text), ensure_ascii=False) for text in texts]
         return dead_rows(source, [first + row for row in rows], reasons, events)
 
     def not_utf8(self) -> npt.NDArray[np.bool_]:
@@ -155,7 +155,7 @@ class _Texts:
     def _parsed(self, data: bytes, names: list[str]) -> pa.RecordBatch:
         table = pa_csv.read_csv(
             pa.BufferReader(data),
-            # One block and no threads: rows that do not fit come with their number.
+            # One block and no threads: Arrow then reports the number of a misfit row.
             pa_csv.ReadOptions(column_names=names, block_size=len(data) + 1, use_threads=False),
             pa_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=self._misfit),
             pa_csv.ConvertOptions(
@@ -175,26 +175,26 @@ class _Texts:
 
 
 def _header(blocks: Iterator[Records], source: str) -> tuple[list[str], Records]:
-    """The names of the columns, and the records behind them."""
+    """The names of the columns, and the records after the header."""
     data, is_open = b"", False
     while not data and (records := next(blocks, None)) is not None:
         data, is_open = records.data.lstrip(b"\r\n"), records.open
     if not data.strip():
         raise InputError(f"{source} is empty", "a CSV file begins with the names of its columns")
     end = first_record_end(data)
-    line = clean(data[:end])[0].decode()
+    line = mark_invalid_bytes(data[:end])[0].decode()
     if NOT_UTF8 in line or is_open:
         raise InputError(
             f"{source} is not CSV in UTF-8", "convert it first, for example with iconv"
         )
     names = next(csv.reader([line.strip("\r\n")]))
-    no_doubles(names, source)
+    check_unique_names(names, source)
     return names, Records(data[end:].lstrip(b"\r\n"))
 
 
 def _raw(batch: pa.RecordBatch) -> Raw:
     def raw(indices: Sequence[int]) -> list[str]:
         rows = rows_as_json(batch.take(pa.array(indices, pa.int64())))
-        return [shown(row) for row in rows]
+        return [without_marks(row) for row in rows]
 
     return raw

@@ -1,5 +1,7 @@
-"""From a block as Spark hands it over to typed rows. Pickled with every block's task, so these
-are small values."""
+"""The interface of decoders, which turn a block from Spark into typed rows.
+
+A decoder is pickled with the task of every block, so it is small.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from runtime.pipeline.block import RowBlock
 class Origin:
     """Where the rows of a block come from.
 
-    `source` is what a dead letter names. `clock` is the source partition whose time they keep:
+    Dead letters name the `source`. `clock` is the source partition whose time the rows advance:
     the slowest one that is not idle holds back the watermark. Blocks with the same `source` are
     pieces of it, in the order of the epoch's blocks.
     """

@@ -1,4 +1,4 @@
-"""Result tables as bytes: Parquet, CSV, JSON lines."""
+"""Encodes result tables as Parquet, CSV or JSON lines."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class Encoder(ABC):
 
     @abstractmethod
     def finish(self) -> None:
-        """Writes what belongs at the end."""
+        """Writes the end of the file."""
 
     def abort(self) -> None:  # noqa: B027 - few have anything to do
-        """Lets go of the file, which is to be thrown away."""
+        """Releases a file that will be deleted."""
 
 
 class ParquetEncoder(Encoder):
@@ -49,7 +49,7 @@ class ParquetEncoder(Encoder):
         self._writer.close()
 
     def abort(self) -> None:
-        """Left alone, the writer would write its end when Python drops it: to a closed file."""
+        """Otherwise the writer would write a footer to a closed file when Python collects it."""
         with suppress(Exception):
             self._writer.close()
         self._writer.is_open = False
@@ -83,23 +83,23 @@ class JsonEncoder(Encoder):
         self._file.write("".join(f"{row}\n" for row in rows_as_json(batch)).encode())
 
     def finish(self) -> None:
-        """Nor have JSON lines."""
+        """JSON lines have no end either."""
 
 
 def _needs_quotes(column: pa.Array) -> bool:
-    """Whether text has a character with a meaning in CSV, or is empty, which alone means null."""
+    """Whether text has a special character of CSV, or is empty: without quotes that means null."""
     if not is_text(column.type):
         return False
     return bool(pc.any(pc.match_substring_regex(column, '[",\r\n]|^$')).as_py())
 
 
 def encoder(format: str, file: Sink, schema: pa.Schema) -> Encoder:
-    return _ENCODERS[checked(format)](file, schema)
+    return _ENCODERS[check_format(format)](file, schema)
 
 
-def checked(format: str) -> str:
+def check_format(format: str) -> str:
     if format not in _ENCODERS:
-        raise InputError(f"`{format}` is no output format", f"one of {', '.join(_ENCODERS)}")
+        raise InputError(f"`{format}` is not an output format", f"one of {', '.join(_ENCODERS)}")
     return format
 
 

@@ -1,4 +1,4 @@
-"""File names for queries, whatever these are called."""
+"""Makes a safe file name for each query."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ _LONGEST = 150
 
 
 class FileNames:
-    """Gives every query a name of its own that any file system takes.
+    """Unique file names of queries that every file system accepts.
 
-    Letters, digits, `.`, `-` and `_` stay; others are written as in an address (`a%20b`).
+    Letters, digits, `.`, `-` and `_` stay; others are percent-encoded (`a%20b`).
     """
 
     def __init__(self) -> None:
@@ -24,7 +24,7 @@ class FileNames:
 
     def _unique(self, query: str) -> str:
         name = safe_name(query)
-        # Some file systems take `Trips` and `trips` for the same.
+        # Some file systems treat `Trips` and `trips` as the same name.
         if name.casefold() in self._taken:
             name = f"{name}~{hashlib.sha256(query.encode()).hexdigest()[:8]}"
         self._taken.add(name.casefold())

@@ -1,4 +1,4 @@
-"""What files say of themselves before they are read: their kind, and where their times begin."""
+"""Inspects files before they are read: their format, columns and range of times."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pyarrow.types as pt
 
 from runtime.errors import InputError
-from runtime.io.bytestream import is_packed, open_bytes
+from runtime.io.bytestream import is_gzipped, open_bytes
 from runtime.io.formats import Format, by_content, by_name
 from runtime.io.read import columns_of
 from runtime.io.reader import ReadRequest
@@ -23,7 +23,7 @@ _PER_MICRO = {"milliseconds": 1_000, "microseconds": 1}
 
 @dataclass(frozen=True)
 class FileKind:
-    """Files of one kind are read alike. `schema` is that of Parquet; text may be `packed`."""
+    """Files of one kind can be read together. `schema` is that of Parquet; text may be `packed`."""
 
     format: Format
     schema: pa.Schema | None = None
@@ -38,7 +38,7 @@ class UnreadableFile:
 def kind_of(
     path: Path, needs: ReadRequest, wish: Format | None = None
 ) -> FileKind | UnreadableFile:
-    """Looks at the beginning of a file, as a run in process does before it reads any."""
+    """The kind of a file, from its first bytes, as the local engine determines it."""
     try:
         found = wish or by_name(path) or _by_content(path)
     except OSError as error:
@@ -52,16 +52,16 @@ def kind_of(
     except InputError as error:
         return UnreadableFile(error.message)
     if found is not Format.PARQUET:
-        return FileKind(found, packed=path.suffix == ".gz" or is_packed(path))
+        return FileKind(found, packed=path.suffix == ".gz" or is_gzipped(path))
     half = next((each.name for each in columns if pt.is_float16(each.type)), None)
     if half is not None:
-        return UnreadableFile(f"Spark reads no file with a column of float16, such as `{half}`")
+        return UnreadableFile(f"Spark cannot read float16 columns such as `{half}`")
     return FileKind(found, columns.remove_metadata())
 
 
 def span(path: Path, column: str, unit: str | None) -> tuple[int, int] | None:
-    """The earliest and the latest time in a Parquet file in microseconds, by its footer; None if
-    that does not tell."""
+    """The earliest and the latest time of a Parquet file, in microseconds, from its footer; None
+    if the footer has no statistics."""
     if by_name(path) is not Format.PARQUET:
         return None
     try:
@@ -97,7 +97,7 @@ def _micros(statistics: Any, kind: pa.DataType, unit: str | None) -> tuple[int, 
 
 
 def _factor(statistics: Any, kind: pa.DataType, unit: str | None) -> float | None:
-    """Microseconds in one of what is written; below 1 for nanoseconds."""
+    """Microseconds per unit of the stored times; below 1 for nanoseconds."""
     if pt.is_timestamp(kind):
         written = json.loads(statistics.logical_type.to_json()).get("timeUnit")
         return {"nanoseconds": 0.001, **_PER_MICRO}.get(written)

@@ -1,4 +1,4 @@
-"""Which format a file has: by its name, or by its first bytes."""
+"""Detects the format of a file by its name or its first bytes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ GZIP = b"\x1f\x8b"
 ARROW_FILE = b"ARROW1"
 BOM = b"\xef\xbb\xbf"
 
-# What the first bytes are looked at for; no magic number is longer.
+# Enough bytes to detect a format; no magic number is longer.
 HEAD = 16
 
 
@@ -32,17 +32,17 @@ _SUFFIXES = {
 _COMPRESSED = (Format.CSV, Format.JSON)
 
 
-def named(name: str) -> Format:
-    """The format a user asks for."""
+def parse_format(name: str) -> Format:
+    """The format that the user names."""
     wanted = name.lower()
     found = _SUFFIXES.get(f".{wanted}")
     if found is None:
-        raise InputError(f"`{name}` is no input format", f"one of {', '.join(Format)}")
+        raise InputError(f"`{name}` is not an input format", f"one of {', '.join(Format)}")
     return found
 
 
 def by_name(path: PurePath | str) -> Format | None:
-    """The format that a file's name tells, if it tells one."""
+    """The format by the suffix of a file's name, if it has a known one."""
     name = str(path).lower()
     packed = name.endswith(".gz")
     found = _SUFFIXES.get(os.path.splitext(name.removesuffix(".gz"))[1])
@@ -50,11 +50,11 @@ def by_name(path: PurePath | str) -> Format | None:
 
 
 def by_content(head: bytes) -> Format:
-    """The format that the first bytes tell; anything may be CSV."""
+    """The format by the first bytes; anything else is CSV."""
     if head.startswith(b"PAR1"):
         return Format.PARQUET
     if head.startswith((ARROW_FILE, b"\xff\xff\xff\xff")):
         return Format.ARROW
     text = head.removeprefix(BOM).lstrip()
-    # A JSON array cannot be read either, but then the message is of JSON.
+    # A JSON array cannot be read either, but the error should mention JSON.
     return Format.JSON if text.startswith((b"{", b"[{", b"[\n", b"[\r")) else Format.CSV

@@ -1,6 +1,6 @@
-"""A result that comes in pieces, kept in bounded memory, whose columns may become more.
+"""Collects a result table in bounded memory; later pieces may add columns.
 
-A column such as `trips_log2` is there only once a count is beyond a double.
+A column such as `trips_log2` appears only once a count exceeds a double.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class GrowingTable:
             self._stores[-1].add(batch)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """All rows in the order they came, with all columns."""
+        """All rows in the order they were added, with all columns."""
         for store in self._stores:
             for batch in store:
                 yield from conformed(pa.Table.from_batches([batch]), self.schema).to_batches()
@@ -48,7 +48,7 @@ class GrowingTable:
 
 
 def merged(old: pa.Schema, new: pa.Schema) -> pa.Schema:
-    """The columns of both, a new one behind the column that it follows."""
+    """The columns of both; a new column keeps its position after its predecessor."""
     if new.equals(old):
         return old
     types = pa.unify_schemas(

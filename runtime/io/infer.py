@@ -1,4 +1,4 @@
-"""The type of a column that comes as text, guessed from its first values and its use."""
+"""Infers the type of a text column from its first values and its use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from runtime.types.columns import null_rows
 from runtime.types.iso_time import read_iso
 from runtime.types.text_parse import parse
 
-# `007` is a code, not a number: as 7 it would leave as another value than it came.
+# `007` is a code, not a number: the result would show 7.
 _CODE = r"^[+-]?0[0-9]|^\+"
 _BOOL = r"(?i)^(true|false)$"
 _WITH_CLOCK_TIME = r"[ T][0-9]{2}"
@@ -35,7 +35,8 @@ def _all_bad(column: pa.Array, target: pa.DataType) -> bool:
 
 
 def _number(column: pa.Array) -> pa.DataType:
-    """Whole numbers if all numbers are whole; what is no number is a bad value, not a hint."""
+    """Whole numbers if all numbers are whole. Values that are not numbers are invalid and do not
+    count."""
     if _all_bad(column, pa.float64()):
         return pa.string()
     not_whole = parse(column, pa.int64())[1]

@@ -1,4 +1,4 @@
-"""Arrow IPC: the file format, read by its index, and the stream format."""
+"""Reads Arrow IPC files and streams."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from runtime.io.bytestream import open_bytes, spooled
+from runtime.io.bytestream import copy_to_disk, open_bytes
 from runtime.io.formats import ARROW_FILE
 from runtime.io.reader import BATCH_ROWS, FileReader, ReadRequest, typed_block
 from runtime.pipeline.block import RowBlock
@@ -44,7 +44,7 @@ class IpcReader(FileReader):
             self._stream.close()
         self._stream = self._opened = None
 
-    def rest(self) -> None:
+    def release(self) -> None:
         if self._path is not None:
             self.close()
 
@@ -60,7 +60,7 @@ class IpcReader(FileReader):
 
     def _seekable(self) -> Any:
         if self._path is None:
-            self._stream = spooled(self._stream)
+            self._stream = copy_to_disk(self._stream)
         else:
             self._stream.close()
             self._stream = pa.OSFile(str(self._path))
@@ -77,12 +77,15 @@ class IpcReader(FileReader):
                 yield _checked(batch)
                 whole += batch.num_rows
         except (OSError, pa.ArrowInvalid) as error:
-            # A stream that breaks off is one whose writer was stopped; what came is good.
-            yield self.broken(target, f"the stream breaks off after {whole} rows: {error}")
+            # The writer of an incomplete stream was stopped; the rows so far are valid.
+            yield self.broken_block(
+                target, f"the stream ends unexpectedly after {whole} rows: {error}"
+            )
 
 
 def _checked(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Arrow trusts the offsets in a file; a damaged one would make it read anywhere."""
+    """Validates a batch: Arrow trusts the offsets in a file, and a damaged one makes it read out of
+    bounds."""
     batch.validate(full=True)
     return batch
 

@@ -1,4 +1,4 @@
-"""JSON lines: blocks of whole lines, by Arrow where all is well, line by line where not."""
+"""Reads JSON lines in blocks: by Arrow if all lines are valid, otherwise line by line."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ import pyarrow.json as pa_json
 
 from runtime.errors import InputError
 from runtime.io.bytestream import open_bytes
-from runtime.io.cast import living
+from runtime.io.cast import valid_block
 from runtime.io.formats import BOM
-from runtime.io.json_types import Fields, columns_of, finished, read_type
+from runtime.io.json_types import Fields, cast_column, columns_of, read_type
 from runtime.io.reader import FileReader, ReadRequest
 from runtime.pipeline.block import RowBlock
 from runtime.pipeline.dead_letter import dead_rows
@@ -27,7 +27,7 @@ from runtime.pipeline.row_errors import RowErrors
 from runtime.types.columns import plain
 
 BLOCK_BYTES = 2 << 20
-# Blocks looked at while a field that the workload uses has not been seen.
+# Blocks to sample while a field that the workload uses has not been seen.
 SAMPLE_BLOCKS = 16
 LONGEST_LINE = 64 << 20
 
@@ -36,7 +36,7 @@ _READ = pa_json.ReadOptions(use_threads=False, block_size=LONGEST_LINE + BLOCK_B
 
 
 class JsonReader(FileReader):
-    guesses = True
+    infers_types = True
 
     def __init__(self, source: str, needs: ReadRequest, file: Path | BinaryIO) -> None:
         super().__init__(source, needs)
@@ -49,7 +49,7 @@ class JsonReader(FileReader):
         fields = self._sample()
         declared = self.needs.declared
         names = [*fields, *sorted(declared.attributes() - set(fields))]
-        if not self._sampled:  # an empty file says nothing, so it contradicts nothing
+        if not self._sampled:  # an empty file is compatible with any columns
             own = (self.needs.time_column, self.needs.type_column, *(self.needs.uses or ()))
             names = list(dict.fromkeys([*own, *names]))
         return pa.schema([(name, self._type(name, fields)) for name in names])
@@ -68,7 +68,7 @@ class JsonReader(FileReader):
         self._stream = self._lines = None
         self._sampled = []
 
-    def rest(self) -> None:
+    def release(self) -> None:
         if self._path is not None:
             self.close()
 
@@ -113,33 +113,35 @@ class JsonReader(FileReader):
         yield from lines
 
     def _fast(self, lines: _Lines, target: pa.Schema, first: int) -> RowBlock | None:
-        """By Arrow, or None if anything is odd."""
-        if not lines.look_whole():
+        """Parses with Arrow. None if a line needs the slow path."""
+        if not lines.seem_valid():
             return None
-        asked = pa.schema([(each.name, read_type(each.type)) for each in target])
-        options = pa_json.ParseOptions(explicit_schema=asked, unexpected_field_behavior="ignore")
+        read_schema = pa.schema([(each.name, read_type(each.type)) for each in target])
+        options = pa_json.ParseOptions(
+            explicit_schema=read_schema, unexpected_field_behavior="ignore"
+        )
         try:
             table = pa_json.read_json(pa.BufferReader(lines.data), _READ, options)
         except pa.ArrowInvalid:
             return None
         if table.num_rows != lines.count:
             return None
-        faults = RowErrors(lines.count)
+        errors = RowErrors(lines.count)
         columns = [
-            finished(plain(table.column(each.name)), each, self.needs, faults) for each in target
+            cast_column(plain(table.column(each.name)), each, self.needs, errors) for each in target
         ]
         rows = np.arange(first, first + lines.count, dtype=np.int64)
-        return living(columns, target, self.source, rows, lines.raw, faults)
+        return valid_block(columns, target, self.source, rows, lines.raw, errors)
 
     def _careful(self, lines: _Lines, target: pa.Schema, first: int) -> RowBlock:
-        """Line by line: the bad ones go, the good ones stay."""
+        """Parses line by line, so that invalid lines become dead rows."""
         used = frozenset(target.names)
         parsed = [_parsed(line, used) for line in lines.all()]
         good = np.array([i for i, each in enumerate(parsed) if isinstance(each, dict)], np.int64)
         objects = [parsed[i] for i in good.tolist()]
-        faults = RowErrors(len(objects))
-        columns = columns_of(objects, target, self.needs, faults)
-        block = living(columns, target, self.source, first + good, lines.raw_of(good), faults)
+        errors = RowErrors(len(objects))
+        columns = columns_of(objects, target, self.needs, errors)
+        block = valid_block(columns, target, self.source, first + good, lines.raw_of(good), errors)
         bad = [i for i, each in enumerate(parsed) if not isinstance(each, dict)]
         texts = [json.dumps(text, ensure_ascii=False) for text in lines.raw(bad)]
         reasons = [str(parsed[i]) for i in bad]
@@ -148,7 +150,7 @@ class JsonReader(FileReader):
 
 
 class _Lines:
-    """The lines of a block that are not blank. They are cut apart only if someone asks."""
+    """The lines of a block that are not blank, split only on demand."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -158,9 +160,9 @@ class _Lines:
         self._plain = starts == ends
         self.count = ends if self._plain else len(self.all())
 
-    def look_whole(self) -> bool:
+    def seem_valid(self) -> bool:
         """Whether every line begins an object and all is UTF-8. Arrow checks neither: it crashes
-        on a first `null` and takes `{} {}` for two rows."""
+        on a first `null` and reads `{} {}` as two rows."""
         try:
             self.data.decode()
         except UnicodeDecodeError:
@@ -181,7 +183,7 @@ class _Lines:
 
 
 class _Doubled(dict[str, Any]):
-    """An object of which some keys stand twice."""
+    """An object with duplicate keys."""
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
@@ -194,8 +196,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _parsed(line: bytes, used: frozenset[str] = frozenset()) -> dict[str, Any] | str:
-    """The object on a line, or what is wrong with it. As for Arrow, a key may stand twice if
-    nobody uses it."""
+    """The object on a line, or why it is invalid. As in Arrow, unused keys may be duplicate."""
     try:
         value = json.loads(line, object_pairs_hook=_object)
     except json.JSONDecodeError as error:
@@ -212,7 +213,7 @@ def _parsed(line: bytes, used: frozenset[str] = frozenset()) -> dict[str, Any] |
 
 
 def _whole_lines(stream: BinaryIO, source: str) -> Iterator[bytes]:
-    """Blocks that end with a line, the last one perhaps without its newline."""
+    """Blocks of whole lines; the last one may lack its newline."""
     rest = _first(stream)
     while more := stream.read(BLOCK_BYTES):
         cut = more.rfind(b"\n") + 1

@@ -1,4 +1,4 @@
-"""The types of JSON fields: guessed from the first objects, then applied value by value."""
+"""Infers the types of JSON fields from the first objects, and converts values to them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
 
-from runtime.io.cast import no_value
+from runtime.io.cast import invalid_value_reason
 from runtime.io.reader import ReadRequest
 from runtime.pipeline.row_errors import RowErrors
 from runtime.types.attribute_kinds import AttributeKind
@@ -26,7 +26,7 @@ _BEYOND = object()
 
 
 class Fields:
-    """Which kinds of values each field was seen with, in the order the fields appear."""
+    """The kinds of values of each field, in the order in which fields appear."""
 
     def __init__(self) -> None:
         self._seen: dict[str, set[str]] = defaultdict(set)
@@ -43,7 +43,7 @@ class Fields:
         return iter(self._seen)
 
     def type(self, name: str, use: AttributeKind | None) -> pa.DataType:
-        """The type that serves the use if a value does, else the type of the values."""
+        """The type for the use if some value fits it, else the type of the values."""
         seen = self._seen[name] - {"null"}
         numbers = seen & {"int", "float"}
         if use is AttributeKind.NUMBER and numbers:
@@ -61,7 +61,7 @@ def _common(seen: set[str], times: bool) -> pa.DataType:
         return _NESTED if seen else pa.null()
     if scalars == {"int"}:
         return pa.int64()
-    # As text, an odd fraction among whole times is one bad row, not a column of fractions.
+    # As text, one fraction among whole times is an invalid row, not a column of fractions.
     if scalars == {"float"} or (scalars == {"int", "float"} and not times):
         return pa.float64()
     return pa.bool_() if scalars == {"bool"} else pa.string()
@@ -80,24 +80,24 @@ def _family(value: Any) -> str:
 
 
 def read_type(data_type: pa.DataType) -> pa.DataType:
-    """The type as which JSON is to be read; others are made from text."""
+    """The type in which Arrow reads the JSON; other types are parsed from text."""
     known = (pt.is_boolean, pt.is_int64, pt.is_uint64, pt.is_float64, pt.is_string, pt.is_null)
     return data_type if any(test(data_type) for test in known) else pa.string()
 
 
 def columns_of(
-    objects: list[Mapping[str, Any]], target: pa.Schema, needs: ReadRequest, faults: RowErrors
+    objects: list[Mapping[str, Any]], target: pa.Schema, needs: ReadRequest, errors: RowErrors
 ) -> list[pa.Array]:
-    """The columns of `target` from parsed objects; a value of another type is a fault."""
+    """The columns of `target` from parsed objects; a value of another type is an error."""
     columns = []
     for wanted in target:
         only_text = needs.use(wanted.name) is AttributeKind.TEXT
         values = [_value(each.get(wanted.name), wanted.type, only_text) for each in objects]
-        faults.add(_which(values, _BAD), no_value(wanted, needs))
-        faults.add(_which(values, _BEYOND), f"`{wanted.name}` is beyond a 64-bit integer")
+        errors.add(_which(values, _BAD), invalid_value_reason(wanted, needs))
+        errors.add(_which(values, _BEYOND), f"`{wanted.name}` is beyond a 64-bit integer")
         good = [None if v is _BAD or v is _BEYOND else v for v in values]
         column = pa.array(good, read_type(wanted.type))
-        columns.append(finished(column, wanted, needs, faults))
+        columns.append(cast_column(column, wanted, needs, errors))
     return columns
 
 
@@ -105,14 +105,16 @@ def _which(values: list[Any], mark: object) -> Mask:
     return np.array([value is mark for value in values], dtype=np.bool_)
 
 
-def finished(column: pa.Array, wanted: pa.Field, needs: ReadRequest, faults: RowErrors) -> pa.Array:
-    """The column in its type, from the type as which it was read."""
+def cast_column(
+    column: pa.Array, wanted: pa.Field, needs: ReadRequest, errors: RowErrors
+) -> pa.Array:
+    """The column in its final type, from the type in which it was read."""
     if column.type == wanted.type:
         return column
     if pt.is_null(wanted.type):
         return pa.nulls(len(column))
     values, bad = parse(column, wanted.type)
-    faults.add(bad, no_value(wanted, needs))
+    errors.add(bad, invalid_value_reason(wanted, needs))
     return values
 
 
@@ -143,7 +145,7 @@ def _number(value: Any) -> Any:
         return _BAD
     try:
         return float(value)
-    except OverflowError:  # a bad event, but not a bad type
+    except OverflowError:  # an invalid event, but the right type
         return math.inf if value > 0 else -math.inf
 
 

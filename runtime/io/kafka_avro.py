@@ -1,4 +1,4 @@
-"""Records whose values Spark has decoded from Avro; those that it could not are dead."""
+"""Decodes Kafka records whose Avro values Spark has parsed; values it could not parse are dead."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from runtime.io.cast import living
+from runtime.io.cast import valid_block
 from runtime.io.decode import Origin
-from runtime.io.kafka_fields import FAULT, OFFSET, VALUE, is_own, own_column
+from runtime.io.kafka_fields import FAULT, OFFSET, VALUE, is_kafka_field, kafka_column
 from runtime.io.reader import typed_block
 from runtime.pipeline.block import RowBlock
 from runtime.pipeline.dead_letter import dead_rows, rows_as_json
 from runtime.pipeline.row_errors import RowErrors
 from runtime.types.columns import plain
 
-#: What FAULT says, by its number; 0: none.
+#: The reasons of the FAULT column, by number; 0 is no fault.
 REASONS = (
     "",
     "the value is null (a tombstone)",
@@ -40,22 +40,22 @@ class KafkaAvro:
 
     def decode(self, table: pa.Table, origin: Origin) -> Iterator[RowBlock]:
         for batch in table.to_batches():
-            faults = plain(batch.column(FAULT)).to_numpy()
-            good = batch if not faults.any() else batch.filter(pa.array(faults == 0))
+            errors = plain(batch.column(FAULT)).to_numpy()
+            good = batch if not errors.any() else batch.filter(pa.array(errors == 0))
             block = self._block(good, origin)
-            if faults.any():
-                bad = batch.filter(pa.array(faults != 0))
+            if errors.any():
+                bad = batch.filter(pa.array(errors != 0))
                 dead = pa.concat_tables([block.dead, _dead(bad, origin.source)]).sort_by("row")
                 block = replace(block, dead=dead)
             yield block
 
     def _block(self, rows: pa.RecordBatch, origin: Origin) -> RowBlock:
-        inside = pa.schema([each for each in self.target if not is_own(each.name)])
+        inside = pa.schema([each for each in self.target if not is_kafka_field(each.name)])
         typed = typed_block(rows, inside, origin.source, 0, None).batch
-        faults = RowErrors(rows.num_rows)
+        errors = RowErrors(rows.num_rows)
         columns = [
-            own_column(each.name, rows, origin, faults)
-            if is_own(each.name)
+            kafka_column(each.name, rows, origin, errors)
+            if is_kafka_field(each.name)
             else typed.column(each.name)
             for each in self.target
         ]
@@ -64,7 +64,7 @@ class KafkaAvro:
         def raw(chosen: Sequence[int]) -> list[str]:
             return rows_as_json(typed.take(pa.array(list(chosen), pa.int64())))
 
-        return living(columns, self.target, origin.source, numbers, raw, faults)
+        return valid_block(columns, self.target, origin.source, numbers, raw, errors)
 
 
 def _dead(bad: pa.RecordBatch, source: str) -> pa.Table:
@@ -74,5 +74,5 @@ def _dead(bad: pa.RecordBatch, source: str) -> pa.Table:
 
 
 def _bytes(value: bytes | None) -> str | None:
-    """Raw bytes, as JSON can hold them."""
+    """Raw bytes as JSON text."""
     return None if value is None else json.dumps({"base64": base64.b64encode(value).decode()})

@@ -1,4 +1,4 @@
-"""What Kafka says of a record beside its value, as attributes; and how records are handed over."""
+"""The fields of a Kafka record besides its value, as attributes: key, headers, offset."""
 
 from __future__ import annotations
 
@@ -28,25 +28,27 @@ OWN: dict[str, pa.DataType] = {
 }
 
 
-def is_own(name: str) -> bool:
+def is_kafka_field(name: str) -> bool:
     return name in OWN or name.startswith(HEADER)
 
 
-def with_own(values: pa.Schema, named: Iterable[str]) -> pa.Schema:
-    """All columns: Kafka's own hide those of the values. Headers are not known beforehand, so
-    only the ones that somebody names are there."""
+def with_kafka_fields(values: pa.Schema, named: Iterable[str]) -> pa.Schema:
+    """All columns: the fields of Kafka hide those of the values. Headers are unknown in advance,
+    so only the ones in `named` are included."""
     headers = {name: pa.string() for name in sorted(named) if name.startswith(HEADER)}
-    inside = [each for each in values if not is_own(each.name)]
+    inside = [each for each in values if not is_kafka_field(each.name)]
     return pa.schema([*inside, *map(pa.field, OWN, OWN.values()), *headers.items()])
 
 
-def handed_over(names: Iterable[str]) -> list[str]:
-    """Which of Kafka's own fields a block must hold; others follow from where it comes from."""
-    return [name for name in names if is_own(name) and name not in (TOPIC, PARTITION, POSITION)]
+def exported_fields(names: Iterable[str]) -> list[str]:
+    """The Kafka fields that a block must contain; the others follow from its origin."""
+    return [
+        name for name in names if is_kafka_field(name) and name not in (TOPIC, PARTITION, POSITION)
+    ]
 
 
-def own_column(name: str, block: pa.RecordBatch, origin: Origin, faults: RowErrors) -> pa.Array:
-    """A field of all records of a block. Text that is none is a fault."""
+def kafka_column(name: str, block: pa.RecordBatch, origin: Origin, errors: RowErrors) -> pa.Array:
+    """A Kafka field of all records of a block. Invalid UTF-8 is an error."""
     topic, _, partition = origin.source.rpartition("/")
     if name == TOPIC:
         return pa.array([topic] * block.num_rows, pa.string())
@@ -58,5 +60,5 @@ def own_column(name: str, block: pa.RecordBatch, origin: Origin, faults: RowErro
     if not pt.is_binary(column.type):
         return column.cast(OWN[name])
     text = cast_or_null(column, pa.string()) if len(column) else column.cast(pa.string())
-    faults.add(null_rows(text) & ~null_rows(column), f"`{name}` is not UTF-8")
+    errors.add(null_rows(text) & ~null_rows(column), f"`{name}` is not UTF-8")
     return text

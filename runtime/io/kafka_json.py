@@ -1,4 +1,4 @@
-"""Records whose values are JSON objects: read as the lines of a file are, numbered by offset."""
+"""Decodes Kafka records whose values are JSON objects, as lines of a file, numbered by offset."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from runtime.errors import InputError
-from runtime.io.cast import living
+from runtime.io.cast import valid_block
 from runtime.io.decode import Origin
 from runtime.io.json_lines import JsonReader
-from runtime.io.kafka_fields import OFFSET, VALUE, is_own, own_column
+from runtime.io.kafka_fields import OFFSET, VALUE, is_kafka_field, kafka_column
 from runtime.io.reader import ReadRequest
 from runtime.io.schema_merge import MergedColumns
 from runtime.pipeline.block import RowBlock
@@ -28,7 +28,7 @@ from runtime.types.columns import plain, true_rows
 
 Rows: TypeAlias = "npt.NDArray[np.int64]"
 
-# A value that is no line: null, blank, or several lines.
+# Values that are not one line: null, blank, or several lines.
 _BLANK = r"^[ \t\r\n\x0b\x0c]*$"
 _NULL = "the value is null (a tombstone)"
 
@@ -45,7 +45,7 @@ class KafkaJson:
         return True
 
     def decode(self, table: pa.Table, origin: Origin) -> Iterator[RowBlock]:
-        inside = pa.schema([each for each in self.target if not is_own(each.name)])
+        inside = pa.schema([each for each in self.target if not is_kafka_field(each.name)])
         for batch in table.to_batches():
             numbers = plain(batch.column(OFFSET)).to_numpy()
             for block, where in self._blocks(batch, inside, origin.source):
@@ -57,17 +57,17 @@ class KafkaJson:
     def _blocks(
         self, batch: pa.RecordBatch, inside: pa.Schema, source: str
     ) -> Iterator[tuple[RowBlock, Rows]]:
-        """Blocks of the columns of values, and which rows of the batch theirs are. Their dead
-        rows are numbered by the batch."""
+        """Blocks of the values' columns, and their rows of the batch, by which dead rows are
+        numbered."""
         values = plain(batch.column(VALUE))
         every = np.arange(len(values), dtype=np.int64)
-        if not len(inside):  # nobody asks what the values are
+        if not len(inside):  # no column of the values is used
             yield RowBlock(batch.select([]), source, every, no_dead(), _raw(values)), every
             return
         lines, places, dead = _lines(values, every, source)
         reader = JsonReader(source, self.needs, io.BytesIO(_joined(lines)))
         if dead.num_rows:
-            yield reader.nothing(inside, dead), every[:0]
+            yield reader.dead_block(inside, dead), every[:0]
         for block in reader.blocks(inside):
             yield replace(block, dead=_renumbered(block.dead, places)), places[block.rows]
 
@@ -75,24 +75,24 @@ class KafkaJson:
         self, block: RowBlock, where: Rows, batch: pa.RecordBatch, origin: Origin
     ) -> RowBlock:
         """The block with Kafka's own fields."""
-        if not any(map(is_own, self.target.names)):
+        if not any(map(is_kafka_field, self.target.names)):
             return block
         assert block.raw is not None or not len(where)
         rows = batch.take(pa.array(where))
-        faults = RowErrors(len(where))
+        errors = RowErrors(len(where))
         columns = [
-            own_column(each.name, rows, origin, faults)
-            if is_own(each.name)
+            kafka_column(each.name, rows, origin, errors)
+            if is_kafka_field(each.name)
             else block.batch.column(each.name)
             for each in self.target
         ]
         raw = block.raw or (lambda chosen: [])
-        whole = living(columns, self.target, block.source, block.rows, raw, faults)
+        whole = valid_block(columns, self.target, block.source, block.rows, raw, errors)
         return replace(whole, dead=pa.concat_tables([block.dead, whole.dead]).sort_by("row"))
 
 
 def json_columns(values: Iterable[bytes | None], needs: ReadRequest, source: str) -> pa.Schema:
-    """The columns of such values, from the first ones."""
+    """The columns of JSON values, inferred from the first ones."""
     array = pa.array(list(values), pa.binary())
     lines, _, _ = _lines(array, np.arange(len(array), dtype=np.int64), source)
     reader = JsonReader(source, needs, io.BytesIO(_joined(lines)))
@@ -101,7 +101,7 @@ def json_columns(values: Iterable[bytes | None], needs: ReadRequest, source: str
         found = reader.columns()
     except InputError as error:
         raise InputError(
-            f"the values of {source} are no JSON objects",
+            f"the values of {source} are not JSON objects",
             "values in Avro need their schema, in an .avsc file",
         ) from error
     columns.add(reader, found)
@@ -109,7 +109,7 @@ def json_columns(values: Iterable[bytes | None], needs: ReadRequest, source: str
 
 
 def _lines(values: pa.Array, every: Rows, source: str) -> tuple[pa.Array, Rows, pa.Table]:
-    """The values that can stand on a line, where they were, and the others as dead rows."""
+    """The values that fit on a line, their positions, and the others as dead rows."""
     odd = true_rows(pc.match_substring(values, "\n"))
     odd |= true_rows(pc.match_substring_regex(values, _BLANK))
     odd |= true_rows(values.is_null())
@@ -130,8 +130,8 @@ def _lines(values: pa.Array, every: Rows, source: str) -> tuple[pa.Array, Rows, 
 
 
 def _fault(value: bytes | None) -> str | None:
-    """Why a value of several lines is no JSON. A line end may stand between words, not in them,
-    so it can be a space only where the whole is right."""
+    """Why a value of several lines is not JSON. Valid JSON has line ends only between tokens, so
+    a space can replace them."""
     if value is None:
         return _NULL
     try:

@@ -1,4 +1,4 @@
-"""Parquet files, a row group at a time."""
+"""Reads Parquet files, a row group at a time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import IO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from runtime.io.reader import BATCH_ROWS, FileReader, ReadRequest, present, typed_block
+from runtime.io.reader import BATCH_ROWS, FileReader, ReadRequest, present_columns, typed_block
 from runtime.pipeline.block import RowBlock
 from runtime.pipeline.dead_letter import rows_as_json
 from runtime.pipeline.normalize import Raw
@@ -26,7 +26,7 @@ class ParquetReader(FileReader):
 
     def blocks(self, target: pa.Schema) -> Iterator[RowBlock]:
         file = self._parquet()
-        names = present(target, file.schema_arrow.names)
+        names = present_columns(target, file.schema_arrow.names)
         first = 0
         for group in range(file.num_row_groups):
             whole = _Group(file, group)
@@ -38,11 +38,11 @@ class ParquetReader(FileReader):
             first += offset
 
     def close(self) -> None:
-        self.rest()
+        self.release()
         if not isinstance(self._file, Path):
             self._file.close()
 
-    def rest(self) -> None:
+    def release(self) -> None:
         if self._opened is not None and isinstance(self._file, Path):
             self._opened.close()
             self._opened = None
@@ -54,7 +54,7 @@ class ParquetReader(FileReader):
 
 
 def rows_of(path: Path, rows: Sequence[int]) -> list[str]:
-    """Some rows of a file with all their columns, in the order in which they are asked for."""
+    """Some rows of a file with all their columns, in the given order."""
     found: dict[int, str] = {}
     first = 0
     with pq.ParquetFile(path) as file:
@@ -69,7 +69,7 @@ def rows_of(path: Path, rows: Sequence[int]) -> list[str]:
 
 
 class _Group:
-    """A row group with all its columns, which only a dead row needs: read when there is one."""
+    """A row group with all its columns, read on demand: only dead rows need it."""
 
     def __init__(self, file: pq.ParquetFile, group: int) -> None:
         self._file = file

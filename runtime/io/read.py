@@ -1,4 +1,4 @@
-"""Any input of events: a file, a folder of files, standard input."""
+"""Opens an input of events: a file, a folder of files or standard input."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ import pyarrow as pa
 
 from runtime.closable import Closable
 from runtime.errors import InputError
-from runtime.io.bytestream import open_bytes, spooled, unpacked
+from runtime.io.bytestream import copy_to_disk, decompressed, open_bytes
 from runtime.io.csv_text import CsvReader
-from runtime.io.formats import Format, by_content, by_name, named
+from runtime.io.formats import Format, by_content, by_name, parse_format
 from runtime.io.ipc import IpcReader
 from runtime.io.json_lines import JsonReader
 from runtime.io.parquet import ParquetReader
 from runtime.io.reader import FileReader, ReadRequest
-from runtime.io.schema_merge import MergedColumns, wanted
+from runtime.io.schema_merge import MergedColumns, requested_columns
 from runtime.pipeline.block import RowBlock
 from runtime.types.attribute_kinds import AttributeKind
 from runtime.types.schema import Schema
-from runtime.types.schema_probe import no_doubles
+from runtime.types.schema_probe import check_unique_names
 
 STDIN = "-"
 _DAMAGE = (OSError, EOFError, zlib.error, pa.ArrowException)
@@ -43,28 +43,28 @@ def open_input(
     declared: Schema | None = None,
     stdin: BinaryIO | None = None,
 ) -> InputFiles:
-    """Opens a file, a folder or `-`, and looks at its columns; `with` closes it.
+    """Opens a file, a folder or `-`, and reads its columns; `with` closes it.
 
-    With `uses` (how the workload uses attributes), only these columns, the time and the type are
-    given, text is read as they need it, and what cannot work is an InputError.
+    With `uses` (how the workload uses attributes), blocks have only these columns, the time and
+    the type. Text is parsed for its use. A column that cannot serve its use is an InputError.
     """
     needs = ReadRequest(time_column, type_column, uses, declared or Schema({}))
-    wish = None if format is None else named(format)
+    wish = None if format is None else parse_format(format)
     if str(path) == STDIN:
         return InputFiles([_from_stdin(stdin or sys.stdin.buffer, needs, wish)], needs, "stdin")
     path = Path(path)
     if not path.is_dir():
         with _naming(path):
             return InputFiles([_from_file(path, str(path), needs, wish)], needs, str(path))
-    files, skipped = listed(path, wish)
+    files, skipped = list_files(path, wish)
     paths = [path / name for name in files]
     readers = [_from_file(file, str(file), needs, wish or by_name(file)) for file in paths]
     return InputFiles(readers, needs, str(path), skipped)
 
 
 def blocks_of(reader: FileReader, target: pa.Schema, single: bool) -> Iterator[RowBlock]:
-    """All blocks of a source. Damage ends it, with a dead letter; an InputError if there is no
-    other source."""
+    """All blocks of a source. A damaged source ends with a dead letter, or with an InputError if it
+    is the only one."""
     rows = 0
     try:
         for block in reader.blocks(target):
@@ -73,16 +73,16 @@ def blocks_of(reader: FileReader, target: pa.Schema, single: bool) -> Iterator[R
     except (InputError, *_DAMAGE) as error:
         if single:
             raise _unreadable(reader.source, error) from error
-        yield reader.broken(target, f"damaged after {rows} rows: {_reason(error)}")
+        yield reader.broken_block(target, f"damaged after {rows} rows: {_reason(error)}")
 
 
 def columns_of(path: Path, needs: ReadRequest, format: Format) -> pa.Schema:
-    """The columns of one file. An InputError says why it has none."""
+    """The columns of one file. Raises an InputError if they cannot be read."""
     try:
         reader = _from_file(path, str(path), needs, format)
         with closing(reader):
             found = reader.columns()
-        no_doubles(found.names, str(path))
+        check_unique_names(found.names, str(path))
     except _DAMAGE as error:
         raise InputError(_reason(error)) from error
     return found
@@ -92,15 +92,15 @@ def damage_of(path: Path, needs: ReadRequest, format: Format) -> str | None:
     """Why a file cannot be read to its end. Reads it all."""
     try:
         with closing(_from_file(path, str(path), needs, format)) as reader:
-            for _ in reader.blocks(wanted(reader.columns(), needs)):
+            for _ in reader.blocks(requested_columns(reader.columns(), needs)):
                 pass
     except (InputError, *_DAMAGE) as error:
         return _reason(error)
     return None
 
 
-def open_needed(path: Path, needs: ReadRequest, format: str | None = None) -> InputFiles:
-    """As `open_input`, for what is wanted of it."""
+def open_request(path: Path, needs: ReadRequest, format: str | None = None) -> InputFiles:
+    """As `open_input`, for a `ReadRequest`."""
     return open_input(
         path,
         format=format,
@@ -112,7 +112,7 @@ def open_needed(path: Path, needs: ReadRequest, format: str | None = None) -> In
 
 
 class InputFiles(Closable):
-    """Iterating gives Blocks, once. `schema` has all columns; blocks only those asked for."""
+    """Iterates over blocks, once. `schema` has all columns; blocks only the requested ones."""
 
     def __init__(
         self,
@@ -122,7 +122,7 @@ class InputFiles(Closable):
         skipped: list[str] | None = None,
     ) -> None:
         self.source = source
-        self.skipped = skipped or []  #: files of a folder that are no data, by their names
+        self.skipped = skipped or []  #: names of the files in a folder that are not data
         self.rows = 0
         self.dead: Counter[str] = Counter()
         self._single = skipped is None
@@ -133,7 +133,7 @@ class InputFiles(Closable):
         except BaseException:
             self.close()
             raise
-        self._target = wanted(self.schema, needs)
+        self._target = requested_columns(self.schema, needs)
 
     @property
     def sources(self) -> list[str]:
@@ -141,7 +141,7 @@ class InputFiles(Closable):
 
     def __iter__(self) -> Iterator[RowBlock]:
         for reader, reason in self._lost:
-            yield self._counted(reader.broken(self._target, reason))
+            yield self._counted(reader.broken_block(self._target, reason))
         for reader in self._readers:
             for block in blocks_of(reader, self._target, self._single):
                 yield self._counted(block)
@@ -157,7 +157,7 @@ class InputFiles(Closable):
         for reader in self._readers:
             try:
                 found = reader.columns()
-                no_doubles(found.names, reader.source)
+                check_unique_names(found.names, reader.source)
             except (InputError, *_DAMAGE) as error:
                 reader.close()
                 if self._single:
@@ -167,7 +167,7 @@ class InputFiles(Closable):
             columns.add(reader, found)
             good.append(reader)
             if not self._single:  # a folder may have more files than can be open
-                reader.rest()
+                reader.release()
         if not good:
             raise _nothing_in(self.source, self._lost, self.skipped)
         self._readers = good
@@ -181,14 +181,14 @@ class InputFiles(Closable):
 
 def _from_stdin(stream: BinaryIO, needs: ReadRequest, wish: Format | None) -> FileReader:
     try:
-        stream, head = unpacked(stream)
+        stream, head = decompressed(stream)
     except _DAMAGE as error:
         raise _unreadable("stdin", error) from error
     if not head:
-        raise InputError("there is nothing on standard input")
+        raise InputError("standard input is empty")
     found = wish or by_content(head)
     if found is Format.PARQUET:
-        return ParquetReader("stdin", needs, spooled(stream))
+        return ParquetReader("stdin", needs, copy_to_disk(stream))
     if found is Format.ARROW:
         return IpcReader("stdin", needs, stream, head)
     return (JsonReader if found is Format.JSON else CsvReader)("stdin", needs, stream)
@@ -207,9 +207,9 @@ def _from_file(path: Path, source: str, needs: ReadRequest, wish: Format | None)
     return (JsonReader if found is Format.JSON else CsvReader)(source, needs, path)
 
 
-def listed(folder: Path, wish: Format | None) -> tuple[list[str], list[str]]:
-    """The names of a folder's data files in order, and of other files. Quick: whoever follows a
-    folder looks at it many times a second."""
+def list_files(folder: Path, wish: Format | None) -> tuple[list[str], list[str]]:
+    """The names of a folder's data files in order, and of other files. It is fast: a job
+    that follows a folder lists it many times a second."""
     with _naming(folder):
         found = sorted(_below(str(folder)), key=lambda name: name.split(os.sep))
     files, skipped = [], []
@@ -234,7 +234,7 @@ def _below(folder: str, inside: str = "") -> Iterator[str]:
 
 
 class _naming:
-    """Says which path it was that the system refused."""
+    """Adds the path to an OSError."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

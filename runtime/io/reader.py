@@ -1,4 +1,4 @@
-"""What all readers share: what is asked of them, what they find, and what they give."""
+"""The interface of file readers: the request they get and the blocks they return."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BATCH_ROWS = 65_536
 
 @dataclass(frozen=True)
 class ReadRequest:
-    """What the workload wants of an input. Without `uses`, all columns are given."""
+    """The columns that a workload needs of an input. Without `uses`, all columns are read."""
 
     time_column: str = "time"
     type_column: str = "type"
@@ -40,10 +40,10 @@ class ReadRequest:
 
 
 class FileReader(ABC):
-    """One file. `columns` looks at it, `blocks` reads it, `rest` lets go of it in between."""
+    """Reads one file. `columns` inspects it, `blocks` reads it, `release` closes it in between."""
 
-    #: Whether the types of the columns are guesses, from text.
-    guesses = False
+    #: Whether the types of the columns are inferred.
+    infers_types = False
 
     def __init__(self, source: str, needs: ReadRequest) -> None:
         self.source = source
@@ -59,23 +59,23 @@ class FileReader(ABC):
     @abstractmethod
     def close(self) -> None: ...
 
-    def rest(self) -> None:
-        """Closes what can be opened again."""
+    def release(self) -> None:
+        """Closes the file if it can be opened again."""
         self.close()
 
-    def nothing(self, target: pa.Schema, dead: pa.Table) -> RowBlock:
+    def dead_block(self, target: pa.Schema, dead: pa.Table) -> RowBlock:
         """A block of dead rows only."""
         empty = pa.RecordBatch.from_pylist([], schema=target)
         return RowBlock(empty, self.source, np.zeros(0, dtype=np.int64), dead)
 
-    def broken(self, target: pa.Schema, reason: str) -> RowBlock:
-        return self.nothing(target, dead_source(self.source, reason))
+    def broken_block(self, target: pa.Schema, reason: str) -> RowBlock:
+        return self.dead_block(target, dead_source(self.source, reason))
 
 
 def typed_block(
     batch: pa.RecordBatch, target: pa.Schema, source: str, first: int, raw: Raw | None
 ) -> RowBlock:
-    """A block of a format that has types; columns that are missing are null."""
+    """A block of a typed format; missing columns are null."""
     arrays = [_column(batch, wanted) for wanted in target]
     rows = np.arange(first, first + batch.num_rows, dtype=np.int64)
     given = pa.RecordBatch.from_arrays(arrays, schema=target)
@@ -91,6 +91,6 @@ def _column(batch: pa.RecordBatch, wanted: pa.Field) -> pa.Array:
     return plain(column).cast(wanted.type, safe=False)
 
 
-def present(target: pa.Schema, names: Sequence[str]) -> list[str]:
+def present_columns(target: pa.Schema, names: Sequence[str]) -> list[str]:
     """The columns of `target` that a file has."""
     return [name for name in target.names if name in names]

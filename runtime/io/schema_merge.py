@@ -1,4 +1,4 @@
-"""One type for each column of an input that has many files."""
+"""Merges the columns of many files into one schema."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WHEN_ALL_NULL: dict[AttributeKind | None, pa.DataType] = {
 
 
 class MergedColumns:
-    """The columns of the files looked at so far, each with where its type comes from."""
+    """The columns of the files inspected so far, each with the file that determined its type."""
 
     def __init__(self, needs: ReadRequest) -> None:
         self._needs = needs
@@ -35,9 +35,9 @@ class MergedColumns:
                 self._merge(column, reader)
 
     def schema(self) -> pa.Schema:
-        """All columns. Text of which nothing is known is typed by its use."""
+        """All columns. The type of a column without values follows from its use."""
         for name, data_type in self._types.items():
-            if self._reader[name].guesses:
+            if self._reader[name].infers_types:
                 self._types[name] = self._checked(name, data_type)
         return pa.schema(list(self._types.items()))
 
@@ -55,11 +55,11 @@ class MergedColumns:
     def _merge(self, column: pa.Field, reader: FileReader) -> None:
         name, before = column.name, self._reader[column.name]
         old, new = plain_type(self._types[name]), plain_type(column.type)
-        if before.guesses and reader.guesses:
-            merged = self._of_guesses(name, old, new)
-        elif before.guesses or reader.guesses:
-            merged = _with_guess(new if before.guesses else old)
-            self._reader[name] = reader if before.guesses else before
+        if before.infers_types and reader.infers_types:
+            merged = self._merge_inferred(name, old, new)
+        elif before.infers_types or reader.infers_types:
+            merged = _merge_with_inferred(new if before.infers_types else old)
+            self._reader[name] = reader if before.infers_types else before
         else:
             merged = _of_types(old, new)
         if merged is None:
@@ -67,8 +67,8 @@ class MergedColumns:
             raise InputError(f"column `{name}` is {where}", "all files need one type")
         self._types[name] = merged
 
-    def _of_guesses(self, name: str, old: pa.DataType, new: pa.DataType) -> pa.DataType:
-        """What serves the use wins; otherwise text, which can hold everything."""
+    def _merge_inferred(self, name: str, old: pa.DataType, new: pa.DataType) -> pa.DataType:
+        """The type that serves the use wins; otherwise text, which can hold everything."""
         use = self._needs.use(name)
         both = _of_types(old, new)
         if both is not None:
@@ -78,7 +78,7 @@ class MergedColumns:
         return pa.string()
 
 
-def _with_guess(known: pa.DataType) -> pa.DataType:
+def _merge_with_inferred(known: pa.DataType) -> pa.DataType:
     """Text may hold finer times than the typed column beside it."""
     if pt.is_timestamp(known) and known.unit in ("s", "ms"):
         return pa.timestamp("us", known.tz)
@@ -97,9 +97,9 @@ def _of_types(old: pa.DataType, new: pa.DataType) -> pa.DataType | None:
         return None
 
 
-def misfit(known: pa.Schema, columns: pa.Schema, used: Iterable[str]) -> str | None:
-    """Why a file that came later cannot be read as the columns that are known, if so: its values
-    would be cut, or are none at all."""
+def type_conflict(known: pa.Schema, columns: pa.Schema, used: Iterable[str]) -> str | None:
+    """Why a later file cannot be read with the known columns, if so: its values would be truncated
+    or invalid."""
     for name in used:
         if name not in columns.names or name not in known.names:
             continue
@@ -110,7 +110,7 @@ def misfit(known: pa.Schema, columns: pa.Schema, used: Iterable[str]) -> str | N
 
 
 def _stored(data_type: pa.DataType) -> pa.DataType:
-    """Numbers are kept as narrow as they were found."""
+    """Numbers keep their width."""
     return data_type if pt.is_primitive(data_type) else plain_type(data_type)
 
 
@@ -120,7 +120,7 @@ def _described(data_type: pa.DataType) -> str:
     return "nested" if pt.is_nested(data_type) else str(data_type)
 
 
-def wanted(schema: pa.Schema, needs: ReadRequest) -> pa.Schema:
-    """The columns that are to be read."""
+def requested_columns(schema: pa.Schema, needs: ReadRequest) -> pa.Schema:
+    """The columns of the schema that the request needs."""
     chosen: Iterable[pa.Field] = (each for each in schema if needs.wants(each.name))
     return pa.schema(list(chosen))

@@ -1,4 +1,4 @@
-"""What goes beside the results: events that could not be used, and those that came too late."""
+"""Writes dead letters and late events next to the results."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from runtime.closable import Closable
-from runtime.io.atomic import AtomicFiles, folder
-from runtime.io.encode import SUFFIXES, checked, encode_all, encoder
+from runtime.io.atomic import AtomicFiles, check_folder
+from runtime.io.encode import SUFFIXES, check_format, encode_all, encoder
 from runtime.io.growing_table import GrowingTable
 
 DEAD_LETTER = "_dead_letter"
@@ -19,13 +19,13 @@ LIMIT_BYTES = 8 << 20
 
 
 class SideWriter(Closable):
-    """Rows beside the results (`_dead_letter`, `_late`): one file in a folder of that name.
+    """Writes rows next to the results (`_dead_letter`, `_late`): one file in a folder of that name.
 
-    No rows, no file; then one of an earlier run goes, since it would tell of other rows.
+    Without rows there is no file; a file of an earlier run is then deleted.
     """
 
     def __init__(self, output: Path | str, name: str, format: str = "parquet") -> None:
-        self._path = folder(Path(output)) / name / f"events{SUFFIXES[checked(format)]}"
+        self._path = check_folder(Path(output)) / name / f"events{SUFFIXES[check_format(format)]}"
         self._format = format
         self._rows = GrowingTable(LIMIT_BYTES)
 

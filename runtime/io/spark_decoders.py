@@ -1,7 +1,7 @@
-"""Decoders of what Spark hands over from files: typed columns, or lines of text.
+"""Decodes blocks of files that Spark read: typed columns, or lines of text.
 
-Lines are put together again and go through the readers of files, so that bad rows have the same
-reasons however they were read.
+Lines are joined again and parsed by the file readers, so that invalid rows have the same reasons
+however they were read.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import BinaryIO
 import pyarrow as pa
 import pyarrow.types as pt
 
-from runtime.io.bytestream import unpacked
+from runtime.io.bytestream import decompressed
 from runtime.io.csv_text import CsvReader
 from runtime.io.decode import Origin
 from runtime.io.json_lines import JsonReader
@@ -26,7 +26,7 @@ from runtime.pipeline.block import RowBlock
 
 @dataclass(frozen=True)
 class Typed:
-    """Columns as they are, but for the type: Spark has fewer."""
+    """Typed columns. Spark has fewer types, so some are cast back."""
 
     target: pa.Schema
     numbered: bool = False
@@ -40,8 +40,8 @@ class Typed:
 
 @dataclass(frozen=True)
 class Lines:
-    """One column with the lines of a file, or of a piece of a file of JSON lines. `single`: there
-    is no other file, so that damage is an error."""
+    """One column with the lines of a file, or of a piece of a file of JSON lines. If
+    `single`, there is no other file, so damage is an error."""
 
     target: pa.Schema
     needs: ReadRequest
@@ -64,17 +64,17 @@ class Lines:
 
 @dataclass(frozen=True)
 class Packed(Lines):
-    """One value with the bytes of a file, which may be packed: Spark would go by its name, and
-    fail where it is damaged."""
+    """One value with the bytes of a file, which may be gzip: Spark would detect that by its name,
+    and fail if it is damaged."""
 
     def decode(self, table: pa.Table, origin: Origin) -> Iterator[RowBlock]:
         for content in table.column(0):
-            text, _ = unpacked(io.BytesIO(content.as_buffer()))
+            text, _ = decompressed(io.BytesIO(content.as_buffer()))
             yield from self.read(text, origin)
 
 
 def text_of(column: pa.Array) -> bytes:
-    """The values of a text column, each ended by a newline."""
+    """The values of a text column, each followed by a newline."""
     if pt.is_string(column.type):
         column = column.view(pa.binary())
     joined: bytes = pa.compute.binary_join(
@@ -84,7 +84,7 @@ def text_of(column: pa.Array) -> bytes:
 
 
 def _in_kind(batch: pa.RecordBatch, target: pa.Schema) -> pa.RecordBatch:
-    """Spark reads nanoseconds as whole numbers and unsigned words as decimals."""
+    """Spark reads nanoseconds as whole numbers and unsigned integers as decimals."""
     columns = []
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         wanted = target.field(name).type if name in target.names else column.type

@@ -1,4 +1,4 @@
-"""Standard output, whose reader may go away."""
+"""Writes to standard output and detects when its reader has gone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import IO, Any
 
 
 class Stdout:
-    """Takes bytes. `broken` once the reader is gone (`| head`); the rest is then dropped."""
+    """`broken` once the reader has gone (`| head`); the remaining bytes are then dropped."""
 
     def __init__(self, stream: IO[bytes] | None = None) -> None:
         self.broken = False
@@ -38,7 +38,7 @@ class Stdout:
         self.closed = True
 
     def _give_up(self) -> None:
-        """Python flushes at its end, which would fail once more, aloud: let that go nowhere."""
+        """Redirects to /dev/null: or Python's flush at exit would fail and print an error."""
         self.broken = True
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, self._stream.fileno())

@@ -1,15 +1,16 @@
-"""Bytes that should be UTF-8, made so that all of them are and the bad ones can be found."""
+"""Replaces invalid UTF-8 by marks, so that text can be parsed and invalid rows found."""
 
 from __future__ import annotations
 
 import codecs
 
-# Stands before bytes that are no UTF-8. No text holds it: Unicode will never assign it.
+# Marks bytes that are not UTF-8. No text contains it: Unicode will never assign it.
 NOT_UTF8 = "\uffff"
 
 
-def clean(data: bytes) -> tuple[bytes, bool]:
-    """The data as UTF-8, and whether it was not: then bad bytes are NOT_UTF8 and their code."""
+def mark_invalid_bytes(data: bytes) -> tuple[bytes, bool]:
+    """The data as UTF-8, and whether it was invalid: then each invalid byte is NOT_UTF8 and its
+    code."""
     try:
         data.decode()
     except UnicodeDecodeError:
@@ -17,7 +18,7 @@ def clean(data: bytes) -> tuple[bytes, bool]:
     return data, False
 
 
-def shown(text: str) -> str:
+def without_marks(text: str) -> str:
     return text.replace(NOT_UTF8, "")
 
 

@@ -1,4 +1,4 @@
-"""Results out: a file per query in a folder, or all of them on standard output."""
+"""Writes results: a file per query in a folder, or all of them to standard output."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from runtime.closable import Closable
 from runtime.errors import InputError
-from runtime.io.atomic import AtomicFiles, folder
-from runtime.io.encode import SUFFIXES, CsvEncoder, JsonEncoder, checked, encode_all, encoder
+from runtime.io.atomic import AtomicFiles, check_folder
+from runtime.io.encode import SUFFIXES, CsvEncoder, JsonEncoder, check_format, encode_all, encoder
 from runtime.io.file_names import FileNames
 from runtime.io.growing_table import GrowingTable
 from runtime.io.stdout import Stdout
@@ -22,16 +22,16 @@ LIMIT_BYTES = 8 << 20
 def write_results(
     results: Mapping[str, pa.Table], output: Path | None, format: str = "parquet"
 ) -> None:
-    """Writes whole results, to a folder or (None) to standard output."""
+    """Writes complete results to a folder, or to standard output if it is None."""
     with ResultWriter(output, format) as writer:
         writer.write(results)
 
 
 class ResultWriter(Closable):
-    """Takes results in pieces; `close` makes them appear, all at once, `abort` drops them.
+    """Collects results; `close` publishes them all at once, `abort` drops them.
 
-    Only JSON on standard output is written as it comes. Leaving a `with` closes, or aborts if
-    there was an error. `broken` says that nobody reads standard output any more.
+    Only JSON on standard output is written immediately. Leaving a `with` closes, or aborts after
+    an error. `broken` means that the reader of standard output has gone.
     """
 
     def __init__(
@@ -42,15 +42,15 @@ class ResultWriter(Closable):
         queries: Iterable[str] = (),
         limit: int = LIMIT_BYTES,
     ) -> None:
-        self.format = checked(format)
-        self._output = None if output is None else folder(Path(output))
+        self.format = check_format(format)
+        self._output = None if output is None else check_folder(Path(output))
         self._stdout = Stdout(stream) if output is None else None
         self._limit = limit
         self._tables: dict[str, GrowingTable] = {}
         self._names = FileNames()
         if self._stdout and self.format == "parquet" and self._stdout.isatty():
-            raise InputError("Parquet is not for a terminal", "name an --output or a --format")
-        self._check_one([*queries])  # known beforehand, so refused beforehand
+            raise InputError("cannot write Parquet to a terminal", "give an --output or a --format")
+        self._check_one([*queries])  # rejected early if known early
 
     @property
     def broken(self) -> bool:
@@ -87,8 +87,8 @@ class ResultWriter(Closable):
     def _check_one(self, queries: list[str]) -> None:
         if self._stdout is not None and self.format == "parquet" and len(queries) > 1:
             two = f"`{queries[0]}` and `{queries[1]}`"
-            what = f"standard output takes one query as Parquet, not {two}"
-            raise InputError(what, "name a folder with --output")
+            what = f"standard output supports one query as Parquet, not {two}"
+            raise InputError(what, "give a folder with --output")
 
     def _write_json(self, query: str, table: pa.Table, stdout: Stdout) -> None:
         for batch in table.to_batches(max_chunksize=65_536):
@@ -127,7 +127,7 @@ class ResultWriter(Closable):
 
 
 def _tagged(rows: Any, query: str) -> Any:
-    """The rows with the name of their query in front."""
+    """The rows with the name of their query as the first column."""
     name = "query"
     while name in rows.schema.names:  # a query may group by an attribute of that name
         name = f"_{name}"

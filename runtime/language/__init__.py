@@ -1,1 +1,1 @@
-"""From the text of a query file to a checked `Workload`: clauses, syntax, names, conditions."""
+"""Parses and checks a query file: text to clauses, syntax tree, and bound `Workload`."""

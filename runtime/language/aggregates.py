@@ -1,7 +1,7 @@
-"""The aggregate functions of the language: what each takes, which lanes it needs, what it returns.
+"""Declares the aggregate functions of the language: arguments, lanes and result kind of each.
 
-A lane is a number that the operators keep beside the count of trends. To add a function, declare it
-in `AGGREGATES`; `runtime/execution/finalize.py` says how its lanes become the result.
+A lane is a number that the operators keep besides the count of trends. To add a function, declare
+it in `AGGREGATES`; `runtime/execution/finalize.py` computes the result from its lanes.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ class Fold(Enum):
 
 @dataclass(frozen=True, order=True)
 class LaneInput:
-    """What an event adds to a lane: its value of the attribute to the power of `power`, nothing if
-    the value is null. So power 0 counts values. Without an attribute it counts events."""
+    """An event's contribution to a lane: the attribute's value to the power of `power`, or nothing
+    if it is null. So power 0 counts values. Without an attribute it counts events."""
 
     attribute: str | None = None
     power: int = 0
@@ -42,14 +42,14 @@ class LaneInput:
 
 
 class Argument(Enum):
-    """What stands in the brackets of a function."""
+    """The kind of argument of a function."""
 
     EVENTS = "events"  # `*` or an event
     ATTRIBUTE = "attribute"
 
 
 class ResultKind(Enum):
-    """Of which kind the results of a function are."""
+    """The kind of result of a function."""
 
     ATTRIBUTE = "attribute"  # a value of the attribute, in its own type
     COUNT = "count"  # a whole number
@@ -59,7 +59,7 @@ class ResultKind(Enum):
 
 @dataclass(frozen=True)
 class AggregateFunction:
-    """`lanes` are the fold and the power of each lane. `kind` is the kind of values it takes."""
+    """`lanes` are the fold and the power of each lane. `kind` is the kind of its input values."""
 
     name: str
     argument: Argument

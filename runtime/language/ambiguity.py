@@ -1,12 +1,12 @@
-"""Can one trend be bound to a pattern's positions in two ways?
+"""Decides whether a trend can be bound to the positions of a pattern in more than one way.
 
-Walks the automaton with itself: a pair of positions is reached if one sequence of events can
+It walks the automaton with itself: a pair of positions is reached if one sequence of events can
 lead to both. Two positions can hold the same event if they have the same type and their local
-conditions do not exclude each other. Adjacent conditions and NOTs are not looked at, so the
-answer may be too careful, never too bold.
+conditions do not exclude each other. Adjacent conditions and NOTs are ignored, so the
+answer is conservative: it may report an ambiguity that cannot occur.
 
 Sets of positions are the bits of a whole number: of 64 positions there are 4,096 pairs with 4,096
-steps each, and only those that lead somewhere new should cost anything.
+steps each, and only those that reach a new pair should cost anything.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ class Bindings:
         self._satisfied: dict[tuple[int, ...], bool] = {}
 
     def difference(self, positions: frozenset[int]) -> str | None:
-        """How two bindings of one trend can differ on which events sit in `positions`."""
+        """How two bindings of one trend can differ in the events at `positions`."""
         trail = self._search(lambda p, q: (p in positions) != (q in positions))
         if trail is None:
             return None
         types = " ".join(self._template.positions[p].type for p, _ in trail)
-        one = ", ".join(self._spoken(p) for p, _ in trail)
-        other = ", ".join(self._spoken(q) for _, q in trail)
+        one = ", ".join(self._label(p) for p, _ in trail)
+        other = ", ".join(self._label(q) for _, q in trail)
         return f"a trend of {types} can be bound as ({one}) and as ({other})"
 
     @cached_property
     def ambiguous(self) -> str | None:
-        """An example of a trend with two bindings, if there can be one."""
+        """An example of a trend with two bindings, if one exists."""
         trail = self._search(lambda p, q: p != q)
         if trail is None:
             return None
         return " ".join(self._template.positions[p].type for p, _ in trail)
 
-    def _spoken(self, index: int) -> str:
-        """A position by its alias, else by its type, numbered if there are several of it."""
+    def _label(self, index: int) -> str:
+        """The alias of a position, or its type, numbered if several positions have that type."""
         position = self._template.positions[index]
         same = [p.index for p in self._template.positive if p.type == position.type]
         number = f"#{same.index(index) + 1}" if len(same) > 1 else ""
@@ -90,7 +90,7 @@ class Bindings:
 
     @cached_property
     def _alike(self) -> list[int]:
-        """For each position, those that can hold the same event."""
+        """For each position, the positions that can hold the same event."""
         alike = [1 << p for p in self._indices]
         for p in self._indices:
             for q in range(p):
@@ -138,7 +138,7 @@ def _test(condition: s.Expression) -> _Test | None:
 
 
 def _can_all_hold(tests: list[_Test]) -> bool:
-    """False only if the conditions on some one attribute exclude each other for certain."""
+    """False only if the conditions on some attribute certainly exclude each other."""
     by_attribute: dict[str, list[_Test]] = {}
     for test in tests:
         by_attribute.setdefault(test.attribute, []).append(test)
@@ -172,7 +172,7 @@ def _candidates(constants: Iterable[s.Value]) -> list[s.Value | Fraction]:
 
 
 def _around(numbers: list[int | float]) -> list[Fraction]:
-    """Values between the numbers and on either side, as rationals: doubles may have no room."""
+    """Values between the numbers and on either side, as rationals: doubles may have none."""
     infinite = (math.inf, -math.inf)
     exact = [Fraction(number) for number in numbers if number not in infinite] or [Fraction(0)]
     return [exact[0] - 1, *((a + b) / 2 for a, b in pairwise(exact)), exact[-1] + 1]
@@ -180,16 +180,16 @@ def _around(numbers: list[int | float]) -> list[Fraction]:
 
 # ---- walking two paths at once -------------------------------------------------------------
 
-# Who moves next, who waits, whether the paths have differed, whether only one has moved.
+# The path that moves next, the one that waits, whether the paths differ, whether only one moved.
 _State = tuple[int, int, bool, bool]
 
 
 class _Walk:
-    """The states seen so far, in the order in which they were, each with the one before it."""
+    """The states visited so far, in order, each with its predecessor."""
 
     def __init__(self) -> None:
         self.todo: list[_State] = []
-        self._came_from: dict[_State, _State | None] = {}
+        self._predecessor: dict[_State, _State | None] = {}
         self._seen: defaultdict[tuple[int, bool, bool], int] = defaultdict(int)
 
     def visit(
@@ -199,7 +199,7 @@ class _Walk:
         self._seen[mover, differed, halfway] |= fresh
         for waiting in _bits(fresh):
             state = (mover, waiting, differed, halfway)
-            self._came_from[state] = source
+            self._predecessor[state] = source
             self.todo.append(state)
 
     def trail(self, state: _State | None) -> list[Pair]:
@@ -208,7 +208,7 @@ class _Walk:
             mover, waiting, _, halfway = state
             if not halfway:
                 pairs.append((mover, waiting))
-            state = self._came_from[state]
+            state = self._predecessor[state]
         return pairs[::-1]
 
 

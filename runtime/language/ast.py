@@ -1,7 +1,7 @@
-"""The syntax tree of a query: what was written, where, and nothing that was concluded from it.
+"""The syntax tree of a query, as written, before names are bound.
 
-Every node knows its `span` in the text, for errors; spans do not count in comparisons, so two
-trees are equal when they say the same.
+Every node has its `span` in the text, for errors. Comparisons ignore spans, so trees of equal
+queries are equal.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CLAUSES = (
     "WITHIN",
     "SLIDE",
 )
-# The words that are no names of events unless they stand in quotes; the grammar's BARE agrees.
+# Words that are event names only in quotes; must agree with BARE in the grammar.
 OPERATORS = ("NOT", "SEQ", "AS", "AND", "OR", "IN", "BETWEEN", "IS", "NULL", "TRUE", "FALSE")
 
 
@@ -102,20 +102,20 @@ def leaves(pattern: Pattern) -> tuple[Event, ...]:
 
 
 def quoted(name: str) -> str:
-    """An event's name as it is written: in double quotes if it would not be read as one without."""
+    """An event's name as in a query: in double quotes unless it is a plain identifier."""
     if name.upper() in (*CLAUSES, *OPERATORS, "GROUP", "GROUPBY"):
         return f'"{name}"'
     return quoted_attribute(name)
 
 
 def quoted_attribute(name: str) -> str:
-    """An attribute may be called like a keyword."""
+    """An attribute's name as in a query. It may be a keyword."""
     return name if re.fullmatch(r"[^\W\d]\w*", name) else '"' + name.replace('"', '""') + '"'
 
 
 def describe(pattern: Pattern, *, aliases: bool = True) -> str:
-    """The pattern as text that reads as the same pattern; without aliases it is the canonical
-    form by which parts are shared."""
+    """The pattern as text that parses to the same pattern. Without aliases it is the canonical text
+    by which sub-patterns are shared."""
     match pattern:
         case Event(type_, alias):
             return f"{quoted(type_)} {quoted(alias)}" if aliases and alias else quoted(type_)
@@ -303,7 +303,7 @@ def walk(expression: Expression) -> list[Expression]:
 
 @dataclass(frozen=True)
 class ReturnItem(SyntaxNode):
-    """One item of RETURN: a group attribute or an aggregate, perhaps renamed."""
+    """One item of RETURN: a group attribute or an aggregate, possibly with a new name."""
 
     value: Column | Aggregate
     name: str | None = None
@@ -323,7 +323,7 @@ class Word(SyntaxNode):
 
 @dataclass(frozen=True)
 class QueryText(SyntaxNode):
-    """A query as written, every clause parsed, none checked against another."""
+    """A query whose clauses are parsed, but not checked against each other."""
 
     name: Word | None
     returns: tuple[ReturnItem, ...]

@@ -1,4 +1,4 @@
-"""Builds syntax nodes from the tree that lark makes of a clause: a method for each rule."""
+"""Builds syntax nodes from the parse tree of lark, with a method for each grammar rule."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def unquote(token: Token) -> str:
 
 def number(token: Token) -> int | float:
     text = str(token)
-    # Beyond 400 digits a number is past every double; Python refuses to read very long ones.
+    # A number of more than 400 digits exceeds every double; Python rejects very long ones.
     return int(text) if text.isdigit() and len(text) < 400 else float(text)
 
 
 class Builder:
-    """`base` is where the clause starts in the file, so that spans are spans of the file."""
+    """`base` is the offset of the clause in the file, so that spans are offsets in the file."""
 
     def __init__(self, base: int) -> None:
         self._base = base

@@ -1,11 +1,11 @@
-"""The position automaton of a pattern (Glushkov's construction, with guards for NOT).
+"""Compiles a pattern to its position automaton (Glushkov's construction, with guards for NOT).
 
 A *position* is a leaf of the pattern. A trend is accepted along a path of positions: a first
 one, then followers, then a last one. A NOT has no position of its own: it becomes a **guard** on
-every step that passes it, and on a first or last position where it stands at an end.
+every step across it, and on a first or last position if it is at an end of the pattern.
 
 A guard is an antichain of sets of NOTs: the step may be taken if all NOTs of *some* set hold in
-the gap. `OPEN` asks for nothing, `SHUT` can never be passed. Guards form a semiring: `either`
+the gap. `OPEN` has no condition, `SHUT` never holds. Guards form a semiring: `either`
 adds (idempotent, unit SHUT), `both` multiplies (unit OPEN), and a superset is absorbed.
 """
 
@@ -36,8 +36,8 @@ def _minimal(guard: Guard) -> Guard:
 
 @dataclass(frozen=True)
 class Position:
-    """A leaf of the pattern. `side` tells the sides of `P & Q` apart; `negation` is the NOT
-    that the leaf stands in, if any."""
+    """A leaf of the pattern. `side` is the side of `P & Q`; `negation` is the enclosing NOT,
+    if any."""
 
     index: int
     type: str
@@ -49,7 +49,7 @@ class Position:
 
 @dataclass(frozen=True)
 class Automaton:
-    """Where a match may start, how it goes on, where it may end. Immutable; no run state."""
+    """The first positions of a match, their followers, and the last ones. Immutable."""
 
     first: Mapping[int, Guard]
     follow: Mapping[int, Mapping[int, Guard]]
@@ -63,7 +63,7 @@ class Automaton:
 
 @dataclass(frozen=True)
 class PatternTemplate:
-    """A pattern, compiled: its positions, its automaton, and one automaton for each NOT."""
+    """A compiled pattern: its positions, its automaton, and an automaton for each NOT."""
 
     positions: tuple[Position, ...]
     automaton: Automaton
@@ -96,7 +96,7 @@ def compile_pattern(pattern: s.Pattern) -> PatternTemplate:
 
 @dataclass
 class _Fragment:
-    """What a sub-pattern shows to its neighbours; its inner steps are already recorded."""
+    """The first and last positions of a sub-pattern. Its inner steps are already recorded."""
 
     first: dict[int, Guard]
     last: dict[int, Guard]
@@ -144,7 +144,7 @@ class _Compiler:
             case s.Maybe(body):
                 return _optional(self.fragment(body))
             case s.Both():
-                raise AssertionError("`&` stands outermost; the grammar sees to it")
+                raise AssertionError("the grammar allows `&` only at the top")
 
     def _event(self, event: s.Event) -> _Fragment:
         index = len(self.positions)
@@ -176,7 +176,9 @@ class _Compiler:
 
     def _negation(self, body: s.Pattern) -> _Fragment:
         outer, number = self._inside, len(self.negations)
-        self.negations.append(_nothing().freeze({}))  # keeps the number while the body is read
+        self.negations.append(
+            _nothing().freeze({})
+        )  # reserves the number while the body is compiled
         self._inside = number
         fragment = self.fragment(body)
         self._inside = outer

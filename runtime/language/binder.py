@@ -1,4 +1,4 @@
-"""From what was written to what it means: checks one query after the other, and all of each."""
+"""Binds parsed queries: resolves names, checks them and reports every error."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ KEPT_NAMES = ("_late", "_dead_letter")
 def resolve(
     source: SourceText, written: list[s.QueryText | None], errors: list[QueryError]
 ) -> list[Query]:
-    """The checked queries. A query with a mistake is left out, and its mistakes reported."""
+    """The checked queries. A query with errors is left out, and its errors are reported."""
     report = ErrorCollector(source, errors)
     resolved = []
     names: dict[str, s.Span] = {}
@@ -55,13 +55,13 @@ def _name(text: s.QueryText, number: int, names: dict[str, s.Span], report: Erro
     if name in names:
         line = report.line(names[name])
         hint = "queries without a name are called q1, q2, ... by their place in the file"
-        message = f"a query called `{name}` stands at line {line} already"
+        message = f"a query called `{name}` already exists at line {line}"
         report(message, span, None if text.name is not None else hint)
     if not name.isprintable() or set(name) & set(NO_FILE_NAME) or name.startswith("."):
-        message = f"results are written under the query's name, and `{name}` is no file name"
+        message = f"results are written under the query's name, and `{name}` is not a file name"
         report(message, span)
     if name in KEPT_NAMES:
-        report(f"`{name}` is where rows go that do not count; no query can be called so", span)
+        report(f"`{name}` is a reserved name: it is the folder of late rows or dead letters", span)
     names.setdefault(name, span)
     return name
 
@@ -133,7 +133,7 @@ def _keys(
     grouped = [column.name for column in text.group_by]
     for place, column in enumerate(text.group_by):
         if column.name in grouped[:place]:
-            report(f"`{column.name}` stands twice in GROUP-BY", column.span)
+            report(f"`{column.name}` appears twice in GROUP-BY", column.span)
     if window is not None and window.counted:
         for column in conditions.equivalence:
             if column.name not in grouped:

@@ -1,4 +1,4 @@
-"""Conditions without the names of their events, so that equal ones of many queries are one."""
+"""Removes event names from conditions, so that equal conditions of many queries are equal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from runtime.language import ast as s
 
 @cache
 def canonical(expression: s.Expression) -> s.Expression:
-    """The condition without the name of its event: conditions of many queries are often one."""
+    """The condition without the name of its event."""
     if isinstance(expression, s.Attribute):
         return replace(expression, owner="")
     return s.with_operands(expression, canonical)

@@ -1,4 +1,4 @@
-"""Attributes that are compared with each other: only the input tells whether they can be."""
+"""Checks, against the types of the input, that compared attributes can be compared."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from runtime.types.schema import Schema
 _HINT = "numbers are compared with numbers, text with text, times with times of the same type"
 
 
-def unlike(query: Query, schema: Schema) -> Iterator[QueryError]:
-    """The comparisons of WHERE and HAVING whose sides are of different kinds."""
+def comparison_errors(query: Query, schema: Schema) -> Iterator[QueryError]:
+    """Errors for comparisons in WHERE and HAVING whose sides have different kinds."""
     for node, left, right in _comparisons(query):
         one, other = _type_of(left, query, schema), _type_of(right, query, schema)
         if one is not None and other is not None and not comparable(one, other):
@@ -26,7 +26,7 @@ def unlike(query: Query, schema: Schema) -> Iterator[QueryError]:
 
 
 def _comparisons(query: Query) -> Iterator[tuple[s.Expression, s.Expression, s.Expression]]:
-    """Each with its two sides."""
+    """Each comparison with its two sides."""
     conditions = [condition.expression for condition in query.local]
     conditions += [condition.expression for condition in query.adjacent]
     conditions += [] if query.having is None else [query.having]
@@ -37,7 +37,7 @@ def _comparisons(query: Query) -> Iterator[tuple[s.Expression, s.Expression, s.E
 
 
 def _type_of(side: s.Expression, query: Query, schema: Schema) -> pa.DataType | None:
-    """None for what has a kind by itself: it was held against the other side without a schema."""
+    """None for an expression with a kind of its own: it was checked without a schema."""
     match side:
         case s.Attribute(_, name):
             return schema.data_type(name)

@@ -1,5 +1,4 @@
-"""The core form of a condition, which every evaluator reads: the nodes of the syntax tree without
-those that say in a shorter way what others say.
+"""Lowers a condition to its core form: syntax nodes without shorthand, for all evaluators.
 
 The binder lowers each condition once. In the core form, a comparison with a constant has the
 constant on the right, and a comparison of two neighbours has the later one (`NEXT`) on the right.

@@ -1,4 +1,4 @@
-"""Sorts WHERE into its classes: equivalence, local, adjacent, least length (cogra.txt 3.2)."""
+"""Classifies conditions of WHERE: equivalence, local, adjacent, least length (cogra.txt 3.2)."""
 
 from __future__ import annotations
 
@@ -84,13 +84,13 @@ class _Classifier:
                 message = f"`{name}` does not say of which event it is"
                 self._report(message, leaf.span, self._column_hint(leaf))
             case s.Aggregate():
-                hint = "conditions on aggregates stand in HAVING"
+                hint = "put conditions on aggregates in HAVING"
                 self._report(f"{leaf} is not known yet when events are matched", leaf.span, hint)
 
     def _column_hint(self, column: s.Column) -> str:
         name = column.name
         if self._report.source.text[column.span[0]] == '"':
-            return f"text stands in single quotes: '{name}'"
+            return f"write text in single quotes: '{name}'"
         if name.upper() == "LENGTH":
             return "a trend's least length is written LENGTH >= n, in this order"
         return f"write ALIAS.{name} for an attribute, '{name}' for text"
@@ -135,4 +135,4 @@ class _Classifier:
         one = next(a.owner for a in attributes if not a.next)
         other = next(a.owner for a in attributes if a.next)
         message = f"`{other}` never comes directly after `{one}` in this pattern"
-        self._report(message, term.span, "such a condition would never be looked at")
+        self._report(message, term.span, "this condition would never be evaluated")

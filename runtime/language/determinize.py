@@ -1,6 +1,6 @@
-"""How many states it takes to count each trend once.
+"""Counts the states that are needed to count each trend once.
 
-Where a trend can be bound in two ways, counting needs the set of positions that the bindings of
+If a trend can be bound in two ways, counting needs the set of positions that the bindings of
 a partial trend can have reached. Most patterns have about as many sets as positions, but
 `SEQ((A | B)*, A, (A | B), (A | B), ...)` must remember which of the last events were A's: 2^n.
 """
@@ -11,7 +11,7 @@ from runtime.language.automaton import PatternTemplate
 
 
 def more_subsets_than(template: PatternTemplate, most: int) -> bool:
-    """Whether the pattern alone, whatever its conditions pick, reaches more sets than `most`."""
+    """Whether the pattern, without its conditions, reaches more than `most` sets."""
     automaton = template.automaton
     follow = {p: sum(1 << q for q in after) for p, after in automaton.follow.items()}
     types: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Collects the mistakes of a file, so that checking can go on after the first."""
+"""Collects the errors of a file, so that checking continues after the first."""
 
 from __future__ import annotations
 

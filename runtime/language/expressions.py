@@ -20,7 +20,7 @@ SPOKEN = {
 
 
 def kind_of(expression: s.Expression) -> AttributeKind:
-    """The kind that an expression has by itself; ANY where only the data can tell."""
+    """The kind of an expression; ANY if it depends on the data."""
     match expression:
         case s.Literal(bool()):
             return AttributeKind.BOOL
@@ -33,13 +33,13 @@ def kind_of(expression: s.Expression) -> AttributeKind:
 
 
 def spoken(data_type: pa.DataType) -> str:
-    """What a column of this type holds, in words."""
+    """A phrase for the values of a column of this type."""
     kind = kinds.kind_of(data_type)
     return f"of type {data_type}" if kind is AttributeKind.ANY else SPOKEN[kind]
 
 
 class KindChecker:
-    """Walks a condition and tells `leaf` of every name in it, with the kind it is used as."""
+    """Walks a condition and calls `leaf` for every name in it, with the kind of its use."""
 
     def __init__(
         self, report: ErrorCollector, leaf: Callable[[s.Expression, AttributeKind], None]
@@ -63,10 +63,10 @@ class KindChecker:
             case s.IsNull(body):
                 self._value(body, AttributeKind.ANY)
             case s.Equivalence():
-                message = "an equivalence stands by itself in WHERE, not inside a condition"
+                message = "an equivalence must be a separate term of WHERE, not inside a condition"
                 self._report(message, expression.span, _BY_ITSELF)
             case s.Length():
-                message = "LENGTH stands by itself in WHERE, not inside a condition"
+                message = "LENGTH must be a separate term of WHERE, not inside a condition"
                 self._report(message, expression.span, _BY_ITSELF)
             case _:
                 example = "`> 0`" if kind_of(expression) is AttributeKind.NUMBER else "`= TRUE`"
@@ -75,7 +75,7 @@ class KindChecker:
                 self._value(expression, AttributeKind.ANY)
 
     def _alike(self, whole: s.Expression, *parts: s.Expression) -> AttributeKind:
-        """The one kind of all parts; what has no kind of its own takes it."""
+        """The common kind of all parts; parts without a kind get it."""
         kinds = {kind_of(part) for part in parts} - {AttributeKind.ANY}
         if len(kinds) > 1:
             one, other = sorted(SPOKEN[kind] for kind in kinds)[:2]
@@ -104,7 +104,7 @@ class KindChecker:
             case s.Literal():
                 pass
             case _:
-                self._report("a condition stands here where a value is expected", expression.span)
+                self._report("expected a value, found a condition", expression.span)
 
     def _number(self, expression: s.Expression) -> None:
         if kind_of(expression) not in (AttributeKind.NUMBER, AttributeKind.ANY):

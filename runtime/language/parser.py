@@ -1,4 +1,4 @@
-"""Text to syntax: one lark parser, a start symbol for each clause."""
+"""Parses the text of queries with lark; each clause has a start symbol of its own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from runtime.language.aggregates import AGGREGATES
 from runtime.language.ast_builder import Builder
 from runtime.language.binder import resolve
 from runtime.language.query import Workload
-from runtime.language.splitter import REQUIRED, Clause, QueryClauses, SourceText, cut
+from runtime.language.splitter import REQUIRED, Clause, QueryClauses, SourceText, split_queries
 from runtime.language.syntax_errors import Mistake, expected, hint
 
 START = {
@@ -30,7 +30,7 @@ START = {
     "SLIDE": "duration",
 }
 
-# What can be called in a clause. PATTERN has SEQ only, and there a comma may be missing as well.
+# The functions of each clause. PATTERN has only SEQ, and there a comma may be missing instead.
 FUNCTIONS = {
     "RETURN": tuple(AGGREGATES),
     "HAVING": tuple(AGGREGATES),
@@ -40,10 +40,10 @@ MOST_NESTING = 100
 
 
 def parse(text: str, file: str = "<query>") -> Workload:
-    """All queries of a text, checked. Raises `WorkloadError` with every mistake in it."""
+    """Parses and checks all queries of a text. Raises `WorkloadError` with all its errors."""
     source = SourceText.read(text, file)
     _check_characters(source)
-    queries, errors = cut(source)
+    queries, errors = split_queries(source)
     if not queries and not errors:
         example = " ".join(REQUIRED.values())
         at = len(source.text.rstrip())
@@ -56,18 +56,18 @@ def parse(text: str, file: str = "<query>") -> Workload:
 
 
 def _check_characters(source: SourceText) -> None:
-    """Half of a surrogate pair cannot be written to any file, so nothing can be made of it."""
+    """Rejects half of a surrogate pair: it cannot be written to any file."""
     try:
         source.text.encode()
     except UnicodeEncodeError as error:
-        message = f"U+{ord(source.text[error.start]):04X} is not a character by itself"
+        message = f"U+{ord(source.text[error.start]):04X} is not a whole character"
         raise WorkloadError([source.error(message, (error.start, error.start + 1))]) from None
 
 
 def _query_text(
     source: SourceText, query: QueryClauses, errors: list[QueryError]
 ) -> s.QueryText | None:
-    """The query's syntax, or None where some clause of it does not parse."""
+    """The query's syntax, or None if a clause does not parse."""
     parsed: dict[str, Any] = {}
     for keyword, clause in query.clauses.items():
         if clause.readable:
@@ -118,7 +118,7 @@ def _grammar() -> Lark:
 def _clause(source: SourceText, clause: Clause) -> Any:
     text = source.text[clause.body[0] : clause.body[1]]
     tree = _grammar().parse(text, start=START[clause.keyword])
-    # What works on the tree is recursive; only a text that is longer than that can be deeper.
+    # Later passes are recursive; only a text longer than the limit can exceed it.
     if len(text) > MOST_NESTING and _is_deep(tree):
         message = f"this {clause.keyword} clause is nested more than {MOST_NESTING} deep"
         raise source.error(message, clause.keyword_span)
@@ -132,7 +132,7 @@ def _is_deep(tree: Tree[Any]) -> bool:
     return bool(level)
 
 
-# ---- what is said of a clause that does not parse ------------------------------------------
+# ---- errors of a clause that does not parse ------------------------------------------------
 
 
 def _mistake(source: SourceText, clause: Clause, error: UnexpectedInput) -> Mistake:
@@ -141,7 +141,7 @@ def _mistake(source: SourceText, clause: Clause, error: UnexpectedInput) -> Mist
     start, length = error.pos_in_stream or 0, 1
     if isinstance(error, UnexpectedToken):
         token, accepts = error.token, frozenset(error.accepts or ())
-        # The end borrows its place from the last token, if there is one.
+        # The end has the position of the last token, if there is one.
         start = (token.end_pos if token.type == "$END" else token.start_pos) or 0
         length = len(token)
     at = base + start
@@ -150,8 +150,8 @@ def _mistake(source: SourceText, clause: Clause, error: UnexpectedInput) -> Mist
 
 
 def _accepts(clause: Clause, before: str) -> frozenset[str]:
-    """What could follow. lark cannot tell of a character that starts no token, nor where a wrong
-    bracket made it believe that the clause was complete."""
+    """The terminals that could follow. lark does not report them for a character that starts no
+    token, nor after a wrong bracket that seemed to complete the clause."""
     parser = _grammar().parse_interactive(before, start=START[clause.keyword])
     parser.exhaust_lexer()
     return frozenset(parser.accepts())  # type: ignore[no-untyped-call]

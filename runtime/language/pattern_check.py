@@ -1,4 +1,4 @@
-"""What a pattern must not be, whatever the rest of the query says."""
+"""Rejects patterns that are too large, can be empty or misplace NOT."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_STATES = 1_024
 
 
 def check_size(pattern: s.Pattern, report: ErrorCollector) -> bool:
-    """Refused before compiling, since the automaton grows with the square of the positions."""
+    """Checks the size before compiling: the automaton grows with the square of the positions."""
     events = len(s.leaves(pattern))
     if events > MOST_POSITIONS:
         message = f"this pattern names {events} events; {MOST_POSITIONS} is the most"
@@ -39,7 +39,7 @@ def check_negations(pattern: s.Pattern, report: ErrorCollector) -> None:
 
 
 def check_states(pattern: s.Pattern, template: PatternTemplate, report: ErrorCollector) -> None:
-    """For queries that need a state for each set of positions that bindings can reach."""
+    """Limits the states of queries that need one for each set of positions that bindings reach."""
     if more_subsets_than(template, MOST_STATES):
         message = f"counting each trend once would take more than {MOST_STATES:,} states"
         hint = "a repeated part can end in too many ways; make what follows it tell them apart"
@@ -56,7 +56,7 @@ def check_empty(pattern: s.Pattern, template: PatternTemplate, report: ErrorColl
             message = "the pattern under NOT can match nothing at all, so NOT would never hold"
             report(message, body.span, _empty_hint(body))
         elif any(guard != OPEN for guard in (*negation.first.values(), *negation.last.values())):
-            message = "a NOT at the start or end of a pattern under NOT has no gap to look at"
+            message = "a NOT at the start or end of a pattern under NOT has no gap to check"
             report(message, body.span, "inside NOT, a NOT needs an event on both sides")
 
 
@@ -85,16 +85,16 @@ def _is_not(pattern: s.Pattern) -> bool:
 
 
 def _misplaced(pattern: s.Pattern, report: ErrorCollector) -> None:
-    """NOT is an item of a sequence: it needs neighbours to have a gap between."""
+    """Rejects a NOT outside a sequence: it needs neighbours with a gap between them."""
     for part in s.children(pattern):
         if isinstance(part, s.Not) and not isinstance(pattern, s.Seq):
             hint = "put it between events: SEQ(A, NOT X, B)"
-            report("NOT can only stand in a sequence", part.span, hint)
+            report("NOT is only allowed in a sequence", part.span, hint)
         _misplaced(part, report)
 
 
 def _negated_bodies(pattern: s.Pattern) -> list[s.Pattern]:
-    """Bodies of the NOTs in the order in which the compiler numbers them."""
+    """The bodies of the NOTs, in the order of the compiler's numbers."""
     found: list[s.Pattern] = [pattern.body] if isinstance(pattern, s.Not) else []
     for part in s.children(pattern):
         found += _negated_bodies(part)

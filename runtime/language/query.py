@@ -1,5 +1,7 @@
-"""A checked query: every name bound to positions, every condition in its class, every aggregate
-a lane. Immutable; what runs keeps its state elsewhere."""
+"""A bound query and a workload of them: immutable, without any state of a run.
+
+Names are bound to positions, conditions are classified, and aggregates have lanes.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,8 @@ class Semantics(Enum):
 
 @dataclass(frozen=True)
 class LocalCondition:
-    """A condition on one event, for every position that its name stands for. `expression` is its
-    core form, `written` what the query says."""
+    """A condition on one event, for all positions of its name. `expression` is its core form,
+    `written` the original."""
 
     positions: frozenset[int]
     expression: s.Expression
@@ -36,9 +38,9 @@ class LocalCondition:
 
 @dataclass(frozen=True)
 class AdjacentCondition:
-    """A condition on two neighbours, where the first sits in `before` and the second in `after`.
-    In the expression, `NEXT(..)` attributes are those of the second. `expression` is its core
-    form, `written` what the query says."""
+    """A condition on two neighbours, the first at a position of `before`, the second at one of
+    `after`. `NEXT(..)` attributes are those of the second. `expression` is its core form,
+    `written` the original."""
 
     before: frozenset[int]
     after: frozenset[int]
@@ -54,8 +56,8 @@ class AdjacentCondition:
 
 @dataclass(frozen=True)
 class Lane:
-    """A number that is kept beside the count of trends: the fold of `input` over the events bound
-    to `positions`, in all trends."""
+    """A number besides the count of trends: the fold of `input` over the events bound to
+    `positions`, in all trends."""
 
     fold: Fold
     positions: frozenset[int]
@@ -68,7 +70,7 @@ class Lane:
 
 @dataclass(frozen=True)
 class Measure:
-    """An aggregate of a result row and the lanes it is made of (none: COUNT(*))."""
+    """An aggregate of a result row and its lanes (COUNT(*) has none)."""
 
     function: AggregateFunction
     text: str
@@ -82,7 +84,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class OutputColumn:
-    """A column of the result: a group attribute, or a measure (by its place in `measures`)."""
+    """A column of the result: a group attribute, or a measure (its index in `measures`)."""
 
     name: str
     measure: int | None = None
@@ -91,7 +93,7 @@ class OutputColumn:
 
 @dataclass(frozen=True)
 class Mention:
-    """An attribute where the query uses it: of which event types, as what, and where."""
+    """A use of an attribute: the event types, the kind, and the location."""
 
     attribute: str
     types: frozenset[str]
@@ -126,7 +128,7 @@ class Query:
 
     @cached_property
     def types(self) -> frozenset[str]:
-        """Every event type that the pattern names, under NOT too."""
+        """All event types of the pattern, including those under NOT."""
         return frozenset(p.type for p in self.template.positions)
 
     @property
@@ -155,10 +157,10 @@ class Workload:
         raise HamletError(f"no query is called `{name}`", hint)
 
     def with_queries(self, added: tuple[Query, ...]) -> Workload:
-        """This workload and more queries, which must fit to it."""
+        """This workload and more queries, which must be compatible with it."""
         for query in added:
             if any(known.name == query.name for known in self.queries):
-                raise HamletError(f"a query called `{query.name}` is there already")
+                raise HamletError(f"a query called `{query.name}` already exists")
             for mention in query.mentions:
                 known_kind = self.uses.get(mention.attribute, AttributeKind.ANY)
                 if (
@@ -167,7 +169,7 @@ class Workload:
                 ):
                     message = (
                         f"`{mention.attribute}` is used as {mention.kind.value} here, "
-                        f"as {known_kind.value} by queries that are there already"
+                        f"as {known_kind.value} by existing queries"
                     )
                     raise query.source.error(message, mention.span)
         return replace(self, queries=(*self.queries, *added))
@@ -187,7 +189,7 @@ class Workload:
 
     @cached_property
     def uses(self) -> Mapping[str, AttributeKind]:
-        """How each attribute is used. Uses as a mere key say nothing about its kind."""
+        """How each attribute is used. A key alone does not determine a kind."""
         kinds: dict[str, AttributeKind] = {}
         for query in self.queries:
             for mention in query.mentions:

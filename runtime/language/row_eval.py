@@ -1,7 +1,7 @@
-"""Expressions as Python functions, with SQL's three values: true, false and None for unknown.
+"""Compiles expressions to Python functions with SQL's three-valued logic: None is unknown.
 
-A compiled expression takes two rows, the earlier and the later event of a pair; a condition on
-one event is given it twice. Comparisons take values as they are; arithmetic goes through
+The function has two rows as arguments, the earlier and the later event of a pair; a condition on
+one event gets it twice. Comparisons use values as they are; arithmetic converts them by
 `number`: doubles for events, rationals for results.
 """
 
@@ -39,7 +39,7 @@ def compile_expression(
     leaf: Callable[[s.Expression], Function],
     number: Callable[[Any], float | Fraction] = float,
 ) -> Function:
-    """`leaf` gives the function of an attribute, a column or an aggregate."""
+    """`leaf` returns the function of an attribute, a column or an aggregate."""
 
     def function(part: s.Expression) -> Function:
         return compile_expression(part, leaf, number)

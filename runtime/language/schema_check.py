@@ -1,9 +1,9 @@
-"""Holds a workload against the columns of an input, or against a declared schema."""
+"""Checks a workload against the columns of an input or a declared schema."""
 
 from __future__ import annotations
 
 from runtime.errors import QueryError, WorkloadError, did_you_mean
-from runtime.language.comparison_check import unlike
+from runtime.language.comparison_check import comparison_errors
 from runtime.language.expressions import SPOKEN, spoken
 from runtime.language.query import Mention, Query, Workload
 from runtime.types.attribute_kinds import AttributeKind, fits
@@ -11,8 +11,8 @@ from runtime.types.schema import Schema
 
 
 def check_schema(workload: Workload, schema: Schema) -> None:
-    """Raises `WorkloadError` with every type and attribute that the input does not have, or has as
-    something else than the query needs."""
+    """Raises `WorkloadError` with every type and attribute that the input lacks, or has in another
+    kind than the query needs."""
     errors = [error for query in workload for error in _errors(query, schema)]
     if errors:
         raise WorkloadError(errors)
@@ -30,7 +30,7 @@ def _errors(query: Query, schema: Schema) -> list[QueryError]:
         error = _missing(mention, query, schema) or _unfit(mention, query, schema)
         if error is not None:
             found.append(error)
-    return [*found, *unlike(query, schema)]
+    return [*found, *comparison_errors(query, schema)]
 
 
 def _missing(mention: Mention, query: Query, schema: Schema) -> QueryError | None:

@@ -1,4 +1,4 @@
-"""What a name in WHERE or RETURN stands for: an alias, else an event type."""
+"""Resolves a name in WHERE or RETURN to the positions of an alias or an event type."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Scope:
         self._types = {p.type for p in template.positions}
 
     def look_up(self, name: str, span: Span) -> frozenset[int] | None:
-        """The positions a name stands for; reports a name that stands for none."""
+        """The positions of a name; reports an unknown name."""
         if name in self._aliases:
             return frozenset(p.index for p in self._positions if p.alias == name)
         if name in self._types:

@@ -74,7 +74,7 @@ class _Outputs:
             elif output.value.name not in self._groups:
                 self._not_grouped(output.value)
             elif output.value.name in listed:
-                self._report(f"`{output.value.name}` stands twice in RETURN", output.value.span)
+                self._report(f"`{output.value.name}` appears twice in RETURN", output.value.span)
             else:
                 listed.add(output.value.name)
         self._check_names()
@@ -113,12 +113,12 @@ class _Outputs:
                 self._having_column(leaf, kind)
             case s.Attribute(owner, name):
                 hint = f"an aggregate, such as MIN({owner}.{name}), or a column of RETURN"
-                self._report("HAVING looks at result rows, not at events", leaf.span, hint)
+                self._report("HAVING sees result rows, not events", leaf.span, hint)
 
     def _having_column(self, leaf: s.Column, kind: AttributeKind) -> None:
         known = {column.name: column for column in self.found.columns}
         if leaf.name not in known:
-            message = f"HAVING knows no column `{leaf.name}`"
+            message = f"HAVING has no column `{leaf.name}`"
             self._report(message, leaf.span, did_you_mean(leaf.name, known))
         elif (group := known[leaf.name].group) is not None:
             types = self._names.all_types()
@@ -130,7 +130,7 @@ class _Outputs:
     # ---- measures and their lanes ----------------------------------------------------------
 
     def _measure(self, aggregate: s.Aggregate) -> int | None:
-        """The place of the aggregate among the measures; equal ones are kept once."""
+        """The index of the aggregate among the measures; equal aggregates share one."""
         text = str(aggregate)
         if text not in self._measure_places:
             lanes = self._lanes(aggregate)
@@ -171,7 +171,7 @@ class _Outputs:
         name, argument = aggregate.function, AGGREGATES[aggregate.function].argument
         if argument is Argument.EVENTS and aggregate.attribute is not None:
             hint = f"{name}({aggregate.owner}) counts the events of all trends"
-            self._report(f"{name} takes * or an event, not an attribute", aggregate.span, hint)
+            self._report(f"{name} accepts * or an event, not an attribute", aggregate.span, hint)
             return False
         if argument is Argument.ATTRIBUTE and aggregate.attribute is None:
             hint = f"write {name}({self._owned(aggregate.owner)})"
@@ -180,7 +180,7 @@ class _Outputs:
         return True
 
     def _owned(self, name: str | None) -> str:
-        """What a lone name in an aggregate probably stands for: the event, or the attribute."""
+        """What a single name in an aggregate probably means: the event, or the attribute."""
         return f"E.{name}" if name and not self._names.knows(name) else f"{name or 'E'}.attribute"
 
     def _covered(self, aggregate: s.Aggregate) -> frozenset[int] | None:
@@ -190,7 +190,7 @@ class _Outputs:
             return None
         positions = self._names.positive(named)
         if not positions:
-            message = f"`{aggregate.owner}` stands only under NOT, so no trend holds one"
+            message = f"`{aggregate.owner}` is only under NOT, so no trend contains it"
             self._report(message, aggregate.owner_span)
             return None
         if not self._names.covers_its_type(positions):

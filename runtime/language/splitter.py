@@ -1,7 +1,7 @@
-"""Cuts a query file into queries and clauses, before any grammar looks at it.
+"""Splits a query file into queries and clauses, before the grammar parses each clause.
 
-Cutting first is what lets `check` report every mistake of a file in one go: a clause that does
-not parse says so by itself, and the next one is read as if nothing had happened.
+So `check` reports all errors of a file at once: a clause that does not parse does not affect the
+next one.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ REQUIRED = {
     "WITHIN": "WITHIN 10 minutes",
 }
 
-# What to do with a second clause of the same kind, where it need not be a new query.
+# Hints for a second clause of the same kind that may not be a new query.
 JOINED = {
     "WHERE": "conditions are joined with AND",
     "HAVING": "conditions are joined with AND",
     "GROUP-BY": "attributes are separated by commas",
 }
 
-# A clause keyword is a name where no clause can start: after a dot or AS, before a separator.
+# A clause keyword is a name if no clause can start there: after a dot or AS, before a separator.
 _TOKEN = re.compile(
     r"""(?P<comment>--[^\n]*)
       | (?P<quote>'(?:[^'\n]|'')*' | "(?:[^"\n]|"")*")
@@ -44,14 +44,14 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True)
 class SourceText:
-    """The text of a query file; turns offsets into places."""
+    """The text of a query file; converts offsets to lines and columns."""
 
     text: str
     file: str = "<query>"
 
     @classmethod
     def read(cls, text: str, file: str) -> SourceText:
-        """Line ends of every system become one, and a byte order mark goes."""
+        """Normalises line ends and drops a byte order mark."""
         text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
         return cls(text, file)
 
@@ -61,7 +61,7 @@ class SourceText:
 
     @cached_property
     def _starts(self) -> list[int]:
-        """Where each line starts. Kept, since a file may have as many mistakes as lines."""
+        """The start of each line. Cached, since a file may have as many errors as lines."""
         return list(accumulate((len(line) + 1 for line in self.lines), initial=0))
 
     def place(self, span: Span) -> ErrorLocation:
@@ -77,8 +77,8 @@ class SourceText:
 
 @dataclass(frozen=True)
 class Clause:
-    """A keyword and what follows it up to the next. Not `readable` if a quote in it does not
-    end: that is reported already, and where the clause ends is anyone's guess."""
+    """A keyword and the text up to the next keyword. Not `readable` if it has an open quote: that
+    is already reported, and the end of the clause is unknown."""
 
     keyword: str
     keyword_span: Span
@@ -88,8 +88,8 @@ class Clause:
 
 @dataclass(frozen=True)
 class QueryClauses:
-    """The clauses of one query, by keyword. `excused` are clauses that are probably there, in
-    text that is reported already, so nobody should complain that they are missing."""
+    """The clauses of one query, by keyword. `excused` are clauses that are probably present in
+    text with a reported error, so they are not reported as missing."""
 
     clauses: dict[str, Clause]
     first: Clause
@@ -99,8 +99,8 @@ class QueryClauses:
         return [word for word in REQUIRED if word not in self.clauses and word not in self.excused]
 
 
-def cut(source: SourceText) -> tuple[list[QueryClauses], list[QueryError]]:
-    """The queries of a file. What cannot be cut is reported; what can is returned."""
+def split_queries(source: SourceText) -> tuple[list[QueryClauses], list[QueryError]]:
+    """The queries of a file, and the errors of text that cannot be split."""
     keywords, open_quotes = _scan(source.text)
     errors = [_open_quote(source, at) for at in open_quotes]
     marks = _marks(keywords, open_quotes, len(source.text))
@@ -112,7 +112,7 @@ def cut(source: SourceText) -> tuple[list[QueryClauses], list[QueryError]]:
 
 
 def _scan(text: str) -> tuple[list[tuple[str, Span]], list[int]]:
-    """The clause keywords, and where a quote starts that does not end on its line."""
+    """The clause keywords, and the starts of quotes that do not end on their line."""
     keywords: list[tuple[str, Span]] = []
     open_quotes: list[int] = []
     for token in _TOKEN.finditer(text):
@@ -127,7 +127,7 @@ def _scan(text: str) -> tuple[list[tuple[str, Span]], list[int]]:
 
 
 def _marks(keywords: list[tuple[str, Span]], open_quotes: list[int], length: int) -> list[Clause]:
-    """Every clause keyword with what follows it up to the next keyword."""
+    """Every clause keyword with the text up to the next keyword."""
     marks = []
     ends = [span[0] for _, span in keywords[1:]] + [length]
     for (word, span), end in zip(keywords, ends, strict=False):
@@ -157,7 +157,7 @@ def _report_stray(
 
 
 def _by_query(marks: Iterable[Clause]) -> list[list[Clause]]:
-    """QUERY starts a query, and so does a RETURN where the one before already has its own."""
+    """QUERY starts a query, and so does a RETURN if the query before already has one."""
     queries: list[list[Clause]] = []
     has_return = False
     for mark in marks:
@@ -174,7 +174,7 @@ def _collect(source: SourceText, group: list[Clause], errors: list[QueryError]) 
     query = QueryClauses({}, group[0])
     for clause in group:
         if clause.keyword in query.clauses:
-            message = f"{clause.keyword} stands twice in this query"
+            message = f"{clause.keyword} appears twice in this query"
             hint = JOINED.get(clause.keyword, "the next query starts with QUERY or RETURN")
             errors.append(source.error(message, clause.keyword_span, hint))
         else:
@@ -192,7 +192,7 @@ def _first_word(text: str) -> Span | None:
 
 
 def shown_token(text: str) -> str:
-    """A token, in backquotes; a character by its number where it would not be seen in them."""
+    """A token in backquotes; an invisible character by its code point."""
     if text == "`":
         return "a backquote"
     if len(text) == 1 and (not text.isprintable() or unicodedata.combining(text)):

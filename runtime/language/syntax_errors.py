@@ -1,4 +1,4 @@
-"""What is said of a clause that does not parse: what stands there, what could, and a hint."""
+"""Explains why a clause does not parse: what was found, what was expected, and a hint."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from runtime.language.splitter import Clause, SourceText, shown_token
 
 @dataclass(frozen=True)
 class Mistake:
-    """`span` is that of the first token that does not fit, empty at the end of the clause;
-    `accepts` are the terminals of the grammar that would."""
+    """`span` is that of the first unexpected token, empty at the end of the clause; `accepts` are
+    the terminals that the grammar expects."""
 
     source: SourceText
     clause: Clause
@@ -28,7 +28,7 @@ class Mistake:
 
     @cached_property
     def before(self) -> str:
-        """The clause up to the mistake."""
+        """The clause up to the error."""
         return self.source.text[self.clause.body[0] : self.span[0]].rstrip()
 
     @property
@@ -45,7 +45,7 @@ class Mistake:
 
     @cached_property
     def called(self) -> Span | None:
-        """The word before a bracket that cannot stand there: a function we do not have."""
+        """The word before an unexpected bracket: an unknown function."""
         start = end = len(self.before)
         while start and (self.before[start - 1].isalnum() or self.before[start - 1] == "_"):
             start -= 1
@@ -61,12 +61,12 @@ class Mistake:
         )
 
 
-# ---- what could stand there -----------------------------------------------------------------
+# ---- expected tokens ------------------------------------------------------------------------
 
 _LITERAL = frozenset(("NUMBER", "STRING", "TRUE", "FALSE", "PLUS", "MINUS"))
 _VALUE = _LITERAL | {"NEXT", "FUNCTION", "BARE", "QUOTED", "LPAR"}
 
-# What a whole set of terminals is called; a set comes before its subsets.
+# The names of sets of terminals; a set comes before its subsets.
 PHRASES = (
     (_VALUE | {"NOT", "LSQB", "LENGTH"}, "a condition"),
     (_VALUE, "a value"),
@@ -79,7 +79,7 @@ PHRASES = (
     (frozenset(("NAME", "QUOTED")), "a name"),
     (frozenset(("BARE", "QUOTED")), "an alias"),
 )
-# What single terminals are called, in the order in which they are told.
+# The names of single terminals, in the order in which messages list them.
 SPOKEN = {
     "NUMBER": "a number",
     "UNIT": "a unit such as seconds, minutes or events",
@@ -99,21 +99,21 @@ SPOKEN = {
     "RSQB": "`]`",
 }
 END = "$END"
-# What can go on but need not: it is hardly ever what is missing.
+# Operators that may continue an expression: they are rarely what is missing.
 _OPERATORS = {"PLUS", "MINUS", "STAR", "SLASH", "QMARK", "VBAR", "AMPERSAND"}
 
 
 def expected(accepts: Iterable[str], keyword: str) -> str:
-    """What could stand here, in a clause that starts with `keyword`."""
+    """The expected tokens, in a clause that starts with `keyword`."""
     left = set(accepts)
-    if {"PLUS", "STAR"} <= left:  # something complete stands before
+    if {"PLUS", "STAR"} <= left:  # a complete expression precedes
         left -= _OPERATORS
     words = []
     for terminals, phrase in PHRASES:
         if terminals <= left:
             words.append(phrase)
             left -= terminals
-    if "a comparison" in words:  # a value by itself is no condition yet
+    if "a comparison" in words:  # a single value is not a condition yet
         left -= {"AND", "OR", END}
     words += [spoken for terminal, spoken in SPOKEN.items() if terminal in left]
     if END in left:
@@ -132,13 +132,13 @@ _BRACKETS = re.compile(r"""--[^\n]*|'(?:[^'\n]|'')*'|"(?:[^"\n]|"")*"|([()\[\]])
 _WORD = re.compile(r"\w+")
 
 IN_PATTERN = {
-    "AS": "an alias stands right after its type: Request R",
+    "AS": "write an alias right after its type: Request R",
     "AND": "events in a row are separated by commas, pairs of trends by `&`",
     "OR": "alternatives are separated by `|`",
-    "NOT": "NOT stands by itself in a sequence: SEQ(A, NOT X, B)",
+    "NOT": "NOT is a separate item of a sequence: SEQ(A, NOT X, B)",
     "SEQ": "a sequence has brackets: SEQ(A, B)",
     "|": "put an alternative in brackets: NOT (X | Y)",
-    "&": "`&` joins two whole patterns, and stands once, outermost",
+    "&": "`&` joins two whole patterns, once and at the top",
     "(": "events are separated by commas, and a sequence is written SEQ(A, B)",
     "-": "a sequence is written SEQ(A, B)",
 }
@@ -156,13 +156,13 @@ IN_RETURN = {
 ANYWHERE = {
     ";": "queries need no semicolon between them",
     "#": "a comment starts with --",
-    "`": 'a name that is no identifier stands in double quotes: "2"',
+    "`": 'write a name that is not an identifier in double quotes: "2"',
     **dict.fromkeys("‘’‚‛“”„‟«»", "quotes are straight: 'text' and \"name\""),
 }
 
 
 def hint(mistake: Mistake) -> str | None:
-    """The first rule that has an answer gives it."""
+    """The hint of the first rule that has one."""
     return next((answer for rule in RULES if (answer := rule(mistake)) is not None), None)
 
 
@@ -183,7 +183,7 @@ def _spare_comma(mistake: Mistake) -> str | None:
 
 
 def _bracket(mistake: Mistake) -> str | None:
-    """One that is not closed, or one too many."""
+    """A bracket that is not closed, or one too many."""
     opened: list[int] = []
     text = mistake.source.text
     for token in _BRACKETS.finditer(text, mistake.clause.body[0], mistake.span[0]):
@@ -200,7 +200,7 @@ def _bracket(mistake: Mistake) -> str | None:
 
 
 def _keyword_as_name(mistake: Mistake) -> str | None:
-    """A clause keyword on the same line ends a clause that misses just a name."""
+    """A clause keyword on the same line, where only a name is missing."""
     wanted = mistake.accepts & {"NAME", "BARE"} and "$END" not in mistake.accepts
     word = _WORD.match(mistake.source.text, mistake.clause.body[1])
     started = mistake.before or mistake.clause.keyword == "GROUP-BY"
@@ -253,9 +253,9 @@ def _not_an_identifier(mistake: Mistake) -> str | None:
         if mistake.found[:1].isdigit():
             word = _WORD.match(mistake.source.text, mistake.span[0])
             name = word.group() if word else mistake.found
-            return f'a name that is no identifier stands in double quotes: "{name}"'
+            return f'write a name that is not an identifier in double quotes: "{name}"'
         if mistake.found[:1] == "'":
-            return "names stand in double quotes, text in single quotes"
+            return "write names in double quotes, text in single quotes"
     return None
 
 

@@ -1,7 +1,9 @@
-"""The kinds of windows, each a class with its arithmetic: windows of time and windows of events.
+"""Windows of time and windows of events, each a class with its arithmetic.
 
-Windows lie on a line of points. Window k holds the points from `k * slide` on, `within` of them.
-What the points are is the kind of window. To add a kind, declare its class and its units here.
+Window k contains the `within` points from `k * slide` on. Points are microseconds in windows of
+time, and events of a partition in windows of events.
+
+To add a kind, declare its class and its units here.
 """
 
 from __future__ import annotations
@@ -34,11 +36,11 @@ class Window(ABC):
     counted: ClassVar[bool]
     #: The units that a query can write, in points.
     units: ClassVar[dict[str, int]]
-    #: What the smallest unit is called in a message.
+    #: The name of the smallest unit in messages.
     smallest: ClassVar[str]
 
     def covering(self, point: int) -> range:
-        """The numbers k of the windows that hold a point."""
+        """The numbers k of the windows that contain a point."""
         return range((point - self.within) // self.slide + 1, point // self.slide + 1)
 
     def first_from(self, point: int) -> int:
@@ -57,7 +59,7 @@ class Window(ABC):
 
     @property
     def open_at_once(self) -> int:
-        """How many windows hold one point, at most."""
+        """The largest number of windows that contain one point."""
         return -(-self.within // self.slide)
 
     @property
@@ -70,12 +72,12 @@ class Window(ABC):
         Without a clock there was no input, so there are no rows."""
 
     def why_not(self, clock: TimeCodec) -> str | None:
-        """Why the bounds of such windows cannot be written in the type of the times, if so."""
+        """Why the type of the times cannot represent the bounds of such windows, if so."""
         return None
 
 
 class TimeWindow(Window):
-    """Of so many microseconds."""
+    """A window of `within` microseconds."""
 
     kind = "time"
     counted = False
@@ -101,7 +103,7 @@ class TimeWindow(Window):
 
 
 class EventWindow(Window):
-    """Of so many events of a partition."""
+    """A window of `within` events of a partition."""
 
     kind = "events"
     counted = True
@@ -114,7 +116,7 @@ class EventWindow(Window):
         return pa.array(self.start(numbers)), pa.array(self.end(numbers) - 1)
 
 
-#: Windows of different kinds are never shared; this is the order in which they are looked at.
+#: Windows of different kinds are never shared. In the order of evaluation.
 WINDOW_KINDS: tuple[type[Window], ...] = (TimeWindow, EventWindow)
 
 

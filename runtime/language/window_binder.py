@@ -1,4 +1,4 @@
-"""WITHIN and SLIDE, as whole microseconds or whole events."""
+"""Binds WITHIN and SLIDE to a window of whole microseconds or whole events."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def resolve_window(
 
 
 def parse_duration(text: str) -> int | None:
-    """`10s`, `1.5 minutes` as microseconds: the command line's way to write a time."""
+    """`10s` or `1.5 minutes` as microseconds, as written on the command line."""
     number = text.strip().rstrip("abcdefghijklmnopqrstuvwxyz ")
     unit = text.strip()[len(number) :].strip()
     try:

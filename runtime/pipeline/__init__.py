@@ -1,2 +1,4 @@
-"""The stream in epochs: events routed to shards, shards that compute and can be restored, epochs
-that are committed. All that actors do, without actors."""
+"""Turns rows into events, routes them to shards, computes each epoch and commits it.
+
+The actors of a cluster call these classes; nothing here depends on Ray.
+"""

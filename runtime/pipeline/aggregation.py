@@ -1,7 +1,7 @@
-"""What an aggregator does with the shards it owns: computes an epoch, saves state, answers.
+"""Computes the epochs of the shards that one aggregator owns, and saves their state.
 
-A repeated epoch gives the same answer and changes nothing; an epoch out of sequence is rejected. So
-the driver can repeat a call whose outcome it does not know.
+A repeated epoch returns the same result and changes nothing; an epoch out of sequence is rejected.
+So the driver can repeat a call whose outcome it does not know.
 """
 
 from __future__ import annotations
@@ -34,18 +34,19 @@ Unit: TypeAlias = tuple[tuple[str, ...], int]
 #: The events of an epoch for each shard, in the order of arrival.
 Events: TypeAlias = dict[Unit, list[pa.RecordBatch]]
 
-# A log may grow to this multiple of the state before the state itself is saved. A second replays
-# a million events or two.
+# A log may grow to this multiple of the state before the state itself is saved. Replaying one or
+# two million events takes a second.
 LOG_OVER_STATE = 4
 LEAST_LOG = 64 << 20
-# Every manifest names the pieces of a log, so there may be one for each megabyte of state.
-LEAST_PIECES = 64
+# Every manifest names the segments of a log, so their number is limited to one per megabyte of
+# state.
+LEAST_SEGMENTS = 64
 
 
 @dataclass(frozen=True)
 class WorkloadChange:
-    """Queries that are added and removed before an epoch. New ones report windows from `since`
-    on."""
+    """Queries to add and remove before an epoch. New queries report windows that start at `since`
+    or later."""
 
     added: tuple[Query, ...] = ()
     removed: tuple[str, ...] = ()
@@ -54,9 +55,9 @@ class WorkloadChange:
 
 @dataclass(frozen=True)
 class EpochCommand:
-    """What an epoch does besides computing its events. Windows that end by the `watermark` close;
-    in the `last` epoch all do. `plan` is for the workload after the change. Epochs up to
-    `committed` are never repeated."""
+    """Tells the aggregators what to do in an epoch. Windows that end by the `watermark` close; the
+    `last` epoch closes all. `plan` is for the workload after the change. Epochs up to `committed`
+    are never repeated."""
 
     epoch: int
     watermark: int | None = None
@@ -74,82 +75,82 @@ class EpochResult:
     epoch: int
     partials: list[Partials]  #: of each shard
     saved: dict[Unit, SavedUnit]
-    statistics: ShardStatistics  #: of all shards, after it
+    statistics: ShardStatistics  #: of all shards, after the epoch
     events: int = 0
     saved_bytes: int = 0
     policy: int = 0
     began: float = 0.0  #: as Unix time
     compute_seconds: float = 0.0
     save_seconds: float = 0.0
-    decided: list[Decisions] = field(default_factory=list)  #: in this epoch
+    decisions: list[Decisions] = field(default_factory=list)  #: made in this epoch
 
 
 class Aggregation:
     def __init__(
         self,
         settings: Settings,
-        reading: InputFormat,
+        input_format: InputFormat,
         workload: Workload,
         shards: Iterable[int],
-        folder: BlobStore | None,
+        store: BlobStore | None,
         *,
         since: Mapping[str, int] | None = None,
         name: str = "0",
-        taken: int = -1,
+        last_epoch: int = -1,
     ) -> None:
-        """State is saved to `folder`, if there is one. `since` says from where queries count that
-        were added later, `name` is part of the names of its files, `taken` is the last committed
-        epoch."""
+        """Saves state to `store`, if there is one. `since` has the first window start of each query
+        that was added later, `name` is part of the names of its files, `last_epoch` is the last
+        committed epoch."""
         self._settings = settings
-        self._reading = reading
+        self._input_format = input_format
         self._workload = workload
         self._numbers = tuple(shards)
-        self._folder = folder
+        self._store = store
         self._since = dict(since or {})
         self._name = name
-        self._taken = taken
-        self._answers: dict[int, EpochResult] = {}
+        self._last_epoch = last_epoch
+        self._results: dict[int, EpochResult] = {}
         self._policy: Policy | None = None
         self._routes = routes_of(workload)
         self._shards: dict[Unit, Shard] = {}
         self._saved: dict[Unit, SavedUnit] = {}
         self._state_bytes: dict[Unit, int] = {}
-        self._writing = ThreadPoolExecutor(1, "log")
+        self._log_thread = ThreadPoolExecutor(1, "log")
 
-    # ---- shards come and go ----------------------------------------------------------------
+    # ---- creating and restoring shards -----------------------------------------------------
 
     def restore(self, saved: Mapping[Unit, SavedUnit], watermark: int | None) -> None:
-        """Restores its shards as they were after the last committed epoch."""
-        for unit, pieces in saved.items():
+        """Restores the shards as they were after the last committed epoch."""
+        for unit, segments in saved.items():
             if unit[1] in self._numbers:
-                self._shards[unit] = self._restored(unit, pieces, watermark)
+                self._shards[unit] = self._restored(unit, segments, watermark)
                 self._shards[unit].take_decisions()  # reported before
-                self._saved[unit] = pieces
+                self._saved[unit] = segments
 
     def _restored(self, unit: Unit, saved: SavedUnit, watermark: int | None) -> Shard:
-        assert self._folder is not None
+        assert self._store is not None
         if saved.snapshot is None:
             shard = self._fresh(unit)
         else:
-            data = saved.snapshot.read(self._folder).to_pybytes()
+            data = saved.snapshot.read(self._store).to_pybytes()
             workload = self._workload_of(unit)
-            shard = Shard.restored(self._settings, workload, self._reading, data)
-        for piece in saved.log:
-            _feed(shard, events_of(piece.read(self._folder)), piece.watermark)
-            if piece.watermark is not None:
-                shard.advance(piece.watermark)  # these results were published
+            shard = Shard.restored(self._settings, workload, self._input_format, data)
+        for segment in saved.log:
+            _feed(shard, events_of(segment.read(self._store)), segment.watermark)
+            if segment.watermark is not None:
+                shard.advance(segment.watermark)  # these results were published
         if watermark is not None:
             shard.advance(watermark)
         return shard
 
     def _fresh(self, unit: Unit) -> Shard:
-        """A shard without state. Queries that were added later count from their `since`."""
+        """A shard without state. Queries that were added later start at their `since`."""
         workload = self._workload_of(unit)
         begin = self._since.get(workload.queries[0].name)
         first = [q for q in workload if self._since.get(q.name) == begin]
         together = Workload(tuple(first), workload.source)
-        shard = Shard(self._settings, together, self._reading)
-        shard.bind(self._reading, begin)
+        shard = Shard(self._settings, together, self._input_format)
+        shard.bind(self._input_format, begin)
         for query in workload:
             if query not in first:
                 shard.add((query,), self._since.get(query.name))
@@ -159,7 +160,7 @@ class Aggregation:
         return shard
 
     def _shard(self, unit: Unit) -> Shard:
-        """A shard is created with its first event."""
+        """The shard of a unit, created with its first event."""
         if unit not in self._shards:
             self._shards[unit] = self._fresh(unit)
         return self._shards[unit]
@@ -185,7 +186,7 @@ class Aggregation:
                 shard.add(added, change.since, plan)
         self._routes = routes_of(self._workload)
 
-    def _follow(self, plan: SharingPlan) -> None:
+    def _set_plan(self, plan: SharingPlan) -> None:
         self._settings = replace(self._settings, plan=plan)
         for shard in self._shards.values():
             shard.set_plan(plan)
@@ -201,42 +202,42 @@ class Aggregation:
 
     # ---- epochs ----------------------------------------------------------------------------
 
-    def take(self, order: EpochCommand, portions: Iterable[Portion]) -> EpochResult:
-        """`portions` are in the order of arrival."""
-        if order.epoch in self._answers:
-            return self._answers[order.epoch]
-        if order.epoch != self._taken + 1:
+    def compute_epoch(self, command: EpochCommand, portions: Iterable[Portion]) -> EpochResult:
+        """Computes the events of an epoch, which come in the order of arrival."""
+        if command.epoch in self._results:
+            return self._results[command.epoch]
+        if command.epoch != self._last_epoch + 1:
             raise HamletError(
-                f"epoch {order.epoch} does not follow on {self._taken}, the last that was taken"
+                f"epoch {command.epoch} does not follow epoch {self._last_epoch}, the last computed"
             )
         began = time.perf_counter()
-        if order.change is not None:
-            self._change(order.change, order.plan)
-        elif order.plan is not None:
-            self._follow(order.plan)
-        if order.policy is not None:
-            self._adopt(order.policy)
+        if command.change is not None:
+            self._change(command.change, command.plan)
+        elif command.plan is not None:
+            self._set_plan(command.plan)
+        if command.policy is not None:
+            self._set_policy(command.policy)
         events = self._by_unit(portions)
-        # The log holds what came in, so it is written while the kernels run.
-        logging = self._writing.submit(self._log, order, events)
-        partials = self._compute(order, events)
+        # The log holds the input, so it can be written while the kernels run.
+        logging = self._log_thread.submit(self._log, command, events)
+        partials = self._compute(command, events)
         computed = time.perf_counter()
-        saved_bytes = logging.result() + self._snapshot(order, events)
-        answer = self._told(order, partials, events)
-        answer.saved_bytes = saved_bytes
-        answer.began = time.time() - (time.perf_counter() - began)
-        answer.compute_seconds = computed - began
-        answer.save_seconds = time.perf_counter() - computed
-        self._taken = order.epoch
-        self._answers = {n: a for n, a in self._answers.items() if n > order.committed}
-        self._answers[order.epoch] = answer
-        return answer
+        saved_bytes = logging.result() + self._snapshot(command, events)
+        result = self._result(command, partials, events)
+        result.saved_bytes = saved_bytes
+        result.began = time.time() - (time.perf_counter() - began)
+        result.compute_seconds = computed - began
+        result.save_seconds = time.perf_counter() - computed
+        self._last_epoch = command.epoch
+        self._results = {n: a for n, a in self._results.items() if n > command.committed}
+        self._results[command.epoch] = result
+        return result
 
     def take_observations(self) -> Observations:
-        """What its shards observed since the last call."""
+        """The observations of its shards since the last call."""
         return Observations.all(shard.take_observations() for shard in self._shards.values())
 
-    def _adopt(self, policy: Policy) -> None:
+    def _set_policy(self, policy: Policy) -> None:
         self._policy = policy
         for shard in self._shards.values():
             shard.set_policy(policy)
@@ -251,21 +252,23 @@ class Aggregation:
                     found.setdefault((attributes, number), []).append(batch)
         return found
 
-    def _compute(self, order: EpochCommand, events: Events) -> list[Partials]:
+    def _compute(self, command: EpochCommand, events: Events) -> list[Partials]:
         for unit, batches in events.items():
-            _feed(self._shard(unit), batches, order.watermark)
+            _feed(self._shard(unit), batches, command.watermark)
         found = []
         for shard in self._shards.values():
-            if order.last:
+            if command.last:
                 found.append(shard.finish())
-            elif order.watermark is not None:
-                found.append(shard.advance(order.watermark))
+            elif command.watermark is not None:
+                found.append(shard.advance(command.watermark))
         return found
 
-    def _told(self, order: EpochCommand, partials: list[Partials], events: Events) -> EpochResult:
+    def _result(
+        self, command: EpochCommand, partials: list[Partials], events: Events
+    ) -> EpochResult:
         shards = self._shards.values()
         return EpochResult(
-            epoch=order.epoch,
+            epoch=command.epoch,
             partials=partials,
             saved=dict(self._saved),
             statistics=ShardStatistics.total(
@@ -273,7 +276,7 @@ class Aggregation:
             ),
             events=sum(batch.num_rows for batches in events.values() for batch in batches),
             policy=0 if self._policy is None else self._policy.version,
-            decided=merged(each for shard in shards for each in shard.take_decisions()),
+            decisions=merged(each for shard in shards for each in shard.take_decisions()),
         )
 
     @property
@@ -282,44 +285,45 @@ class Aggregation:
 
     # ---- state -----------------------------------------------------------------------------
 
-    def _log(self, order: EpochCommand, events: Events) -> int:
-        """Logs the events of shards whose logs have room. Returns the number of bytes."""
-        if self._folder is None or order.last or order.change is not None:
+    def _log(self, command: EpochCommand, events: Events) -> int:
+        """Logs the events of shards whose logs may still grow. Returns the number of bytes."""
+        if self._store is None or command.last or command.change is not None:
             return 0
-        writer = SegmentWriter(f"state/{order.epoch:09d}-{self._name}-log.pieces")
+        writer = SegmentWriter(f"state/{command.epoch:09d}-{self._name}-log.pieces")
         for unit, batches in events.items():
             before = self._saved.get(unit, SavedUnit())
-            if self._has_room(unit, before, batches, order):
-                self._saved[unit] = before.logged(writer.add(log_of(batches), order.watermark))
-        return writer.write(self._folder)
+            if self._may_log(unit, before, batches, command):
+                self._saved[unit] = before.with_log(writer.add(log_of(batches), command.watermark))
+        return writer.write(self._store)
 
-    def _has_room(
-        self, unit: Unit, before: SavedUnit, batches: list[pa.RecordBatch], order: EpochCommand
+    def _may_log(
+        self, unit: Unit, before: SavedUnit, batches: list[pa.RecordBatch], command: EpochCommand
     ) -> bool:
-        """While events are spooled, the log is the whole state."""
+        """Whether to log the events instead of saving the state. While events are spooled, the log
+        is the whole state."""
         state = self._state_bytes.get(unit, 0)
-        room = max(LEAST_LOG, LOG_OVER_STATE * state)
-        grown = before.log_bytes + sum(batch.nbytes for batch in batches)
-        short = len(before.log) < max(LEAST_PIECES, state >> 20)
-        return order.watermark is None or (short and grown <= room)
+        limit = max(LEAST_LOG, LOG_OVER_STATE * state)
+        log_bytes = before.log_bytes + sum(batch.nbytes for batch in batches)
+        few_segments = len(before.log) < max(LEAST_SEGMENTS, state >> 20)
+        return command.watermark is None or (few_segments and log_bytes <= limit)
 
-    def _snapshot(self, order: EpochCommand, events: Events) -> int:
+    def _snapshot(self, command: EpochCommand, events: Events) -> int:
         """Saves the whole state of shards that changed and could not be logged."""
-        if self._folder is None or order.last:
+        if self._store is None or command.last:
             return 0
-        writer = SegmentWriter(f"state/{order.epoch:09d}-{self._name}.pieces")
+        writer = SegmentWriter(f"state/{command.epoch:09d}-{self._name}.pieces")
         for unit, shard in self._shards.items():
             log = self._saved.get(unit, SavedUnit()).log
-            logged = bool(log) and log[-1].file.startswith(f"state/{order.epoch:09d}-")
-            if order.change is not None or (unit in events and not logged):
-                piece = writer.add(pa.py_buffer(shard.save()), order.watermark)
-                self._saved[unit] = SavedUnit(piece)
+            logged = bool(log) and log[-1].file.startswith(f"state/{command.epoch:09d}-")
+            if command.change is not None or (unit in events and not logged):
+                segment = writer.add(pa.py_buffer(shard.save()), command.watermark)
+                self._saved[unit] = SavedUnit(segment)
             self._state_bytes[unit] = shard.state_bytes()
-        return writer.write(self._folder)
+        return writer.write(self._store)
 
 
 def _feed(shard: Shard, batches: Iterable[pa.RecordBatch], watermark: int | None) -> None:
-    """Without a watermark, any time may still come, so events are spooled."""
+    """Adds events to a shard. Without a watermark any time may still come, so they are spooled."""
     for events in batches:
         if events.num_rows and watermark is None:
             shard.spool(events)

@@ -15,23 +15,23 @@ from runtime.errors import HamletError
 
 
 class BlobStore:
-    """`address` is a path, or a URI such as s3://bucket/path. If `lasting`, files survive a power
-    failure. Pickled as its address."""
+    """A folder at `address`: a path, or a URI such as s3://bucket/path. If `durable`, files survive
+    a power failure. Pickled as its address."""
 
-    def __init__(self, address: str, lasting: bool = True) -> None:
+    def __init__(self, address: str, durable: bool = True) -> None:
         # It may be unpickled in another working directory.
         self.address = address if "://" in address else str(Path(address).absolute())
-        self._lasting = lasting
-        with _explained(f"cannot use {address}"):
-            self.files, self.path = _opened(self.address)
+        self._durable = durable
+        with _reraised_as(f"cannot use {address}"):
+            self.files, self.path = _open_file_system(self.address)
         self._local = isinstance(self.files, pfs.LocalFileSystem)
 
     def __reduce__(self) -> tuple[type[BlobStore], tuple[str, bool]]:
-        return BlobStore, (self.address, self._lasting)
+        return BlobStore, (self.address, self._durable)
 
-    def make(self) -> None:
+    def create(self) -> None:
         """Creates the folder and checks that it can be written to."""
-        with _explained(f"cannot write to {self.address}"):
+        with _reraised_as(f"cannot write to {self.address}"):
             self.files.create_dir(self.path, recursive=True)
         trial = f".trial-{uuid.uuid4().hex[:8]}.tmp"
         self.write(trial, b"")
@@ -39,7 +39,7 @@ class BlobStore:
 
     def write(self, name: str, *parts: bytes | pa.Buffer) -> int:
         """Returns the number of bytes."""
-        with _explained(f"cannot write {self.address}/{name}"):
+        with _reraised_as(f"cannot write {self.address}/{name}"):
             if self._local:
                 return self._write_here(Path(self.path) / name, parts)
             # An object appears when its upload ends.
@@ -48,7 +48,7 @@ class BlobStore:
 
     def read(self, name: str, offset: int = 0, length: int | None = None) -> pa.Buffer:
         with (
-            _explained(f"cannot read {self.address}/{name}"),
+            _reraised_as(f"cannot read {self.address}/{name}"),
             self.files.open_input_file(self._at(name)) as file,
         ):
             file.seek(offset)
@@ -57,18 +57,18 @@ class BlobStore:
     def names(self, below: str = "") -> list[str]:
         """The sorted names of all files below a folder."""
         root = self._at(below) if below else self.path
-        with _explained(f"cannot list {self.address}/{below}"):
+        with _reraised_as(f"cannot list {self.address}/{below}"):
             wanted = pfs.FileSelector(root, recursive=True, allow_not_found=True)
             found = self.files.get_file_info(wanted)
         cut = len(self.path.rstrip("/")) + 1
         return sorted(info.path[cut:] for info in found if info.is_file)
 
     def exists(self, name: str) -> bool:
-        with _explained(f"cannot look at {self.address}/{name}"):
+        with _reraised_as(f"cannot access {self.address}/{name}"):
             return bool(self.files.get_file_info(self._at(name)).is_file)
 
     def delete(self, name: str) -> None:
-        with suppress(FileNotFoundError), _explained(f"cannot delete {self.address}/{name}"):
+        with suppress(FileNotFoundError), _reraised_as(f"cannot delete {self.address}/{name}"):
             self.files.delete_file(self._at(name))
 
     def _at(self, name: str) -> str:
@@ -82,7 +82,7 @@ class BlobStore:
             with open(waiting, "wb") as file:
                 written = sum(file.write(part) for part in parts)
                 file.flush()
-                if self._lasting:
+                if self._durable:
                     os.fsync(file.fileno())
             os.replace(waiting, path)
         except BaseException:
@@ -92,13 +92,13 @@ class BlobStore:
         return written
 
 
-def is_begun(name: str) -> bool:
+def is_unfinished(name: str) -> bool:
     """Whether a file is unfinished, perhaps because its writer died."""
     last = name.rpartition("/")[2]
     return last.startswith(".") and last.endswith(".tmp")
 
 
-def _opened(address: str) -> tuple[pfs.FileSystem, str]:
+def _open_file_system(address: str) -> tuple[pfs.FileSystem, str]:
     if "://" in address:
         files, path = pfs.FileSystem.from_uri(address)
         return files, path
@@ -106,7 +106,7 @@ def _opened(address: str) -> tuple[pfs.FileSystem, str]:
 
 
 @contextmanager
-def _explained(what: str) -> Iterator[None]:
+def _reraised_as(what: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Some rows of one source, typed, with what is needed to report the invalid ones."""
+"""A block of typed rows of one source, with the row numbers and raw text that dead letters need."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from runtime.pipeline.normalize import Raw
 
 @dataclass(frozen=True)
 class RowBlock:
-    """Some rows of one source, read and typed.
+    """A block of rows of one source, read and typed.
 
     `rows` are their numbers in the source, `dead` are rows that could not be read, and `raw`
-    returns rows of the batch as they were, for a dead letter.
+    returns rows of the batch as they were read, for a dead letter.
     """
 
     batch: pa.RecordBatch

@@ -22,19 +22,19 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 
 
 class BoundWorkload:
-    """A workload that fits the columns of an input. It is checked when it is made, and immutable:
-    a change gives another one."""
+    """A workload that was checked against the columns of an input. It is immutable: `with_changes`
+    returns another one."""
 
     def __init__(
-        self, workload: Workload, reading: InputFormat, numeric: str, version: int = 0
+        self, workload: Workload, input_format: InputFormat, numeric: str, version: int = 0
     ) -> None:
-        names = reading.columns.names
-        if reading.time_column in names and reading.type_column in names:
-            check_schema(workload, Schema.from_arrow(reading.columns))
-        preparer = reading.preparer(workload.uses)
+        names = input_format.columns.names
+        if input_format.time_column in names and input_format.type_column in names:
+            check_schema(workload, Schema.from_arrow(input_format.columns))
+        preparer = input_format.preparer(workload.uses)
         _check_windows(workload, preparer.clock)
         self.workload = workload
-        self.reading = reading
+        self.input_format = input_format
         self.version = version
         self._numeric = numeric
         self.clock = preparer.clock
@@ -45,24 +45,24 @@ class BoundWorkload:
     @property
     def columns(self) -> list[str]:
         """The columns that must be read."""
-        own = (self.reading.time_column, self.reading.type_column)
+        own = (self.input_format.time_column, self.input_format.type_column)
         return list(dict.fromkeys([*own, *self.workload.uses]))
 
-    def changed(self, added: tuple[Query, ...], removed: tuple[str, ...]) -> BoundWorkload:
+    def with_changes(self, added: tuple[Query, ...], removed: tuple[str, ...]) -> BoundWorkload:
         workload = self.workload
         for name in removed:
             workload = workload.without_query(name)
         workload = workload.with_queries(added)
-        return BoundWorkload(workload, self.reading, self._numeric, self.version + 1)
+        return BoundWorkload(workload, self.input_format, self._numeric, self.version + 1)
 
     def extractor(self) -> EventExtractor:
-        """Reads rows of the input as events of the workload."""
+        """A new extractor of the events of this workload."""
         workload = self.workload
-        preparer = self.reading.preparer(workload.uses)
+        preparer = self.input_format.preparer(workload.uses)
         return EventExtractor(preparer, workload.keys, named_types(workload))
 
     def routing(self, shards: int, owners: int) -> RoutingTable:
-        return RoutingTable.of(self.workload, self.reading, shards, owners, self.version)
+        return RoutingTable.of(self.workload, self.input_format, shards, owners, self.version)
 
     def tables(self, partials: list[Partials]) -> dict[str, pa.Table]:
         """The result tables of the queries that have new rows."""

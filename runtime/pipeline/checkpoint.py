@@ -1,7 +1,6 @@
-"""The checkpoints of a job: the manifests of its last epochs, and the state files that they name.
+"""Commits the epochs of a job: writes their manifests and deletes state that is no longer needed.
 
-The manifest is written last; with it an epoch is committed. After that, state files that no
-manifest names are deleted.
+Writing the manifest, after the state files that it names, commits the epoch.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import uuid
 from collections.abc import Callable
 
 from runtime.errors import HamletError
-from runtime.pipeline.blob_store import BlobStore, is_begun
+from runtime.pipeline.blob_store import BlobStore, is_unfinished
 from runtime.pipeline.manifest import Manifest
 from runtime.pipeline.state_segments import CorruptCheckpoint
 
@@ -27,19 +26,19 @@ class CheckpointStore:
         self._kept: dict[int, set[str]] = {}
 
     def open(self, warn: Callable[[str], None]) -> Manifest | None:
-        """Takes the folder over from any other run. Returns the last undamaged epoch."""
-        self.folder.make()
+        """Takes over the folder from any other run. Returns the last undamaged epoch."""
+        self.folder.create()
         if self.folder.exists("owner.json"):
             self.job = json.loads(self.folder.read("owner.json").to_pybytes())["job"]
         owner = {"run": self.run, "job": self.job}
         self.folder.write("owner.json", json.dumps(owner).encode())
-        found = self._last_whole(warn)
+        found = self._last_undamaged(warn)
         self._drop(self._unused())
         return found
 
     def last(self) -> Manifest | None:
         """The last undamaged epoch, without taking the folder over."""
-        return self._last_whole(lambda told: None)
+        return self._last_undamaged(lambda told: None)
 
     def commit(self, manifest: Manifest) -> None:
         self._check_owner()
@@ -57,10 +56,10 @@ class CheckpointStore:
         if owner != self.run:
             raise HamletError(
                 f"another run has taken over the checkpoints in {self.folder.address}",
-                "only one run at a time can go on from them",
+                "only one run at a time can continue from them",
             )
 
-    def _last_whole(self, warn: Callable[[str], None]) -> Manifest | None:
+    def _last_undamaged(self, warn: Callable[[str], None]) -> Manifest | None:
         names = [name for name in self.folder.names("epochs") if name.endswith(".json")]
         last = None
         for name in reversed(names):
@@ -70,32 +69,30 @@ class CheckpointStore:
                     self._check(found)
             except CorruptCheckpoint as error:
                 if last is None:
-                    warn(
-                        f"{error.message} in {self.folder.address}: going back to the epoch before"
-                    )
+                    warn(f"{error.message} in {self.folder.address}: using the epoch before")
                 continue
             self._kept[found.epoch] = found.files
             last = last or found
         if names and last is None:
             raise HamletError(
-                f"no checkpoint in {self.folder.address} is whole",
-                "begin anew with another --checkpoint folder",
+                f"every checkpoint in {self.folder.address} is damaged",
+                "start over with another --checkpoint folder",
             )
         return last
 
     def _check(self, manifest: Manifest) -> None:
-        """Checks that every segment that it names is there."""
+        """Checks that every segment it names exists."""
         for saved in manifest.units.values():
-            for piece in (saved.snapshot, *saved.log):
-                if piece is not None:
-                    piece.read(self.folder)
+            for segment in (saved.snapshot, *saved.log):
+                if segment is not None:
+                    segment.read(self.folder)
 
     def _unused(self) -> set[str]:
         """State of epochs that were never committed, damaged manifests, and files whose writer was
         killed."""
         used = {_name(epoch) for epoch in self._kept}.union(*self._kept.values())
         found = {*self.folder.names("epochs"), *self.folder.names("state")}
-        begun = {name for name in self.folder.names() if is_begun(name)}
+        begun = {name for name in self.folder.names() if is_unfinished(name)}
         return found - used | begun
 
     def _drop(self, names: set[str]) -> None:

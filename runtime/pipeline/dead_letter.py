@@ -1,4 +1,4 @@
-"""Dead letters: invalid rows with their source, the reason, and their content."""
+"""Builds dead letters: invalid rows with their source, the reason and their content."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from runtime.types.columns import plain
 DEAD = pa.schema(
     [
         pa.field("source", pa.string(), nullable=False),
-        pa.field("row", pa.int64()),  # counts from 0 in its source; null: the whole source
+        pa.field("row", pa.int64()),  # from 0 in its source; null for the whole source
         pa.field("reason", pa.string(), nullable=False),
         pa.field("event", pa.string()),
     ]
@@ -41,7 +41,7 @@ def dead_source(source: str, reason: str) -> pa.Table:
 
 
 def rows_as_json(rows: pa.RecordBatch | pa.Table) -> list[str]:
-    """Each row as a JSON object. Times are ISO 8601, infinities strings: JSON has neither."""
+    """Each row as a JSON object. Times are ISO 8601 and infinities strings: JSON has neither."""
     names = rows.schema.names
     columns = [_json_values(rows.column(i)) for i in range(len(names))]
     if not columns:

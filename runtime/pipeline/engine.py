@@ -1,4 +1,4 @@
-"""The engine of one process: rows in, result tables out, windows closed by the watermark.
+"""Runs a workload in one process: rows in, result tables out, windows closed by the watermark.
 
     engine = Engine(workload, lateness=10_000_000)
     for batch in batches:
@@ -80,8 +80,8 @@ class Engine:
         self._late: list[pa.RecordBatch] = []
 
     @classmethod
-    def of(cls, workload: Workload, settings: Settings, reading: InputFormat) -> Engine:
-        """An engine for rows that are read in this way, whatever columns they turn out to have."""
+    def of(cls, workload: Workload, settings: Settings, input_format: InputFormat) -> Engine:
+        """An engine for rows in this format, whatever columns they turn out to have."""
         return cls(
             workload,
             numeric=settings.numeric,
@@ -89,9 +89,9 @@ class Engine:
             sharing=settings.sharing,
             kernels=settings.kernels,
             plan=settings.plan,
-            time_column=reading.time_column,
-            type_column=reading.type_column,
-            time_unit=reading.time_unit,
+            time_column=input_format.time_column,
+            type_column=input_format.type_column,
+            time_unit=input_format.time_unit,
         )
 
     @property
@@ -103,13 +103,13 @@ class Engine:
     def bind(self, columns: pa.Schema, since: int | None = None) -> None:
         """Checks the workload against the columns of the input, before any row is read. With
         `since` (microseconds), only windows that start then or later are reported."""
-        bound = self._bind(replace(self.shard.reading, columns=columns))
+        bound = self._bind(replace(self.shard.input_format, columns=columns))
         if self._bound is None:
-            self.shard.bind(bound.reading, since)
+            self.shard.bind(bound.input_format, since)
             self._bound, self._extractor = bound, bound.extractor()
 
-    def _bind(self, reading: InputFormat) -> BoundWorkload:
-        return BoundWorkload(self.workload, reading, self.shard.settings.numeric)
+    def _bind(self, input_format: InputFormat) -> BoundWorkload:
+        return BoundWorkload(self.workload, input_format, self.shard.settings.numeric)
 
     @property
     def bound(self) -> BoundWorkload:
@@ -128,18 +128,18 @@ class Engine:
     def preparer(self) -> Preparer:
         return self.extractor.preparer
 
-    def _settle_clock(self) -> None:
-        """Times in text are integers or ISO 8601, as the first row says: now windows can be
-        checked against them."""
-        clock, reading = self.preparer.clock, self.shard.reading
+    def _update_clock(self) -> None:
+        """The first row decides whether times in text are integers or ISO 8601. After that,
+        windows can be checked against them."""
+        clock, input_format = self.preparer.clock, self.shard.input_format
         if clock.decided and not self.bound.clock.decided:
-            self.shard.reading = replace(reading, clock=clock.type)
-            self._bound = self._bind(self.shard.reading)
+            self.shard.input_format = replace(input_format, clock=clock.type)
+            self._bound = self._bind(self.shard.input_format)
 
     # ---- rows in, tables out ---------------------------------------------------------------
 
     def process(self, batch: pa.RecordBatch | pa.Table, **where: Any) -> Results:
-        """Takes rows in any order. Events before the watermark are late and set aside."""
+        """Processes rows in any order. Events before the watermark are late and set aside."""
         self.shard.check_running()
         for piece in _pieces(batch):
             self._accept(self._block(piece, **where))
@@ -169,9 +169,9 @@ class Engine:
         return self.extract(self._block(batch, **where))
 
     def extract(self, block: RowBlock) -> pa.RecordBatch:
-        """As `prepare`, for rows that were read with what is needed to report invalid ones."""
+        """As `prepare`, for a block that a reader produced."""
         events = self.extractor.extract(block)
-        self._settle_clock()
+        self._update_clock()
         return events
 
     def execute(self, events: pa.RecordBatch) -> Results:
@@ -200,7 +200,7 @@ class Engine:
 
     def _accept(self, block: RowBlock) -> None:
         events = self.extractor.prepare(block).events
-        self._settle_clock()
+        self._update_clock()
         in_time, late = split_late(events, self.shard.watermark)
         self.extractor.observe(in_time)
         self.shard.accept(events)
@@ -220,33 +220,33 @@ class Engine:
         plan: SharingPlan | None = None,
     ) -> None:
         """Adds a query, or several. They report windows that start after every event seen so far,
-        or from `since` on. `plan` is one for the workload after that; without it the new queries
-        share with all that they can."""
+        or at `since` or later. `plan` is for the workload after the change; without it the new
+        queries share as much as they can."""
         added = tuple(parse(query)) if isinstance(query, str) else query
         added = added if isinstance(added, tuple) else (added,)
         if plan is not None:
             grown = self.workload.with_queries(added)
             self.shard.settings.check_plan(plan, grown.queries)
-        bound = None if self._bound is None else self._bound.changed(added, ())
+        bound = None if self._bound is None else self._bound.with_changes(added, ())
         self.shard.add(added, since, plan)
         self._rebind(bound)
 
     def remove(self, name: str) -> None:
         """Removes a query; its open windows are dropped."""
         self.shard.remove(name)
-        self._rebind(None if self._bound is None else self._bound.changed((), (name,)))
+        self._rebind(None if self._bound is None else self._bound.with_changes((), (name,)))
 
     def _rebind(self, bound: BoundWorkload | None) -> None:
         """A changed workload uses other attributes; its extractor continues the counts."""
         if bound is not None:
             before = self.extractor
             self._bound, self._extractor = bound, bound.extractor()
-            self._extractor.carry_on(before)
+            self._extractor.continue_from(before)
 
     def set_policy(self, policy: Policy) -> None:
         """Decides by these coefficients from the next burst on. Results do not depend on them."""
         if not isinstance(policy, Policy):
-            raise HamletError(f"a Policy is adopted, but this is {policy!r}")
+            raise HamletError(f"the policy must be a Policy, but is {policy!r}")
         self.shard.backend.set_policy(policy)
 
     def set_plan(self, plan: SharingPlan) -> None:
@@ -257,7 +257,7 @@ class Engine:
     # ---- checkpoints -----------------------------------------------------------------------
 
     def checkpoint(self) -> bytes:
-        """All state, as an Arrow file. Late and dead rows that were not taken are not in it."""
+        """All state, as an Arrow file. It leaves out late and dead rows that were not yet taken."""
         if self._bound is None:
             raise HamletError("there is nothing to save before the first event")
         return self.shard.save(
@@ -269,20 +269,20 @@ class Engine:
 
     def restore(self, data: bytes) -> None:
         """Continues from a checkpoint in an engine that has seen no event. Queries that are not in
-        the checkpoint count from here on; those that are only in it are dropped."""
+        the checkpoint start here; queries that are only in the checkpoint are dropped."""
         if self._bound is not None:
-            raise HamletError("only an engine that has seen no event can take up a checkpoint")
-        saved = SavedShard.read(data, self.shard.reading)
+            raise HamletError("only an engine that has seen no event can restore a checkpoint")
+        saved = SavedShard.read(data, self.shard.input_format)
         shard = self.shard
-        check_compatible(saved.header, shard.settings, shard.reading, shard.workload)
-        bound = self._bind(saved.reading)
+        check_compatible(saved.header, shard.settings, shard.input_format, shard.workload)
+        bound = self._bind(saved.input_format)
         self.shard.restore(saved)
         self._bound, self._extractor = bound, bound.extractor()
         self.late_rows = saved.header.late_rows
         self.null_keys.update(saved.header.null_keys)
         self.preparer.rows, self.preparer.dead = saved.header.rows, Counter(saved.header.dead)
 
-    # ---- what else came out ----------------------------------------------------------------
+    # ---- side outputs and statistics --------------------------------------------------------
 
     @property
     def null_keys(self) -> Counter[str]:
@@ -318,20 +318,20 @@ class Engine:
         return self.shard.backend.decisions()
 
     def take_decisions(self) -> list[Decisions]:
-        """The decisions since the last call, those of share groups that are gone included."""
+        """The decisions since the last call, including those of removed share groups."""
         return self.shard.take_decisions()
 
     def decision_seconds(self) -> float:
-        """What decisions over bursts have taken: their number times the measured time of one."""
+        """The time spent on decisions: their number times the measured time of one."""
         return self.shard.backend.decision_seconds()
 
     def take_samples(self) -> Samples:
-        """The bursts that were timed since the last call, some thousands at most: what a `Learner`
-        fits the coefficients of the cost model to."""
+        """The bursts that were timed since the last call, a few thousand at most. A `Learner`
+        fits the coefficients of the cost model to them."""
         return self.shard.backend.take_samples()
 
     def take_observations(self) -> Observations:
-        """What was observed since the last call, for an optimizer."""
+        """The observations since the last call, for an optimizer."""
         return self.shard.take_observations()
 
 

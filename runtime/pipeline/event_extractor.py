@@ -1,6 +1,6 @@
-"""Turns rows into events: checks them, sets late ones aside, and counts what it finds.
+"""Turns rows into events: checks them, sets late ones aside and counts them.
 
-Both engines read rows through it: the routers of a cluster, and the engine of one process.
+Both engines use it: the routers of a cluster, and the engine of one process.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from runtime.pipeline.null_keys import null_keys
 from runtime.pipeline.reorder_buffer import late_mask
 from runtime.types.columns import TYPE, Mask, times_of
 
-# The names of unused types only serve a hint, and a hint is short.
+# Unused types are only named in a hint, which must be short.
 OTHER_TYPES = 8
 
 
 @dataclass
 class BlockStats:
-    """What was counted over some rows. `types` are those that a query names; of the others, a few
-    are kept."""
+    """The counts of some rows. `types` are those that a query names; a few of the others are kept
+    in `other_types`."""
 
     rows: int = 0
     events: int = 0
@@ -39,12 +39,12 @@ class BlockStats:
     truncated: int = 0
     types: set[str] = field(default_factory=set)
     other_types: set[str] = field(default_factory=set)
-    panes: list[Panes] = field(default_factory=list)  #: that hold events
+    panes: list[Panes] = field(default_factory=list)  #: panes that hold events
 
 
 class EventExtractor:
-    """Reads the rows of one input for one workload. `keys` are the partition attributes with the
-    types of the queries that use them, `types` those that any query names."""
+    """Reads the rows of one input for one workload. `keys` maps each partition attribute to the
+    types of the queries that use it; `types` are all types that a query names."""
 
     def __init__(
         self,
@@ -58,9 +58,9 @@ class EventExtractor:
         self._types = types
         self._truncated = preparer.clock.truncated
 
-    def carry_on(self, before: EventExtractor) -> None:
+    def continue_from(self, before: EventExtractor) -> None:
         """Continues the counts of the extractor of another workload over the same input."""
-        self.preparer.carry_on(before.preparer)
+        self.preparer.continue_from(before.preparer)
         self.stats, self._truncated = before.stats, before._truncated
 
     def take_stats(self) -> BlockStats:
@@ -69,14 +69,14 @@ class EventExtractor:
         return taken
 
     def extract(self, block: RowBlock, watermark: int | None = None) -> pa.RecordBatch:
-        """The valid events of a block. Those before the watermark are late and left out."""
+        """The valid events of a block. Events before the watermark are late and left out."""
         prepared = self.prepare(block)
         events = self._without_late(block, prepared, watermark)
         self.observe(events)
         return events
 
     def prepare(self, block: RowBlock) -> PreparedRows:
-        """Checks the rows of a block. Whether they are late is left to the caller."""
+        """Checks the rows of a block. The caller decides which events are late."""
         stats, clock = self.stats, self.preparer.clock
         stats.rows += block.batch.num_rows + block.dead.num_rows - block.dead["row"].null_count
         prepared = self.preparer.prepare(
@@ -114,18 +114,18 @@ class EventExtractor:
 
 
 def _late_rows(block: RowBlock, prepared: PreparedRows, late: Mask, watermark: int) -> pa.Table:
-    """The late rows as they were read. Dead rows are not among the events, so places shift."""
+    """The late rows as they were read. Dead rows are not among the events, so positions shift."""
     dead = prepared.dead["row"].to_numpy()
-    places = np.flatnonzero(~np.isin(block.rows, dead))[late]
+    positions = np.flatnonzero(~np.isin(block.rows, dead))[late]
     raw = block.raw or (lambda chosen: rows_as_json(block.batch.take(pa.array(chosen))))
     seconds = (watermark - times_of(prepared.events)[late]) / 1e6
-    shown = _shown(watermark)
+    shown = _iso_time(watermark)
     reasons = [f"{by:.6g} s behind the watermark {shown}" for by in seconds.tolist()]
-    rows = block.rows[places].tolist()
-    return dead_rows(block.source, rows, reasons, raw(places.tolist()))
+    rows = block.rows[positions].tolist()
+    return dead_rows(block.source, rows, reasons, raw(positions.tolist()))
 
 
-def _shown(micros: int) -> str:
+def _iso_time(micros: int) -> str:
     try:
         return str(np.datetime64(micros, "us"))
     except ValueError:

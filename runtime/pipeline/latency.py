@@ -1,6 +1,6 @@
-"""When the last event of a window arrived, for the latency of its result.
+"""Finds when the last event of a window arrived, to compute the latency of its result.
 
-For every epoch, the panes that hold its events are kept by type. The last event of a window arrived
+For every epoch it keeps the panes that hold events, by type. The last event of a window arrived
 with the newest epoch that has an event of the query's types in one of the window's panes.
 """
 
@@ -21,15 +21,15 @@ from runtime.language.window import pane_of as common_pane
 Ints: TypeAlias = npt.NDArray[np.int64]
 Doubles: TypeAlias = npt.NDArray[np.float64]
 
-ANY = ""  #: type
+ANY = ""  #: stands for every type
 
-#: The panes in which there are events of a type, in order.
+#: The panes that hold events of each type, in order.
 Panes: TypeAlias = dict[str, Ints]
 
-# Older epochs are forgotten; the latency of a window that waits longer is left out.
+# Older epochs are dropped; a window that waits longer has no latency.
 MOST_EPOCHS = 4_096
 # Up to this many cells per event, marking cells is faster than sorting.
-ROOMY = 4
+MOST_CELLS_PER_EVENT = 4
 
 
 def pane_of(queries: Iterable[Query]) -> int:
@@ -37,25 +37,27 @@ def pane_of(queries: Iterable[Query]) -> int:
     return common_pane(q.window for q in queries if isinstance(q.window, TimeWindow))
 
 
-def panes_of(times: Ints, types: pa.DictionaryArray, wanted: Collection[str], pane: int) -> Panes:
-    """The panes that hold events of the wanted types."""
+def panes_of(times: Ints, types: pa.DictionaryArray, names: Collection[str], pane: int) -> Panes:
+    """The panes that hold events of the types in `names`."""
     if pane == 0 or len(times) == 0:
         return {}
-    names = types.dictionary.to_pylist()
+    dictionary = types.dictionary.to_pylist()
     numbers = times // pane
     first, span = int(numbers.min()), int(numbers.max() - numbers.min()) + 1
     codes = types.indices.to_numpy()
-    if span * len(names) > ROOMY * len(times) + 1_024:
-        found = {n: np.unique(numbers[codes == c]) for c, n in enumerate(names) if n in wanted}
+    if span * len(dictionary) > MOST_CELLS_PER_EVENT * len(times) + 1_024:
+        found = {n: np.unique(numbers[codes == c]) for c, n in enumerate(dictionary) if n in names}
     else:
-        there = np.zeros((len(names), span), np.bool_)
-        there[codes, numbers - first] = True
-        found = {n: first + np.flatnonzero(there[c]) for c, n in enumerate(names) if n in wanted}
+        marked = np.zeros((len(dictionary), span), np.bool_)
+        marked[codes, numbers - first] = True
+        found = {
+            n: first + np.flatnonzero(marked[c]) for c, n in enumerate(dictionary) if n in names
+        }
     return {name: each for name, each in found.items() if len(each)}
 
 
 def panes_in_order(times: Ints, pane: int) -> Panes:
-    """As `panes_of`, for events in order of time and of any type, usually without looking at every
+    """As `panes_of`, for events in order of time and of any type, usually without visiting every
     event."""
     if pane == 0 or len(times) == 0:
         return {}
@@ -76,24 +78,26 @@ def joined(several: Iterable[Panes]) -> Panes:
 
 
 class _Arrival(NamedTuple):
-    arrived: float
+    time: float
     panes: Panes
     newest: int
 
 
 class ArrivalTimes:
-    """The arrivals of recent epochs, by panes of one length."""
+    """The arrival times of recent epochs, by panes of one length."""
 
     def __init__(self, pane: int) -> None:
         self.pane = pane
-        self._came: list[_Arrival] = []  # by arrival
+        self._arrivals: list[_Arrival] = []  # in order of time
 
-    def came(self, panes: Panes, arrived: float) -> None:
+    def add(self, panes: Panes, arrived: float) -> None:
         """Adds events that arrived at a Unix time."""
         if panes:
             newest = max(int(each[-1]) for each in panes.values())
-            insort(self._came, _Arrival(arrived, panes, newest), key=lambda came: came.arrived)
-            del self._came[:-MOST_EPOCHS]
+            insort(
+                self._arrivals, _Arrival(arrived, panes, newest), key=lambda arrival: arrival.time
+            )
+            del self._arrivals[:-MOST_EPOCHS]
 
     def of_windows(self, types: Collection[str], starts: Ints, ends: Ints) -> Doubles:
         """When the last event of each window arrived; NaN if unknown."""
@@ -101,23 +105,25 @@ class ArrivalTimes:
         if self.pane == 0:
             return found
         first, last = starts // self.pane, -(-ends // self.pane)
-        for came in reversed(self._came):
-            for panes in (came.panes[name] for name in types if name in came.panes):
+        for arrival in reversed(self._arrivals):
+            for panes in (arrival.panes[name] for name in types if name in arrival.panes):
                 place = np.searchsorted(panes, first)
                 inside = panes[np.minimum(place, len(panes) - 1)] < last
                 hit = (place < len(panes)) & inside & np.isnan(found)
-                found[hit] = came.arrived
+                found[hit] = arrival.time
             if not np.isnan(found).any():
                 break
         return found
 
-    def forget(self, before: int) -> None:
-        """Drops what only matters to windows that start before this time."""
+    def drop(self, before: int) -> None:
+        """Drops arrivals that only matter to windows that start before this time."""
         if self.pane:
-            self._came = [came for came in self._came if came.newest >= before // self.pane]
+            self._arrivals = [
+                arrival for arrival in self._arrivals if arrival.newest >= before // self.pane
+            ]
 
 
-def windows_of(queries: Mapping[str, Query]) -> int:
+def longest_window(queries: Mapping[str, Query]) -> int:
     """The longest window by time."""
     return max(
         (q.window.within for q in queries.values() if isinstance(q.window, TimeWindow)), default=0

@@ -1,6 +1,6 @@
-"""The manifest of a committed epoch: the position in the source, the saved shards, the counts.
+"""Reads and writes the manifest of a committed epoch: source position, saved shards and counts.
 
-It is all that a run needs to continue, on any number of owners. It is JSON with a digest.
+A run can continue from the manifest alone, on any number of owners. It is JSON with a digest.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FORMAT = 2
 
 @dataclass
 class RunCounts:
-    """What was counted over a whole run so far."""
+    """The counts of a whole run so far."""
 
     rows: int = 0
     events: int = 0
@@ -41,7 +41,7 @@ class RunCounts:
     other_types: set[str] = field(default_factory=set)
 
     def add_block(self, stats: BlockStats) -> None:
-        """Adds what was counted over some rows. Dead rows, late rows and results come apart."""
+        """Adds the counts of some rows, except dead rows, late rows and results."""
         self.rows += stats.rows
         self.events += stats.events
         self.truncated += stats.truncated
@@ -51,7 +51,7 @@ class RunCounts:
         self.other_types.update(others[: OTHER_TYPES - len(self.other_types)])
 
     def add_dead(self, table: pa.Table) -> None:
-        """Adds dead letters. One without a row stands for a source that could not be read."""
+        """Adds dead letters. One without a row number means that its source could not be read."""
         self.dead.update(table["reason"].to_pylist())
         self.lost += table["row"].null_count
 
@@ -77,7 +77,7 @@ class RunCounts:
 
 @dataclass(frozen=True)
 class Manifest:
-    """`clocks` are the largest times by partition of the source, `newest` is the largest of all."""
+    """`clocks` has the largest time of each source partition, `newest` is the largest of all."""
 
     epoch: int
     source: str
@@ -87,9 +87,9 @@ class Manifest:
     clocks: dict[str, int]
     workload: Workload
     since: dict[str, int]
-    given: dict[str, str]  #: of the queries that the user gave at the start, the fingerprints
-    reading: InputFormat
-    settings: dict[str, Any]  #: what must not change: numeric, ties
+    given: dict[str, str]  #: fingerprints of the queries that the user gave at the start
+    input_format: InputFormat
+    settings: dict[str, Any]  #: those that must not change: numeric, ties
     shards: int
     units: dict[Unit, SavedUnit]
     counts: RunCounts
@@ -111,7 +111,7 @@ class Manifest:
             "workload": _workload_to_json(self.workload),
             "since": self.since,
             "given": self.given,
-            "reading": _reading_to_json(self.reading),
+            "reading": _input_format_to_json(self.input_format),
             "settings": self.settings,
             "shards": self.shards,
             "units": [
@@ -138,7 +138,7 @@ class Manifest:
         if data.pop("format") != FORMAT:
             raise CorruptCheckpoint(f"{name} was written by another version of Hamlet")
         data["workload"] = _workload_from_json(data["workload"])
-        data["reading"] = _reading_from_json(data["reading"])
+        data["input_format"] = _input_format_from_json(data.pop("reading"))
         data["counts"] = RunCounts.from_json(data["counts"])
         data["units"] = {
             (tuple(each["attributes"]), each["shard"]): SavedUnit.from_json(each)
@@ -152,8 +152,8 @@ def _digest(body: bytes) -> str:
 
 
 def _workload_to_json(workload: Workload) -> dict[str, Any]:
-    """Queries by name, each with the number of its text. Many queries share a text, and this is
-    written for every epoch."""
+    """Queries by name, each with the index of its text: many queries share one, and every epoch
+    writes them."""
     texts: dict[tuple[str, str], int] = {}
     queries = [
         [query.name, texts.setdefault((query.source.text, query.source.file), len(texts))]
@@ -168,23 +168,23 @@ def _workload_from_json(data: Mapping[str, Any]) -> Workload:
     return Workload(queries, queries[0].source if queries else parse("").source)
 
 
-def _reading_to_json(reading: InputFormat) -> dict[str, Any]:
-    columns = base64.b64encode(reading.columns.serialize().to_pybytes()).decode()
+def _input_format_to_json(input_format: InputFormat) -> dict[str, Any]:
+    columns = base64.b64encode(input_format.columns.serialize().to_pybytes()).decode()
     clock = None
-    if reading.clock is not None:
+    if input_format.clock is not None:
         clock = base64.b64encode(
-            pa.schema([("clock", reading.clock)]).serialize().to_pybytes()
+            pa.schema([("clock", input_format.clock)]).serialize().to_pybytes()
         ).decode()
     return {
-        "time_column": reading.time_column,
-        "type_column": reading.type_column,
-        "time_unit": reading.time_unit,
+        "time_column": input_format.time_column,
+        "type_column": input_format.type_column,
+        "time_unit": input_format.time_unit,
         "columns": columns,
         "clock": clock,
     }
 
 
-def _reading_from_json(data: Mapping[str, Any]) -> InputFormat:
+def _input_format_from_json(data: Mapping[str, Any]) -> InputFormat:
     def schema(text: str) -> pa.Schema:
         return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(text)))
 

@@ -47,9 +47,9 @@ class PreparedRows:
 
 
 class Preparer:
-    """Checks and normalises the batches of one input; all its events have one schema.
+    """Checks and normalises the batches of one input. All its events have one schema.
 
-    `bind` checks the columns before any row is read; without it the first batch binds.
+    `bind` checks the columns before any row is read; otherwise the first batch binds them.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Preparer:
         self._clock: TimeCodec | None = None
         self._schema: pa.Schema | None = None
         self._checked: pa.Schema | None = None
-        self._untyped: set[str] = set()  # attributes of which only nulls were known
+        self._untyped: set[str] = set()  # attributes with only nulls so far
 
     @property
     def clock(self) -> TimeCodec:
@@ -83,10 +83,10 @@ class Preparer:
             raise RuntimeError("no schema before the columns are known: call bind or prepare")
         return self._schema
 
-    def carry_on(self, before: Preparer) -> None:
-        """Continues the counts of another, for other attributes of the same input."""
+    def continue_from(self, before: Preparer) -> None:
+        """Continues the counts of a preparer of other attributes of the same input."""
         self.rows, self.dead = before.rows, before.dead
-        self.clock.carry_on(before.clock)
+        self.clock.continue_from(before.clock)
 
     def bind(self, columns: pa.Schema) -> None:
         self._check(columns)
@@ -116,37 +116,38 @@ class Preparer:
         if rows is None:
             rows = np.arange(self.rows, self.rows + batch.num_rows, dtype=np.int64)
         self.rows += batch.num_rows
-        faults = RowErrors(batch.num_rows)
-        columns = [self._times(batch, faults), self._types(batch, faults)]
-        columns += [self._attribute(batch, name, faults) for name in self.uses]
-        if not faults.bad.any():
+        errors = RowErrors(batch.num_rows)
+        columns = [self._times(batch, errors), self._types(batch, errors)]
+        columns += [self._attribute(batch, name, errors) for name in self.uses]
+        if not errors.bad.any():
             return PreparedRows(pa.RecordBatch.from_arrays(columns, schema=self.schema), no_dead())
         return PreparedRows(
-            self._alive(columns, faults), self._bury(batch, source, rows, raw, faults)
+            self._valid_events(columns, errors),
+            self._dead_letters(batch, source, rows, raw, errors),
         )
 
-    def _times(self, batch: pa.RecordBatch, faults: RowErrors) -> pa.Array:
+    def _times(self, batch: pa.RecordBatch, errors: RowErrors) -> pa.Array:
         column = plain(batch.column(self.time_column))
         micros, bad = self.clock.to_micros(column)
         missing = null_rows(column)
-        faults.add(missing, "the time is null")
-        faults.add(bad & ~missing, self.clock.fault)
+        errors.add(missing, "the time is null")
+        errors.add(bad & ~missing, self.clock.invalid_reason)
         return pa.array(micros)
 
-    def _types(self, batch: pa.RecordBatch, faults: RowErrors) -> pa.Array:
+    def _types(self, batch: pa.RecordBatch, errors: RowErrors) -> pa.Array:
         column = encoded_text(batch.column(self.type_column))
-        faults.add(null_rows(column), "the type is null")
+        errors.add(null_rows(column), "the type is null")
         return column
 
-    def _attribute(self, batch: pa.RecordBatch, name: str, faults: RowErrors) -> pa.Array:
-        column = self._in_its_type(plain(batch.column(name)), name)
+    def _attribute(self, batch: pa.RecordBatch, name: str, errors: RowErrors) -> pa.Array:
+        column = self._cast_to_schema(plain(batch.column(name)), name)
         if not pt.is_floating(column.type):
             return column
-        faults.add(true_rows(pc.is_inf(column)), f"`{name}` is infinite")
+        errors.add(true_rows(pc.is_inf(column)), f"`{name}` is infinite")
         return without(column, true_rows(pc.is_nan(column)))
 
-    def _in_its_type(self, column: pa.Array, name: str) -> pa.Array:
-        """Later parts of an input may have another type that holds the same values."""
+    def _cast_to_schema(self, column: pa.Array, name: str) -> pa.Array:
+        """A later file of an input may have another type that holds the same values."""
         expected = self.schema.field(name).type
         if column.type == expected:
             return column
@@ -156,21 +157,21 @@ class Preparer:
         was = f"column `{name}` was {expected} and is now {column.type}"
         raise InputError(was, "all parts of an input need the same type")
 
-    def _alive(self, columns: list[pa.Array], faults: RowErrors) -> pa.RecordBatch:
-        alive = pa.array(~faults.bad)
-        kept = [column.filter(alive) for column in columns]
+    def _valid_events(self, columns: list[pa.Array], errors: RowErrors) -> pa.RecordBatch:
+        valid = pa.array(~errors.bad)
+        kept = [column.filter(valid) for column in columns]
         return pa.RecordBatch.from_arrays(kept, schema=self.schema)
 
-    def _bury(
+    def _dead_letters(
         self,
         batch: pa.RecordBatch | pa.Table,
         source: str,
         rows: Rows,
         raw: Raw | None,
-        faults: RowErrors,
+        errors: RowErrors,
     ) -> pa.Table:
-        bad = np.flatnonzero(faults.bad)
-        reasons = faults.reasons(bad)
+        bad = np.flatnonzero(errors.bad)
+        reasons = errors.reasons(bad)
         self.dead.update(reasons)
         events = raw(bad.tolist()) if raw else rows_as_json(batch.take(pa.array(bad)))
         return dead_rows(source, rows[bad].tolist(), reasons, events)
@@ -183,7 +184,7 @@ class Preparer:
             if name not in columns.names:
                 raise InputError(
                     f"the input has no column `{name}` for the {what} of an event",
-                    _instead(name, columns.names, f"--{what}-column names another one"),
+                    _hint_for_missing(name, columns.names, f"--{what}-column names another one"),
                 )
         _check_type_column(columns.field(self.type_column))
         for name, use in self.uses.items():
@@ -193,14 +194,14 @@ class Preparer:
 
 def _check_type_column(field: pa.Field) -> None:
     if not (fits(field.type, AttributeKind.ANY) and plain_type(field.type) != pa.binary()):
-        raise InputError(f"column `{field.name}` is {field.type}, which names no type of event")
+        raise InputError(f"column `{field.name}` is {field.type}, which cannot hold event types")
 
 
 def _check_attribute(name: str, use: AttributeKind, columns: pa.Schema) -> None:
     if name in (TIME, TYPE):
         raise InputError(f"`{name}` cannot be used as an attribute", "rename the column")
     if name not in columns.names:
-        hint = _instead(name, columns.names, None)
+        hint = _hint_for_missing(name, columns.names, None)
         raise InputError(f"the input has no column `{name}`, which the workload uses", hint)
     data_type = columns.field(name).type
     if fits(data_type, use):
@@ -210,7 +211,7 @@ def _check_attribute(name: str, use: AttributeKind, columns: pa.Schema) -> None:
     raise InputError(f"column `{name}` is {data_type}, but the workload uses it as {use.value}")
 
 
-def _instead(name: str, columns: Sequence[str], otherwise: str | None) -> str:
+def _hint_for_missing(name: str, columns: Sequence[str], otherwise: str | None) -> str:
     shown = "the columns are " + (", ".join(f"`{column}`" for column in columns) or "none")
     near = suggest(name, columns)
     parts = [f"did you mean `{near}`?" if near else None, shown, otherwise]

@@ -1,4 +1,4 @@
-"""Counts nulls in partition attributes."""
+"""Counts events with a null in a partition attribute."""
 
 from __future__ import annotations
 

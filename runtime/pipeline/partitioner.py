@@ -1,5 +1,8 @@
-"""Assigns keys to shards. A key has the same shard in every process and every run, so this cannot
-change without a new checkpoint format."""
+"""Assigns keys to shards by their hash.
+
+A key has the same shard in every process and every run, so a change here needs a new checkpoint
+format.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ _NULL = np.uint64(0xA0761D6478BD642F)
 
 
 def shards_of(columns: list[pa.Array], rows: int, count: int) -> Shards:
-    """The shard of each row by the values of its key; without a key, all rows are in one."""
+    """The shard of each row by the values of its key; without a key, one shard has all rows."""
     if count == 1 or not columns:
         return np.zeros(rows, np.int32)
     hashes: _Hashes = np.full(rows, _START)
@@ -41,7 +44,7 @@ def _join(hashes: _Hashes, column: pa.Array) -> None:
         _join_texts(hashes, *text_parts(values))
     else:
         _join_words(hashes, _words(cells))
-    if null is not None and before is not None:  # the value under a null must not matter
+    if null is not None and before is not None:  # the bytes under a null are arbitrary
         hashes[null] = before ^ _NULL
 
 
@@ -70,7 +73,8 @@ def _join_texts(hashes, offsets, data):  # type: ignore[no-untyped-def]
 
 @cached_njit
 def _spread(hashes, count):  # type: ignore[no-untyped-def]
-    """Uses other bits than the hash tables of keys do: within a shard, those must vary."""
+    """Maps hashes to shards by other bits than the hash tables of keys use: those must vary within
+    a shard."""
     shards = np.empty(len(hashes), np.int32)
     for row in range(len(hashes)):
         word = mixed(joined(hashes[row], _START)) >> np.uint64(33)
@@ -80,7 +84,7 @@ def _spread(hashes, count):  # type: ignore[no-untyped-def]
 
 @cached_njit
 def by_shard(shards, keep, count):  # type: ignore[no-untyped-def]
-    """The kept rows, shard by shard and in order within each, and the start of each shard."""
+    """The kept rows, by shard and in order within each, and the start of each shard."""
     starts = np.zeros(count + 1, np.int64)
     for row in range(len(shards)):
         if keep[row]:

@@ -1,4 +1,4 @@
-"""Puts events in order of (time, arrival), as far as the watermark allows."""
+"""Sorts events by (time, arrival), up to the watermark."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import pyarrow as pa
 
 from runtime.types.columns import Mask, times_of
 
-# Runs are merged up to this size, so that many tiny batches do not make many runs.
+# Runs are merged up to this size, so that many small batches do not become many runs.
 RUN_ROWS = 65_536
 
 Times = npt.NDArray[np.int64]
 
 
 class Disorder:
-    """The largest distance of an event behind the largest time before it."""
+    """Measures how far events lag behind the largest time before them."""
 
     def __init__(self) -> None:
         self.largest = 0
@@ -64,7 +64,7 @@ class ReorderBuffer:
         return late
 
     def release(self, watermark: int) -> pa.RecordBatch:
-        """All events before the watermark, in order. Adding behind it is late from now on."""
+        """All events before the watermark, in order. Earlier events are late from now on."""
         if self.watermark is None or watermark > self.watermark:
             self.watermark = watermark
         return self._joined([run.cut(watermark) for run in self._runs])
@@ -76,7 +76,7 @@ class ReorderBuffer:
     def portions(self, watermark: int | None, rows: int = RUN_ROWS) -> Iterator[pa.RecordBatch]:
         """As `release`, or `drain` for None, in batches of about `rows` rows, none empty.
 
-        Arrow cannot hold more than 2 GB of text in one batch; a jump of the watermark can.
+        One Arrow batch holds at most 2 GB of text; a jump of the watermark can release more.
         """
         for cut in self._cuts(watermark, rows):
             yield self.release(cut)
@@ -85,7 +85,7 @@ class ReorderBuffer:
             yield last
 
     def _cuts(self, watermark: int | None, rows: int) -> list[int]:
-        """Watermarks that lie `rows` events apart."""
+        """Watermarks that are about `rows` events apart."""
         parts = [times_of(run.batch) for run in self._runs]
         if watermark is not None:
             parts = [part[: np.searchsorted(part, watermark, side="left")] for part in parts]
@@ -93,7 +93,7 @@ class ReorderBuffer:
             return []
         times = np.concatenate(parts)
         if not _ascending(times):
-            times.sort(kind="stable")  # which merges runs
+            times.sort(kind="stable")  # a stable sort merges runs
         cuts = np.unique(times[rows::rows])
         return [int(cut) for cut in cuts if cut > times[0]]
 
@@ -108,7 +108,8 @@ class ReorderBuffer:
         return pa.RecordBatch.from_pylist([], schema=self._schema)
 
     def _merge_small(self) -> None:
-        """Merges neighbours (which keeps arrival) of like size, as one adds in binary."""
+        """Merges neighbouring runs of similar size, which keeps the order of arrival. There are
+        logarithmically many runs."""
         runs = self._runs
         while len(runs) > 1 and runs[-2].rows <= 2 * runs[-1].rows:
             if runs[-2].rows + runs[-1].rows > RUN_ROWS:
@@ -146,7 +147,7 @@ class _Run:
 
 
 def late_mask(times: Times, watermark: int | None) -> Mask | None:
-    """Which times lie before the watermark; None if none does."""
+    """Which times are before the watermark; None if none is."""
     if watermark is None or not len(times) or times.min() >= watermark:
         return None
     mask: Mask = times < watermark
@@ -164,7 +165,7 @@ def split_late(
 
 
 def in_order(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The batch in order of time, rows of equal time as they were."""
+    """The batch in order of time; rows of equal time keep their order."""
     times = times_of(batch)
     if _ascending(times):
         return batch

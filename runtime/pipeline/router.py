@@ -38,7 +38,7 @@ class BlockRouter:
     def __init__(self, routing: RoutingTable, watermark: int | None) -> None:
         self._routing = routing
         self._watermark = watermark
-        preparer = routing.reading.preparer(routing.uses)
+        preparer = routing.input_format.preparer(routing.uses)
         self._extractor = EventExtractor(preparer, routing.keys, routing.types)
         self._portions: list[list[Portion]] = [[] for _ in range(routing.owners)]
 
@@ -91,7 +91,7 @@ def _of_types(column: pa.DictionaryArray, types: frozenset[str] | None) -> Mask:
 
 
 def renumbered(table: pa.Table, first: int) -> pa.Table:
-    """Dead or late rows of a piece whose first row is number `first` of its source."""
+    """Dead or late rows of a block that starts at row `first` of its source."""
     if not first or not table.num_rows:
         return table
     place = table.schema.get_field_index("row")

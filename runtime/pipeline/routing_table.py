@@ -1,5 +1,4 @@
-"""The routing table: by which attributes events are sharded, and which types and columns go
-where."""
+"""Describes how events are routed: the shard key, event types and columns of each route."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ class Route:
     @classmethod
     def of(cls, group: RoutingGroup) -> Route:
         queries = group.queries
-        # Any event of a partition breaks contiguity, and a window of events counts every event.
+        # Every event of a partition breaks contiguity and counts in a window of events.
         every = any(q.semantics is Semantics.CONTIGUOUS or q.window.counted for q in queries)
         types = frozenset().union(*(query.types for query in queries))
         used = {mention.attribute for query in queries for mention in query.mentions}
@@ -46,8 +45,8 @@ def named_types(workload: Workload) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class InputFormat:
-    """How rows are read as events: their columns and the unit of times. `clock` is the type of
-    times that are written as text."""
+    """How to read rows as events: their columns and the unit of times. `clock` is the type of
+    times in text, once known."""
 
     time_column: str = "time"
     type_column: str = "type"
@@ -59,36 +58,43 @@ class InputFormat:
         preparer = Preparer(self.time_column, self.type_column, self.time_unit, uses)
         preparer.bind(self.columns)
         if self.clock is not None:
-            preparer.clock.settle(self.clock)
+            preparer.clock.set_type(self.clock)
         return preparer
 
-    def written(self) -> TimeCodec:
-        """The clock that writes times in results."""
+    def result_clock(self) -> TimeCodec:
+        """The codec that writes the times of results."""
         return self.preparer({}).clock
 
 
 @dataclass(frozen=True)
 class RoutingTable:
-    """All that routes events. It changes with the workload (`version`)."""
+    """How a router splits events among owners and shards. `version` changes with the workload."""
 
     version: int
-    reading: InputFormat
+    input_format: InputFormat
     uses: Mapping[str, AttributeKind]
     routes: tuple[Route, ...]
-    #: For each attribute of a key, the types of the queries that have it.
+    #: For each partition attribute, the types of the queries that use it.
     keys: Mapping[str, frozenset[str]]
     types: frozenset[str]  #: that some query names
     shards: int
     owners: int
-    pane: int = 0  #: the length that divides all windows
+    pane: int = 0  #: the longest length that divides all windows and slides
 
     @classmethod
     def of(
-        cls, workload: Workload, reading: InputFormat, shards: int, owners: int, version: int = 0
+        cls,
+        workload: Workload,
+        input_format: InputFormat,
+        shards: int,
+        owners: int,
+        version: int = 0,
     ) -> RoutingTable:
         uses, keys = dict(workload.uses), dict(workload.keys)
         types, pane = named_types(workload), pane_of(workload)
-        return cls(version, reading, uses, routes_of(workload), keys, types, shards, owners, pane)
+        return cls(
+            version, input_format, uses, routes_of(workload), keys, types, shards, owners, pane
+        )
 
     def owned(self, owner: int) -> range:
         """Contiguous shards, so that one slice serves an owner."""

@@ -1,4 +1,4 @@
-"""Collects the errors of the rows of a batch."""
+"""Collects the first error of each row of a batch."""
 
 from __future__ import annotations
 

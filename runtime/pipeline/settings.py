@@ -1,4 +1,4 @@
-"""How queries are computed: numbers, ties, sharing, kernels and plan."""
+"""The settings of an engine: numbers, ties, sharing, kernels and plan."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Settings:
-    """How queries are computed. With a `planner`, the plan is made anew when the stream changes;
-    without one it stays."""
+    """How to compute queries. With a `planner`, the plan is renewed when the stream changes.
+    Otherwise it stays."""
 
     numeric: str = "float"
     ties: str = "strict"
@@ -39,10 +39,11 @@ class Settings:
         """Rejects a plan that these queries cannot follow."""
         if not isinstance(plan, SharingPlan):
             raise HamletError(
-                f"the plan must be a SharingPlan, but is {plan!r}", "SharingPlan.read takes a dict"
+                f"the plan must be a SharingPlan, but is {plan!r}",
+                "SharingPlan.read accepts a dict",
             )
         if self.numeric != "float":
-            raise HamletError("the exact engine shares nothing, so it takes no plan")
+            raise HamletError("the exact engine shares nothing, so it does not support a plan")
         check_plan(plan, queries)
 
 

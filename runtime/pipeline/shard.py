@@ -1,7 +1,7 @@
 """Computes the queries of one routing group over the keys of one shard: events in, partials out.
 
-Events wait in the reorder buffer until the watermark passes them. As long as there is no watermark,
-as in a bounded input that nobody has read to its end, they are spooled instead.
+Events wait in the reorder buffer until the watermark passes them. A bounded input has no watermark
+until it was read to its end; until then its events are spooled.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from runtime.types.columns import TIME, TYPE, times_of
 
 @dataclass(frozen=True)
 class ShardStatistics:
-    """What a shard, or several together, hold. `plan_version` is that of the plan in use; a newer
-    plan takes effect with the next pane."""
+    """The size of the state of one or more shards. `plan_version` is the plan in use; a newer plan
+    takes effect with the next pane."""
 
     open_windows: int = 0
     waiting_rows: int = 0  #: ahead of the watermark, or spooled
@@ -46,7 +46,7 @@ class ShardStatistics:
 
     @classmethod
     def total(cls, several: Iterable[ShardStatistics], plan_version: int = 0) -> ShardStatistics:
-        """The sum. Its plan is the oldest that is in use, `plan_version` if there is no shard."""
+        """The sum. Its plan is the oldest in use, or `plan_version` if there is no shard."""
         found = list(several)
         return cls(
             open_windows=sum(each.open_windows for each in found),
@@ -59,13 +59,13 @@ class ShardStatistics:
 
 
 class Shard:
-    """`bind` or `restore` comes first: only then are the columns of the events known."""
+    """Call `bind` or `restore` first: they set the columns of the events."""
 
-    def __init__(self, settings: Settings, workload: Workload, reading: InputFormat) -> None:
+    def __init__(self, settings: Settings, workload: Workload, input_format: InputFormat) -> None:
         self.settings = settings
         self.workload = workload
-        self.reading = reading
-        self.newest: int | None = None  #: the largest time, that of late events included
+        self.input_format = input_format
+        self.newest: int | None = None  #: the largest time, including late events
         self.backend = _backend(settings, workload)
         self.buffer = ReorderBuffer()
         self.arrivals = 0
@@ -73,14 +73,14 @@ class Shard:
         self._finished = False
         self._spool: Spool | None = None
 
-    def bind(self, reading: InputFormat, since: int | None = None) -> None:
+    def bind(self, input_format: InputFormat, since: int | None = None) -> None:
         """Only windows that start at `since` (microseconds) or later are reported."""
-        self.reading = reading
+        self.input_format = input_format
         self._bind_schema()
         self.backend.add(self.workload.queries, since)
 
     def _bind_schema(self) -> None:
-        self._schema = self.reading.preparer(self.workload.uses).schema
+        self._schema = self.input_format.preparer(self.workload.uses).schema
         self.backend.bind({f.name: f.type for f in self._schema if f.name not in (TIME, TYPE)})
 
     @property
@@ -97,7 +97,7 @@ class Shard:
     # ---- events ----------------------------------------------------------------------------
 
     def accept(self, events: pa.RecordBatch) -> pa.RecordBatch:
-        """Buffers events until the watermark passes them. Returns those that are late."""
+        """Buffers events until the watermark passes them. Returns the late ones."""
         self.check_running()
         late = self.buffer.add(events)
         if events.num_rows:
@@ -106,13 +106,13 @@ class Shard:
         return late
 
     def spool(self, events: pa.RecordBatch) -> None:
-        """Keeps events while nobody knows which times are still to come."""
+        """Keeps events while there is no watermark."""
         if self._spool is None:
             self._spool = Spool()
         self._spool.add(events)
 
     def spooled_in_order(self) -> Iterator[pa.RecordBatch]:
-        """Empties the spool. Its events come in order of time, ready for `execute`."""
+        """Empties the spool. Yields its events in order of time, ready for `execute`."""
         spool, self._spool = self._spool, None
         if spool is not None:
             with spool:
@@ -138,7 +138,7 @@ class Shard:
         return self.backend.close(int(times_of(events)[-1]), self.workload)
 
     def finish(self) -> Partials:
-        """The end of the input: computes what is left and closes every window."""
+        """Ends the input: computes the remaining events and closes every window."""
         found = []
         if self._spool is not None and self.buffer.rows == 0:
             found = [self.execute(events) for events in self.spooled_in_order()]
@@ -151,7 +151,7 @@ class Shard:
 
     def check_running(self) -> None:
         if self._finished:
-            raise HamletError("this engine has finished; a new one takes further events")
+            raise HamletError("this engine has finished; create a new one for more events")
 
     def _unspool(self) -> None:
         spool, self._spool = self._spool, None
@@ -161,8 +161,8 @@ class Shard:
                     self.accept(events)
 
     def _execute_all(self, portions: Iterable[pa.RecordBatch]) -> None:
-        """Sweeps after each portion, so that memory is that of open windows, however many events
-        the watermark releases at once."""
+        """Sweeps after each portion, so that only open windows use memory, however many events the
+        watermark releases at once."""
         for events in portions:
             self._execute(events)
             if events.num_rows:
@@ -178,8 +178,8 @@ class Shard:
     def add(
         self, queries: tuple[Query, ...], since: int | None = None, plan: SharingPlan | None = None
     ) -> None:
-        """Adds queries. They report windows from `since` on, by default those that start after
-        every event seen. `plan` is the one for the workload after that."""
+        """Adds queries. They report windows that start at `since` or later, by default those that
+        start after every event seen. `plan` is for the workload after the change."""
         workload = self.workload.with_queries(queries)
         if plan is not None:
             plan = plan.among(workload.queries)
@@ -215,8 +215,8 @@ class Shard:
         return None if self.newest is None else self.newest + 1
 
     def _rebind(self) -> None:
-        """A changed workload uses other attributes. Events that wait get nulls in new ones: no new
-        query looks at those events."""
+        """A changed workload uses other attributes. Buffered events get nulls in new ones: no
+        new query uses those events."""
         self._bind_schema()
         waiting, watermark = self.buffer, self.buffer.watermark
         self.buffer = ReorderBuffer()
@@ -227,12 +227,12 @@ class Shard:
     # ---- checkpoints -----------------------------------------------------------------------
 
     def save(self, **counts: Any) -> bytes:
-        """All state, as an Arrow file. `counts` are those of the rows, kept in its header."""
+        """All state, as an Arrow file. `counts` are row counts to keep in its header."""
         self._unspool()
         header = StateHeader(
             queries={query.name: fingerprint(query) for query in self.workload},
             ties=self.settings.ties,
-            input=input_of(self.reading),
+            input=input_of(self.input_format),
             numeric=self.settings.numeric,
             watermark=self.watermark,
             newest=self.newest,
@@ -240,23 +240,23 @@ class Shard:
             **counts,
         )
         waiting = self.buffer.batches(), self.schema
-        return write_shard(header, self.reading, waiting, self.backend.save())
+        return write_shard(header, self.input_format, waiting, self.backend.save())
 
     @classmethod
     def restored(
-        cls, settings: Settings, workload: Workload, reading: InputFormat, data: bytes
+        cls, settings: Settings, workload: Workload, input_format: InputFormat, data: bytes
     ) -> Shard:
-        shard = cls(settings, workload, reading)
-        shard.restore(SavedShard.read(data, reading))
+        shard = cls(settings, workload, input_format)
+        shard.restore(SavedShard.read(data, input_format))
         return shard
 
     def restore(self, saved: SavedShard) -> None:
-        """Continues from a checkpoint, before the first event. Queries that are not in it count
-        from here on; those that are only in it are dropped."""
+        """Continues from a checkpoint, before the first event. Queries that are not in it start
+        here; queries that are only in it are dropped."""
         header = saved.header
-        check_compatible(header, self.settings, self.reading, self.workload)
+        check_compatible(header, self.settings, self.input_format, self.workload)
         self.backend.load_first(saved.parts)
-        self.bind(saved.reading)
+        self.bind(saved.input_format)
         self.newest, self.arrivals = header.newest, header.arrivals
         for batch in pa.ipc.open_stream(saved.parts["waiting"]):
             self.buffer.add(_padded(batch, self.schema))

@@ -1,4 +1,4 @@
-"""The checkpoint of a shard: what is written, and what must agree before it is read again."""
+"""Writes and reads the checkpoint of a shard, and checks that it fits the engine."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from runtime.pipeline.settings import Settings
 
 @dataclass(frozen=True)
 class SavedShard:
-    """A checkpoint, read and checked to be whole. `parts` are those of the shard by name,
-    `of_queries` those of single queries."""
+    """A checkpoint that was read and verified. `parts` are those of the shard by name, `of_queries`
+    those of single queries."""
 
     header: StateHeader
-    reading: InputFormat
+    input_format: InputFormat
     parts: Mapping[str, Any]
     of_queries: list[StatePart]
 
     @classmethod
-    def read(cls, data: bytes, reading: InputFormat) -> SavedShard:
-        """`reading` names the columns; which ones there were is in the checkpoint."""
+    def read(cls, data: bytes, input_format: InputFormat) -> SavedShard:
+        """`input_format` names the time and type columns; the checkpoint has all columns."""
         found = state_file.read(data)
         parts = {part.part: part.data for part in found if part.query is None}
         columns, clock = columns_and_clock(parts["columns"])
         return cls(
             header=StateHeader(**parts["header"]),
-            reading=replace(reading, columns=columns, clock=clock),
+            input_format=replace(input_format, columns=columns, clock=clock),
             parts=parts,
             of_queries=[part for part in found if part.query is not None],
         )
@@ -47,12 +47,12 @@ class SavedShard:
 
 def write_shard(
     header: StateHeader,
-    reading: InputFormat,
+    input_format: InputFormat,
     waiting: tuple[list[pa.RecordBatch], pa.Schema],
     state: Iterable[StatePart],
 ) -> bytes:
-    """`waiting` are the events ahead of the watermark, `state` is that of the operators."""
-    columns = columns_with_clock(reading.columns, reading.written())
+    """`waiting` are the events ahead of the watermark, `state` is the state of the operators."""
+    columns = columns_with_clock(input_format.columns, input_format.result_clock())
     parts = [
         StatePart("header", asdict(header)),
         StatePart("columns", columns.serialize().to_pybytes()),
@@ -62,10 +62,10 @@ def write_shard(
 
 
 def check_compatible(
-    header: StateHeader, settings: Settings, reading: InputFormat, workload: Workload
+    header: StateHeader, settings: Settings, input_format: InputFormat, workload: Workload
 ) -> None:
     """Rejects a checkpoint that was made with other settings or other queries."""
-    own = input_of(reading)
+    own = input_of(input_format)
     if header.numeric != settings.numeric:
         raise HamletError(
             f"the checkpoint has {header.numeric} numbers, this engine {settings.numeric}"
@@ -78,9 +78,9 @@ def check_compatible(
     for query in workload:
         known = header.queries.get(query.name)
         if known is not None and known != state_file.fingerprint(query):
-            hint = "give the changed query a new name, then it counts from here on"
+            hint = "give the changed query a new name; it then starts with the next event"
             raise HamletError(f"`{query.name}` is not the query of the checkpoint", hint)
 
 
-def input_of(reading: InputFormat) -> list[str | None]:
-    return [reading.time_column, reading.type_column, reading.time_unit]
+def input_of(input_format: InputFormat) -> list[str | None]:
+    return [input_format.time_column, input_format.type_column, input_format.time_unit]

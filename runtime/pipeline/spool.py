@@ -21,7 +21,7 @@ CHUNK_ROWS = 65_536
 class BatchStore(Closable):
     """Batches of one schema, returned in the order they were added. Use it in a `with`.
 
-    The file has no name if the system allows it, so a killed process leaves nothing behind.
+    The file has no name if the system allows it, so a killed process leaves no file behind.
     """
 
     def __init__(self, limit: int = LIMIT_BYTES, directory: Path | None = None) -> None:
@@ -72,12 +72,12 @@ class BatchStore(Closable):
                 self._file = tempfile.TemporaryFile(prefix="hamlet-", dir=self._directory)  # noqa: SIM115
                 self._writer = pa.ipc.new_stream(self._file, batch.schema)
             elif self._writer is None:
-                raise RuntimeError("a store that was read takes no more batches")
+                raise RuntimeError("cannot add to a store that was read")
             self._writer.write_batch(batch)
         except OSError as error:
             raise HamletError(
                 f"cannot write the temporary file for events: {error.strerror or error}",
-                "set TMPDIR to a folder with more room",
+                "set TMPDIR to a folder with more space",
             ) from error
 
 

@@ -1,4 +1,4 @@
-"""The files in which an owner saves its shards: one file per epoch, one segment per shard.
+"""Writes and reads the state files of an owner: one file per epoch, one segment per shard.
 
 A segment is a snapshot of the whole state of a shard, or the log of the events of an epoch. A shard
 is restored from its last snapshot and the logs after it.
@@ -23,7 +23,7 @@ class CorruptCheckpoint(HamletError):
 
 @dataclass(frozen=True)
 class Segment:
-    """The place of a segment, and its checksum. `watermark` is that after the epoch; without one,
+    """The location of a segment and its checksum. `watermark` is the one after the epoch; None if
     events were spooled."""
 
     file: str
@@ -42,7 +42,7 @@ class Segment:
         return data
 
     def to_json(self) -> list[Any]:
-        """The fields, in order."""
+        """The fields as a list."""
         return [self.file, self.offset, self.length, self.check, self.watermark]
 
 
@@ -55,23 +55,23 @@ class SavedUnit:
 
     @property
     def files(self) -> set[str]:
-        pieces = (self.snapshot, *self.log)
-        return {piece.file for piece in pieces if piece is not None}
+        segments = (self.snapshot, *self.log)
+        return {segment.file for segment in segments if segment is not None}
 
     @property
     def log_bytes(self) -> int:
-        return sum(piece.length for piece in self.log)
+        return sum(segment.length for segment in self.log)
 
     @property
     def bytes(self) -> int:
         return self.log_bytes + (0 if self.snapshot is None else self.snapshot.length)
 
-    def logged(self, piece: Segment) -> SavedUnit:
-        return replace(self, log=(*self.log, piece))
+    def with_log(self, segment: Segment) -> SavedUnit:
+        return replace(self, log=(*self.log, segment))
 
     def to_json(self) -> dict[str, Any]:
         snapshot = None if self.snapshot is None else self.snapshot.to_json()
-        return {"snapshot": snapshot, "log": [piece.to_json() for piece in self.log]}
+        return {"snapshot": snapshot, "log": [segment.to_json() for segment in self.log]}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> SavedUnit:
@@ -88,10 +88,10 @@ class SegmentWriter:
         self._size = 0
 
     def add(self, data: pa.Buffer, watermark: int | None) -> Segment:
-        piece = Segment(self._name, self._size, data.size, zlib.crc32(data), watermark)
+        segment = Segment(self._name, self._size, data.size, zlib.crc32(data), watermark)
         self._parts.append(data)
         self._size += data.size
-        return piece
+        return segment
 
     def write(self, folder: BlobStore) -> int:
         """Returns the number of bytes; without segments there is no file."""

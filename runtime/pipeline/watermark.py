@@ -1,5 +1,5 @@
-"""The watermark of a stream: the largest time, minus the lateness, of the slowest source partition
-that is not idle."""
+"""Computes the watermark of a stream: the largest time of the slowest source partition that is not
+idle, minus the lateness."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ class Watermark:
         self._lateness = lateness
         self._idle = idle
         self._now = now
-        self._heard = dict.fromkeys(self.clocks, now())
+        self._last_active = dict.fromkeys(self.clocks, now())
 
     @property
     def newest(self) -> int | None:
         return max(self.clocks.values(), default=None)
 
-    def move(self, value: int | None, clocks: Mapping[str, int]) -> int | None:
-        """Sets the watermark of an epoch that is replayed."""
+    def replay(self, value: int | None, clocks: Mapping[str, int]) -> int | None:
+        """Sets the watermark of a replayed epoch."""
         self.value, self.clocks = value, dict(clocks)
-        self._heard = dict.fromkeys(self.clocks, self._now())
+        self._last_active = dict.fromkeys(self.clocks, self._now())
         return value
 
-    def see(self, newest: Mapping[str, int]) -> int | None:
-        """The watermark after an epoch with these largest times by partition. It never goes
+    def observe(self, newest: Mapping[str, int]) -> int | None:
+        """The watermark after an epoch with these largest times by partition. It never moves
         back."""
         now = self._now()
         for clock, largest in newest.items():
             self.clocks[clock] = max(largest, self.clocks.get(clock, largest))
-            self._heard[clock] = now
-        awake = [c for c in self.clocks if now - self._heard[c] < self._idle]
-        if awake:
-            moved = min(self.clocks[clock] for clock in awake) - self._lateness
+            self._last_active[clock] = now
+        active = [c for c in self.clocks if now - self._last_active[c] < self._idle]
+        if active:
+            moved = min(self.clocks[clock] for clock in active) - self._lateness
             self.value = moved if self.value is None else max(self.value, moved)
         return self.value

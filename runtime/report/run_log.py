@@ -17,7 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from runtime.io.atomic import folder
+from runtime.io.atomic import check_folder
 from runtime.metrics.histogram import Histogram
 from runtime.metrics.json_view import snapshot_json
 from runtime.metrics.snapshot import DecisionLogEntry, MetricsSnapshot
@@ -46,7 +46,7 @@ class RunLog:
         goes_on: bool = False,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.path = folder(output) / NAME
+        self.path = check_folder(output) / NAME
         self._waiting = self.path.with_name(f".{NAME}.{os.getpid()}.tmp")
         self._written = self.path if lasting else self._waiting
         self._warn = warn

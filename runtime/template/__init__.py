@@ -1,1 +1,1 @@
-"""From a pattern to its automaton, and from a workload to what its queries share."""
+"""Merges the patterns of a workload and groups the queries that can share."""

@@ -1,8 +1,8 @@
-"""At what granularity a query's aggregates are kept (cogra.txt table 5, put right).
+"""Chooses the granularity of a query's aggregates (cogra.txt table 5, corrected).
 
-COGRA keeps one aggregate for a whole pattern under skip-till-next-match, that of the last
-matched event. That loses trends (`SEQ(A, B, C)` over a1 b2 a3 c4 has the trend a1 b2 c4), so that
-semantics keeps what skip-till-any-match keeps. Only `contiguous` can forget all but the last time.
+Under skip-till-next-match, COGRA keeps one aggregate for the whole pattern, that of the last
+matched event. This loses trends (`SEQ(A, B, C)` over a1 b2 a3 c4 has the trend a1 b2 c4), so we
+keep what skip-till-any-match keeps. Only `contiguous` can drop all but the last time.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Granularity(Enum):
 
 @dataclass(frozen=True)
 class KeptState:
-    """What the engine keeps for a query, and why."""
+    """The state that the engine keeps for a query, and why."""
 
     granularity: Granularity
     event_grained: tuple[str, ...]

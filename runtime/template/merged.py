@@ -1,5 +1,5 @@
-"""The merged template of a workload: each event type once, every transition labelled with the
-queries for which it holds (hamlet.txt 3.1)."""
+"""Merges the patterns of a workload into one template: each event type once, each transition
+labelled with its queries (hamlet.txt 3.1)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Which queries go together: routing groups by how the stream is split, share groups by what
-their patterns have in common, and the pane of each (hamlet.txt 3.1)."""
+"""Groups queries: routing groups have the same partition attributes, share groups have Kleene
+sub-patterns in common (hamlet.txt 3.1)."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class RoutingGroup:
 
 @dataclass(frozen=True)
 class ShareGroup:
-    """Queries of a routing group that can share: the same semantics, the same measure of
-    windows, and linked by Kleene parts that they have in common."""
+    """Queries of a routing group that can share: the same semantics, the same kind of window, and
+    connected by common Kleene sub-patterns."""
 
     attributes: tuple[str, ...]
     semantics: Semantics
@@ -74,38 +74,38 @@ def share_groups(queries: Iterable[Query]) -> list[ShareGroup]:
     return groups
 
 
-def kleene_parts(pattern: s.Pattern) -> tuple[str, ...]:
-    """The Kleene sub-patterns of a pattern, without aliases, those under NOT left out."""
+def kleene_subpatterns(pattern: s.Pattern) -> tuple[str, ...]:
+    """The Kleene sub-patterns of a pattern, without aliases and except those under NOT."""
     if isinstance(pattern, s.Not):
         return ()
     own: tuple[str, ...] = ()
     if isinstance(pattern, s.Plus | s.Star):
         own = (s.describe(_unwrapped(pattern.body), aliases=False) + "+",)
-    inner = tuple(text for part in s.children(pattern) for text in kleene_parts(part))
+    inner = tuple(text for part in s.children(pattern) for text in kleene_subpatterns(part))
     return tuple(dict.fromkeys(own + inner))
 
 
 def shareable(queries: Iterable[Query]) -> tuple[SharedKleene, ...]:
     holders: dict[str, list[str]] = {}
     for query in queries:
-        for text in kleene_parts(query.pattern):
+        for text in kleene_subpatterns(query.pattern):
             holders.setdefault(text, []).append(query.name)
     shared = {text: names for text, names in holders.items() if len(names) > 1}
     return tuple(SharedKleene(text, tuple(names)) for text, names in shared.items())
 
 
 def _unwrapped(pattern: s.Pattern) -> s.Pattern:
-    """`(A+)+` and `A*+` have the trends of `A+`: the inner mark says nothing more."""
+    """`(A+)+` and `A*+` have the trends of `A+`: the inner operator adds nothing."""
     while isinstance(pattern, s.Plus | s.Star):
         pattern = pattern.body
     return pattern
 
 
 def _linked(queries: list[Query]) -> list[list[Query]]:
-    """Connected by common Kleene parts: q1 with q2 by A+, q2 with q3 by B+."""
+    """Connected components by common Kleene sub-patterns: q1 with q2 by A+, q2 with q3 by B+."""
     groups: list[tuple[set[str], list[Query]]] = []
     for query in queries:
-        parts = set(kleene_parts(query.pattern))
+        parts = set(kleene_subpatterns(query.pattern))
         joined = [group for group in groups if group[0] & parts]
         merged = (parts.union(*(g[0] for g in joined)), [q for g in joined for q in g[1]] + [query])
         groups = [group for group in groups if group not in joined] + [merged]

@@ -1,4 +1,4 @@
-"""How a workload uses an attribute, and which Arrow types can serve that use."""
+"""The kinds of attributes (number, text, boolean) and the Arrow types of each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class AttributeKind(Enum):
 
 
 def kind_of(data_type: pa.DataType) -> AttributeKind:
-    """The kind of a column of this Arrow type; ANY for what is only compared for equality."""
+    """The kind of a column of this Arrow type; ANY if values only support equality."""
     if isinstance(data_type, pa.BaseExtensionType):
         return kind_of(data_type.storage_type)
     if is_encoded(data_type):
@@ -31,7 +31,7 @@ def kind_of(data_type: pa.DataType) -> AttributeKind:
 
 
 def fits(data_type: pa.DataType, use: AttributeKind) -> bool:
-    """Whether a column of this type can be used so. A column of nulls fits every use."""
+    """Whether a column of this type supports the use. A column of nulls supports every use."""
     if pt.is_null(data_type):
         return True
     if isinstance(data_type, pa.BaseExtensionType):
@@ -50,5 +50,5 @@ def is_text(data_type: pa.DataType) -> bool:
 
 
 def is_encoded(data_type: pa.DataType) -> bool:
-    """Whether the type only says how the values of another type are packed."""
+    """Whether the type is an encoding of another type, such as a dictionary."""
     return bool(pt.is_dictionary(data_type) or pt.is_run_end_encoded(data_type))

@@ -1,4 +1,4 @@
-"""The few Arrow types that the engine sees, and the way there from every other type."""
+"""Converts Arrow columns of any type to the few plain types that the engine uses."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Micros: TypeAlias = npt.NDArray[np.int64]
 # Not `time` and `type`: a query may use attributes of these names.
 TIME = "__time__"
 TYPE = "__type__"
-# Few types, many events: their names are kept once for each batch.
+# Few types, many events: each batch has their names once.
 TYPES = pa.dictionary(pa.int32(), pa.string())
 
 _BYTES = (pt.is_large_binary, pt.is_binary_view, pt.is_fixed_size_binary)
 
 
 def plain_type(data_type: pa.DataType) -> pa.DataType:
-    """The type that stands for all types with the same values."""
+    """The plain type that represents all types with the same values."""
     if isinstance(data_type, pa.BaseExtensionType):
         return plain_type(data_type.storage_type)
     if is_encoded(data_type):
@@ -35,7 +35,7 @@ def plain_type(data_type: pa.DataType) -> pa.DataType:
         return pa.string()
     if any(test(data_type) for test in _BYTES):
         return pa.binary()
-    if pt.is_integer(data_type):  # uint64 alone does not fit into int64
+    if pt.is_integer(data_type):  # only uint64 does not fit into int64
         return pa.uint64() if pt.is_uint64(data_type) else pa.int64()
     if pt.is_floating(data_type) or pt.is_decimal(data_type):
         return pa.float64()
@@ -43,8 +43,8 @@ def plain_type(data_type: pa.DataType) -> pa.DataType:
 
 
 def comparable(one: pa.DataType, other: pa.DataType) -> bool:
-    """Whether values of both can be compared. Times are compared as whole numbers of their unit,
-    so they need the same one; nulls are compared with everything."""
+    """Whether values of both types can be compared. Times are compared as whole numbers of their
+    unit, so they need the same unit; nulls compare with everything."""
     one, other = plain_type(one), plain_type(other)
     if pt.is_timestamp(one) and pt.is_timestamp(other):
         return one.unit == other.unit and (one.tz is None) == (other.tz is None)
@@ -56,7 +56,7 @@ def comparable(one: pa.DataType, other: pa.DataType) -> bool:
 def plain(column: Column) -> pa.Array:
     """The column as one array of its plain type."""
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if isinstance(array, pa.ChunkedArray):  # pyarrow below 22 gives back a chunked array here
+    if isinstance(array, pa.ChunkedArray):  # pyarrow below 22 returns a chunked array here
         array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
     return _unpacked(array)
 
@@ -69,12 +69,12 @@ def _unpacked(array: pa.Array) -> pa.Array:
     if pt.is_dictionary(array.type):
         return _unpacked(array.dictionary_decode())
     target = plain_type(array.type)
-    # A decimal with more than 53 bits is rounded, which is what plain numbers are.
+    # A decimal with more than 53 bits is rounded to a double.
     return array if array.type == target else array.cast(target, safe=False)
 
 
 def encoded_text(column: Column) -> pa.Array:
-    """The column as text, each value of the array kept once. Null stays null."""
+    """The column as dictionary-encoded text. Null stays null."""
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if isinstance(array, pa.DictionaryArray) and _is_plain_dictionary(array.dictionary):
         names = array.dictionary.cast(pa.string())
@@ -114,7 +114,8 @@ def without(column: pa.Array, rows: Mask) -> pa.Array:
 
 
 def cast_or_null(column: pa.Array, target: pa.DataType) -> pa.Array:
-    """Null where a value cannot be cast. Looks for such values by halving: let them be few."""
+    """Casts a column; values that cannot be cast become null. It finds those by bisection, so they
+    should be few."""
     try:
         return column.cast(target)
     except pa.ArrowInvalid:
@@ -125,9 +126,9 @@ def cast_or_null(column: pa.Array, target: pa.DataType) -> pa.Array:
 
 
 def same_values(data_type: pa.DataType, other: pa.DataType) -> bool:
-    """Whether a cast between two plain types keeps what values mean.
+    """Whether a cast between two plain types keeps the meaning of values.
 
-    Arrow also casts between integers and timestamps, by taking one for the other.
+    Arrow also casts between integers and timestamps, which does not.
     """
     if pt.is_null(data_type):
         return True

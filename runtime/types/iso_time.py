@@ -1,4 +1,4 @@
-"""Times written as ISO 8601, a column at a time. A time without a zone is UTC."""
+"""Parses a column of ISO 8601 times. A time without a zone is UTC."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ZONED = pa.timestamp("us", "UTC")
 
 @dataclass(frozen=True)
 class IsoTimes:
-    """Microseconds of each row (0 where not good), and how many were finer than that."""
+    """The microseconds of each row (0 if invalid). `truncated` times had a finer resolution."""
 
     micros: Micros
     good: Mask
@@ -39,7 +39,7 @@ class IsoTimes:
 
 
 def read_iso(column: pa.Array) -> IsoTimes:
-    for target in (_LOCAL, _ZONED):  # nearly always, all rows are of one form
+    for target in (_LOCAL, _ZONED):  # nearly always all rows have the same format
         try:
             return _times(column.cast(target), zoned=target is _ZONED)
         except pa.ArrowInvalid:
@@ -62,7 +62,7 @@ def _read_each(column: pa.Array) -> IsoTimes:
     finer = true_rows(pc.match_substring_regex(column, _FINER_NOT_ZERO))
     column = pc.replace_substring_regex(column, _FINER, r"\1")
     zoned = true_rows(pc.match_substring_regex(column, r"[ T].*" + ZONE))
-    # What does not exist (a 30th of February) still looks right; casting finds it.
+    # A date that does not exist (February 30) matches the pattern; the cast rejects it.
     local_times = cast_or_null(without(column, zoned), _LOCAL)
     zoned_times = cast_or_null(without(column, ~zoned), _ZONED)
     good = ~(null_rows(local_times) & null_rows(zoned_times))

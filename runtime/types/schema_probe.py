@@ -1,4 +1,4 @@
-"""The columns of a data file, without reading more of it than its beginning."""
+"""Reads the columns of a data file from its first bytes."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ _BEGINNING = 1 << 20
 
 
 def columns_of(path: Path) -> Columns:
-    """The columns with their types; None where text leaves open what a value is."""
+    """The columns with their types; None if the type of a text column is open."""
     name = path.name.lower().removesuffix(".gz")
     read = _READERS.get(name[name.rfind(".") :] if "." in name else "")
     if read is None:
         known = ", ".join(sorted(_READERS))
-        raise InputError(f"{path} is no schema: its kind is not known", f".yaml or {known}")
+        raise InputError(f"{path} is not a schema: unknown suffix", f"use .yaml or {known}")
     try:
         return read(path)
     except (OSError, ValueError, EOFError) as error:
         raise InputError(f"cannot read the columns of {path}: {_reason(error)}") from error
 
 
-def no_doubles(names: Sequence[str], source: str) -> None:
-    """A name that two columns have says nothing about which of them is meant."""
+def check_unique_names(names: Sequence[str], source: str) -> None:
+    """Rejects duplicate column names: a query could mean either."""
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"{source} has more than one column `{twice}`", "rename one of them")
@@ -56,7 +56,7 @@ def _ipc(path: Path) -> Columns:
 
 
 def _typed(schema: pa.Schema, path: Path) -> Columns:
-    no_doubles(schema.names, str(path))
+    check_unique_names(schema.names, str(path))
     return {field.name: field.type for field in schema}
 
 
@@ -64,8 +64,8 @@ def _csv(path: Path) -> Columns:
     skip = pa.csv.ParseOptions(invalid_row_handler=lambda row: "skip")
     options = pa.csv.ReadOptions(use_threads=False)
     table = pa.csv.read_csv(pa.BufferReader(_first_lines(path)), options, skip)
-    no_doubles(table.schema.names, str(path))
-    # `007` may be a number or text, as the workload uses it; `abc` is text.
+    check_unique_names(table.schema.names, str(path))
+    # `007` may be a number or text, depending on its use; `abc` is text.
     return {f.name: f.type if is_text(f.type) else None for f in table.schema}
 
 

@@ -1,4 +1,4 @@
-"""Values read from text: a whole column at a time, with a mask of what cannot be read."""
+"""Parses a column of text, and returns a mask of the invalid rows."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ NUMBER = r"(?i)^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?$|^[+-]?(nan|inf|i
 
 
 def parse(column: pa.Array, target: pa.DataType) -> tuple[pa.Array, Mask]:
-    """The values of a string column as `target`, null where bad, and the mask of bad rows.
+    """The values of a string column as `target`, null if invalid, and the mask of invalid rows.
 
-    What a value means must not depend on its neighbours: the fast way (one cast for all) takes
-    nothing that the careful way (each value by itself) would refuse.
+    The meaning of a value must not depend on its neighbours: the fast path (one cast for all)
+    accepts no value that the slow path (each value separately) rejects.
     """
     if pt.is_string(target):
         return column, np.zeros(len(column), dtype=np.bool_)
@@ -32,7 +32,7 @@ def parse(column: pa.Array, target: pa.DataType) -> tuple[pa.Array, Mask]:
 
 def _cast_all(column: pa.Array, target: pa.DataType) -> pa.Array | None:
     if pt.is_integer(target) and pc.any(pc.match_substring(column, "x", ignore_case=True)).as_py():
-        return None  # Arrow would read hexadecimal
+        return None  # Arrow would accept hexadecimal
     try:
         return column.cast(target)
     except pa.ArrowInvalid:
@@ -40,7 +40,7 @@ def _cast_all(column: pa.Array, target: pa.DataType) -> pa.Array | None:
 
 
 def _cast_each(column: pa.Array, target: pa.DataType) -> pa.Array:
-    """Drop what is no value by its looks; what is left (too large a number) is rare."""
+    """Drops values that do not match the pattern first; other failures (overflow) are rare."""
     column = pc.utf8_trim_whitespace(column)
     if pt.is_integer(target):
         column = without(column, ~true_rows(pc.match_substring_regex(column, WHOLE)))

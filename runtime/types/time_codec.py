@@ -1,4 +1,4 @@
-"""Times: in whatever type they come, inside as int64 microseconds, out again in that type."""
+"""Converts times of any input type to int64 microseconds, and back to that type for results."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from runtime.types.text_parse import parse
 UNITS = {"s": 1_000_000, "ms": 1_000, "us": 1}
 DAY = 86_400_000_000
 
-# Half of what int64 holds: the difference of two times, and a window's end, still fit.
+# Half the range of int64, so that differences of times and window ends still fit.
 LIMIT = 2**62 - 1
 
 Read = tuple[Micros, Mask]
@@ -35,13 +35,13 @@ Read = tuple[Micros, Mask]
 class TimeCodec:
     """Reads and writes the times of one input.
 
-    A column of strings holds integers or ISO 8601; the first time that is either decides, so
-    such a clock knows what it writes only after it has read (`decided`).
+    A column of strings has integers or ISO 8601. The first valid time decides which, so the type
+    of results is known only after that (`decided`).
     """
 
     def __init__(self, data_type: pa.DataType, unit: str | None = None) -> None:
         if unit is not None and unit not in (*UNITS, "ns"):
-            raise InputError(f"`{unit}` is no unit of time", "one of s, ms, us, ns")
+            raise InputError(f"`{unit}` is not a unit of time", "use s, ms, us or ns")
         self.source_type = _source_type(data_type)
         self.truncated = 0
         self._unit = unit or "s"
@@ -53,32 +53,32 @@ class TimeCodec:
     def decided(self) -> bool:
         return self._type is not None
 
-    def settle(self, data_type: pa.DataType) -> None:
-        """What rows of an earlier run decided."""
+    def set_type(self, data_type: pa.DataType) -> None:
+        """Sets the type that rows of an earlier run decided."""
         self._type = data_type
 
-    def carry_on(self, before: TimeCodec) -> None:
+    def continue_from(self, before: TimeCodec) -> None:
         self._type, self.truncated = before._type, before.truncated
 
     @property
     def type(self) -> pa.DataType:
-        """The Arrow type in which times leave."""
+        """The Arrow type of times in results."""
         return pa.int64() if self._type is None else self._type
 
     @property
-    def fault(self) -> str:
-        """What is wrong with a time that is there but bad."""
+    def invalid_reason(self) -> str:
+        """Why a time that is not null is invalid."""
         return "the time is no time" if self._text else "the time is out of range"
 
     def to_micros(self, column: Column) -> Read:
-        """Microseconds since 1970 (0 in bad rows) and the mask of bad rows, nulls among them."""
+        """Microseconds since 1970 (0 in invalid rows) and the mask of invalid rows and nulls."""
         array = plain(column)
         if array.type != self.source_type:
             array = self._as_before(array)
         return self._read(array)
 
     def to_arrow(self, micros: npt.ArrayLike) -> pa.Array:
-        """Times as they leave, all in 64 bits. One beyond the range of their type is null."""
+        """Times in the type of results. A time out of the range of that type is null."""
         values = np.asarray(micros, dtype=np.int64)
         factor, finer = self._step()
         if not finer:
@@ -87,23 +87,23 @@ class TimeCodec:
         return pa.array(np.where(beyond, 0, values) * factor, mask=beyond).view(self.type)
 
     def from_arrow(self, times: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.int64]:
-        """Microseconds of times as they leave, none of which is null."""
+        """Microseconds of times in the type of results, none of which is null."""
         values: npt.NDArray[np.int64] = plain(times).view(pa.int64()).to_numpy()
         factor, finer = self._step()
         return values // factor if finer else values * factor
 
     def windows(self, results: pa.Table) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Where the windows of result rows, which are in their order, begin and end, in
-        microseconds, each once."""
+        """The starts and ends of the windows of sorted result rows, in microseconds, each
+        once."""
         starts, ends = results["window_start"], results["window_end"]
-        if len(starts) and starts[0].equals(starts[-1]):  # mostly there is one
+        if len(starts) and starts[0].equals(starts[-1]):  # usually there is one
             return self.from_arrow(starts[:1]), self.from_arrow(ends[:1])
         every = plain(starts).view(pa.int64()).to_numpy()
         rows = pa.array(np.concatenate([[0], 1 + np.flatnonzero(every[1:] != every[:-1])]))
         return self.from_arrow(starts.take(rows)), self.from_arrow(ends.take(rows))
 
     def check_window(self, within: int, slide: int) -> str | None:
-        """Why the boundaries of such windows cannot be written in the type of the times."""
+        """Why the type of the times cannot represent the boundaries of such windows, if so."""
         factor, finer = self._step()
         if finer or not self.decided:
             return None
@@ -116,7 +116,7 @@ class TimeCodec:
         return None
 
     def _step(self) -> tuple[int, bool]:
-        """How far the written unit is from a microsecond, and whether it is finer."""
+        """The factor between the unit of results and a microsecond, and whether it is finer."""
         unit = self.type.unit if pt.is_timestamp(self.type) else self._unit
         return (1_000, True) if unit == "ns" else (UNITS[unit], False)
 
@@ -159,7 +159,7 @@ class TimeCodec:
         return times.micros, ~times.good
 
     def _decide(self, column: pa.Array) -> None:
-        """The first row that is an integer or ISO 8601 says which of them all rows are."""
+        """Sets the type by the first row that is an integer or ISO 8601."""
         whole = ~null_rows(parse(column, pa.int64())[0])
         iso = read_iso(column)
         good = np.flatnonzero(whole | iso.good)
@@ -174,14 +174,14 @@ _WORDS = {1_000_000: "seconds", 1_000: "milliseconds"}
 
 def _source_type(data_type: pa.DataType) -> pa.DataType:
     source = plain_type(data_type)
-    if pt.is_null(source):  # nothing but nulls so far: whatever comes can be read as text
+    if pt.is_null(source):  # only nulls so far: any later type can be read as text
         return pa.string()
     if any(test(source) for test in (pt.is_integer, pt.is_string, pt.is_timestamp, pt.is_date)):
         return source
     if pt.is_floating(source):
-        hint = "make it an integer (and say --time-unit) or a timestamp"
+        hint = "make it an integer (with --time-unit) or a timestamp"
         raise InputError(f"the times are {data_type}, which cannot be compared exactly", hint)
-    raise InputError(f"the times are {data_type}, which is no time", _ACCEPTED)
+    raise InputError(f"the times are {data_type}, which is not a type of time", _ACCEPTED)
 
 
 _ACCEPTED = "times are timestamps, dates, integers, or strings of integers or ISO 8601"
@@ -192,7 +192,7 @@ def _written_type(source: pa.DataType) -> pa.DataType:
         return source
     if pt.is_date(source):
         return pa.timestamp("s")
-    return pa.int64()  # also for narrower integers: a window's end may not fit into those
+    return pa.int64()  # also for narrower integers, which may not hold a window's end
 
 
 def _multiply(column: pa.Array, factor: int) -> Read:

@@ -1,7 +1,7 @@
-"""Event types and their attributes as a user declares them in YAML.
+"""Reads a YAML file that declares event types and their attributes.
 
-`Request: {driver: text, rider: int}`, or `Request: [driver, rider]` with the types of the values
-left open.
+`Request: {driver: text, rider: int}`, or `Request: [driver, rider]` without
+types.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ DECLARABLE: dict[str, pa.DataType | None] = {
 Columns = dict[str, pa.DataType | None]
 
 
-def read_declared(path: Path) -> tuple[Columns, dict[str, frozenset[str]]]:
+def read_yaml_schema(path: Path) -> tuple[Columns, dict[str, frozenset[str]]]:
     """All attributes with their types, and the attributes of each event type."""
     columns: Columns = {}
     by_type: dict[str, frozenset[str]] = {}
@@ -58,7 +58,7 @@ def _root(path: Path) -> yaml.Node:
 
 
 def _entries(node: yaml.Node, path: Path) -> Iterator[tuple[str, yaml.Node]]:
-    """The entries of a mapping. Keys are taken as written: `2` and `yes` are names as well."""
+    """The entries of a mapping. Keys are used as written: `2` and `yes` are names too."""
     if not isinstance(node, yaml.MappingNode):
         raise InputError(f"{_place(node, path)}: a mapping is expected here", _EXPECTED)
     seen: set[str] = set()
@@ -83,7 +83,7 @@ def _data_type(node: yaml.Node, path: Path) -> pa.DataType | None:
     word = _word(node, path)
     if word.lower() not in DECLARABLE:
         hint = did_you_mean(word, DECLARABLE)
-        raise InputError(f"{_place(node, path)}: `{word}` is no type of value", hint)
+        raise InputError(f"{_place(node, path)}: `{word}` is not a type", hint)
     return DECLARABLE[word.lower()]
 
 
@@ -96,7 +96,7 @@ def _word(node: yaml.Node, path: Path) -> str:
 def _both(
     before: pa.DataType | None, now: pa.DataType | None, attribute: str, path: Path
 ) -> pa.DataType | None:
-    """One column serves an attribute in all event types, so it needs one type."""
+    """Merges two declarations: an attribute has one column, and one type, in all event types."""
     if before is None or now is None or before == now:
         return now if before is None else before
     if {before, now} == {_INT, _DOUBLE}:

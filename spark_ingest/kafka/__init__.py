@@ -1,5 +1,5 @@
-"""What the Kafka source and the Kafka sink share: addresses, options, lookups, transactions.
+"""Shared by the Kafka source and the Kafka sink: addresses, options, metadata, transactions.
 
-Offsets are looked up and results are sent by librdkafka (confluent-kafka), which needs no JVM and
-has transactions; records are read by Spark.
+librdkafka (confluent-kafka) looks up offsets and sends results: it needs no JVM and supports
+transactions. Spark reads the records.
 """

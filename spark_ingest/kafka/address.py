@@ -1,4 +1,4 @@
-"""`kafka://HOST:PORT[,HOST:PORT...]/TOPIC`."""
+"""Parses addresses of Kafka topics: `kafka://HOST:PORT[,HOST:PORT...]/TOPIC`."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""Avro values, decoded by Spark.
+"""Decodes Avro values in Spark.
 
-In its permissive mode `from_avro` gives a record of nulls for what it cannot decode, which looks
-like a record that holds nulls; and it does not see bytes that are left over, as those of a record
-of another schema may be. So a mark is put after each value, and into the schema: it comes out
-whole only if exactly the value came before it.
+In its permissive mode `from_avro` returns a record of nulls for a value that it cannot decode,
+which looks like a record with nulls, and it ignores extra bytes, as in a record of another schema.
+So a mark is appended to each value and to the schema: it is intact only after exactly one value.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from pyspark.sql.types import StructType, _parse_datatype_json_string
 from runtime.errors import InputError
 from runtime.io.decode import Decoder
 from runtime.io.kafka_avro import KafkaAvro
-from runtime.io.kafka_fields import FAULT, VALUE, is_own
+from runtime.io.kafka_fields import FAULT, VALUE, is_kafka_field
 from spark_ingest.kafka.values import Values
 
 _MARK = bytes.fromhex("b7a1d04e5c93f268")
@@ -34,9 +33,9 @@ _NULL, _NO_HEADER, _NOT_AVRO, _GOES_ON = 1, 2, 3, 4  # see KafkaAvro's REASONS
 
 @dataclass(frozen=True)
 class Avro:
-    """A schema (JSON text), and whether values begin with a header of Confluent's.
+    """A schema (JSON text), and whether values begin with a Confluent header.
 
-    The schema is that of the writer; no registry is asked for another one.
+    The schema is that of the writer; no registry is used.
     """
 
     schema: str
@@ -80,7 +79,7 @@ class AvroValues(Values):
             fault = fault.when(~headed, _NO_HEADER)
         fault = fault.when(mark.isNull(), _NOT_AVRO).when(mark != F.lit(_MARK), _GOES_ON)
         fault = fault.otherwise(0)
-        inside = [record["value"][name].alias(name) for name in names if not is_own(name)]
+        inside = [record["value"][name].alias(name) for name in names if not is_kafka_field(name)]
         raw = F.when(fault != 0, value)
         return [fault.cast("byte").alias(FAULT), raw.alias(VALUE), *inside]
 

@@ -1,4 +1,4 @@
-"""What Kafka's errors mean for whoever runs a job: wait, or act."""
+"""Classifies Kafka's errors: retry, or report to the user."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def cause(error: KafkaException) -> KafkaError:
 
 
 def passes(error: KafkaError) -> bool:
-    """Whether it is worth to ask again."""
+    """Whether to retry."""
     return error.code() in _PASSING or bool(error.retriable())
 
 
@@ -63,14 +63,14 @@ def no_entry(error: KafkaError) -> bool:
 def explained(error: KafkaError, address: KafkaAddress) -> HamletError:
     text = f"{address}: {error.str()}"
     if no_entry(error):
-        return InputError(text, "see to the file of --kafka-options")
+        return InputError(text, "check the file of --kafka-options")
     if error.code() in _FORBIDDEN:
         return InputError(text, "the user of --kafka-options lacks a right (ACL) on the cluster")
     return HamletError(text)
 
 
 def unreachable(address: KafkaAddress, seconds: float, last: KafkaError | None) -> HamletError:
-    reason = "" if last is None else f"; the last word: {last.str()}"
+    reason = "" if last is None else f"; the last error: {last.str()}"
     return HamletError(
         f"no broker of {address.servers} has answered for {seconds:.0f} s{reason}",
         "is the address right, and does the listener speak the security.protocol of "

@@ -1,6 +1,6 @@
-"""How to get into a Kafka cluster: a properties file, said in the words of both clients.
+"""Reads the connection options of a Kafka cluster from a file, for librdkafka and for Java.
 
-The file has librdkafka's names. Nothing of it goes through flags, or into messages and logs.
+The file has librdkafka's names. Its secrets never appear in flags, messages or logs.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 @dataclass(frozen=True)
 class KafkaOptions:
-    """Checked options. They hold secrets, so they are not shown."""
+    """Checked options. They contain secrets, so their `repr` is empty."""
 
     values: Mapping[str, str] = field(default_factory=dict, repr=False)
 
@@ -141,7 +141,8 @@ def _pem(values: Mapping[str, str], name: str) -> str:
 
 
 def _private_key(values: Mapping[str, str]) -> str:
-    """Without its password and as PKCS#8: Java 17 reads neither today's locks nor other forms."""
+    """The key without its password and as PKCS#8: Java 17 reads no other format and no modern
+    encryption."""
     password = values.get(KEY_PASSWORD)
     try:
         key = load_pem_private_key(

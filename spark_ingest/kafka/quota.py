@@ -1,4 +1,4 @@
-"""How many records of each partition an epoch takes."""
+"""Computes how many records of each partition an epoch reads."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ AGAIN = 10.0
 
 
 def fair_shares(waiting: Mapping[int, int], most: int) -> dict[int, int]:
-    """`most` records in all: partitions with little give all they have, the others equally much,
-    so that none lags and holds back the time of all."""
+    """Shares `most` records: small partitions are read completely, the others equally, so that none
+    lags and holds back the watermark."""
     shares = dict.fromkeys(waiting, 0)
     left = max(1, most)
     open_ = sorted(waiting, key=lambda each: (waiting[each], each))
@@ -28,7 +28,7 @@ def fair_shares(waiting: Mapping[int, int], most: int) -> dict[int, int]:
 
 
 class PartitionSizes:
-    """About how many bytes a record has: of what was seen lately, as topics change slowly."""
+    """Estimates the bytes per record from recent records: topics change slowly."""
 
     def __init__(self) -> None:
         self.bytes = GUESS

@@ -1,7 +1,7 @@
-"""Questions about a topic: its partitions, where they begin and end, what their records are like.
+"""Queries the metadata of a Kafka topic: partitions, offsets and sample records.
 
-While no broker answers they are asked again, since a broker that restarts is no reason to end a
-job; after some minutes it is.
+While no broker answers, queries are repeated for some minutes: a restarting broker must not end the
+job.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from spark_ingest.kafka.options import KafkaOptions
 PATIENCE = 300.0
 ANSWER = 5.0
 PAUSE = 0.5
-# A look at some records is not to fetch the whole topic.
+# Sampling records must not fetch the whole topic.
 _LITTLE = {
     "fetch.message.max.bytes": 64 << 10,
     "fetch.wait.max.ms": 50,
@@ -43,15 +43,15 @@ Say = Callable[[str], None]
 T = TypeVar("T")
 
 _log = logging.getLogger("hamlet.kafka")
-_log.addHandler(logging.NullHandler())  # errors say what matters
+_log.addHandler(logging.NullHandler())  # errors have the details
 
 
 def silent(message: str) -> None:
-    """For those who have nobody to tell."""
+    """Ignores a message."""
 
 
 def client_config(address: KafkaAddress, options: KafkaOptions) -> dict[str, Any]:
-    """What all clients of librdkafka need. Its own log goes to Python's."""
+    """The settings of all librdkafka clients. Their log goes to Python's."""
     return {
         "bootstrap.servers": address.servers,
         "client.id": "hamlet",
@@ -85,14 +85,14 @@ class TopicMetadata:
         return sorted(each.id for each in described.partitions)
 
     def create(self, partitions: int = -1, **config: str) -> None:
-        """Makes the topic, with the broker's own settings beside these, unless it is there."""
-        if self._description() is not None:  # asked first, since that needs fewer rights
+        """Creates the topic, unless it exists, with the broker's defaults for other settings."""
+        if self._description() is not None:  # checked first: it needs fewer rights
             return
         new = NewTopic(self._address.topic, partitions, -1, config=config)
         try:
             self.ask(lambda: _only(self._admin.create_topics([new])))
         except _Refused as refused:
-            if refused.error.code() != KafkaError.TOPIC_ALREADY_EXISTS:  # somebody else was first
+            if refused.error.code() != KafkaError.TOPIC_ALREADY_EXISTS:  # another client was first
                 raise
         self.ask(self._appeared)
 
@@ -100,12 +100,12 @@ class TopicMetadata:
         return self._offsets(partitions, OffsetSpec.earliest(), COMMITTED)
 
     def latest(self, partitions: Iterable[int]) -> dict[int, int]:
-        """The offsets after the last records that are not behind an open transaction."""
+        """The offsets after the last records that no open transaction hides."""
         return self._offsets(partitions, OffsetSpec.latest(), COMMITTED)
 
     def settle(self, partitions: Iterable[int]) -> None:
-        """Waits until no transaction is open that was open before: an open one of anybody hides
-        what others have committed behind it."""
+        """Waits until all transactions that are open now have ended: an open one hides the records
+        that others commit after it."""
         ends = self._offsets(partitions, OffsetSpec.latest(), IsolationLevel.READ_UNCOMMITTED)
         said = False
         while any(end < ends[each] for each, end in self.latest(ends).items()):
@@ -115,8 +115,8 @@ class TopicMetadata:
             time.sleep(PAUSE)
 
     def records(self, starts: Mapping[int, int], most: int) -> Iterator[Message]:
-        """The first records from these offsets on, of about `most` bytes in all, fairly from all
-        partitions. The same ones for the same offsets."""
+        """The first records from these offsets on, about `most` bytes, evenly from all partitions.
+        The same offsets give the same records."""
         consumer = self._consumer()
         share = most // max(1, len(starts))
         try:
@@ -126,7 +126,7 @@ class TopicMetadata:
             consumer.close()
 
     def ask(self, question: Callable[[], T]) -> T:
-        """The answer; an error that does not pass by itself is raised as a HamletError."""
+        """Calls until there is no transient error. Other errors raise a HamletError."""
         since = time.monotonic()
         said = False
         while True:
@@ -146,7 +146,7 @@ class TopicMetadata:
             return answer
 
     def _consider(self, error: KafkaError, waited: float) -> None:
-        self._admin.poll(0)  # runs _noted, which hears more than the question does
+        self._admin.poll(0)  # calls _note_error, which gets more details
         if self._last is not None and no_entry(self._last):
             raise explained(self._last, self._address)
         if not passes(error):
@@ -155,11 +155,11 @@ class TopicMetadata:
             raise unreachable(self._address, waited, self._last or error)
 
     def _description(self) -> TopicDescription | None:
-        """None if there is no such topic. Asked in a way that does not make a broker create it."""
-        asked = TopicCollection([self._address.topic])
+        """None if there is no such topic. This call does not create it."""
+        requested = TopicCollection([self._address.topic])
         try:
             return self.ask(
-                lambda: _only(self._admin.describe_topics(asked, request_timeout=ANSWER))
+                lambda: _only(self._admin.describe_topics(requested, request_timeout=ANSWER))
             )
         except _Refused as refused:
             if refused.error.code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
@@ -173,12 +173,14 @@ class TopicMetadata:
     def _offsets(
         self, partitions: Iterable[int], which: OffsetSpec, level: IsolationLevel
     ) -> dict[int, int]:
-        asked = {TopicPartition(self._address.topic, each): which for each in partitions}
-        if not asked:
+        requested = {TopicPartition(self._address.topic, each): which for each in partitions}
+        if not requested:
             return {}
 
         def question() -> dict[int, int]:
-            answers = self._admin.list_offsets(asked, isolation_level=level, request_timeout=ANSWER)
+            answers = self._admin.list_offsets(
+                requested, isolation_level=level, request_timeout=ANSWER
+            )
             return {each.partition: answer.result().offset for each, answer in answers.items()}
 
         return self.ask(question)
@@ -208,9 +210,9 @@ class TopicMetadata:
         )
 
     def _config(self) -> dict[str, Any]:
-        return {**client_config(self._address, self._options), "error_cb": self._noted}
+        return {**client_config(self._address, self._options), "error_cb": self._note_error}
 
-    def _noted(self, error: KafkaError) -> None:
+    def _note_error(self, error: KafkaError) -> None:
         self._last = error
 
     def _no_topic(self) -> InputError:
@@ -221,11 +223,11 @@ class TopicMetadata:
 
 
 class _Refused(HamletError):
-    """The answer was no."""
+    """The broker rejected a request."""
 
     def __init__(self, error: KafkaError, address: KafkaAddress) -> None:
-        told = explained(error, address)
-        super().__init__(told.message, told.hint)
+        explanation = explained(error, address)
+        super().__init__(explanation.message, explanation.hint)
         self.error = error
 
 
@@ -248,7 +250,7 @@ def _next(consumer: Consumer) -> Message | None:
 
 
 def size(message: Message) -> int:
-    """About what a record takes, its offset and times included."""
+    """The approximate bytes of a record, including its offset and times."""
     headers = sum(len(name) + len(value or b"") for name, value in _headers(message))
     return 32 + len(message.value() or b"") + len(message.key() or b"") + headers
 

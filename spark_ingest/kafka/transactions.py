@@ -1,4 +1,4 @@
-"""Many messages sent in one transaction: readers of what is committed see all or none."""
+"""Sends messages to Kafka in transactions: readers of committed records see all or none."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spark_ingest.kafka.failures import cause, explained, no_entry, unreachable
 from spark_ingest.kafka.options import KafkaOptions
 from spark_ingest.kafka.topic_metadata import PATIENCE, Say, client_config, silent
 
-# A job that was killed and is not started again blocks readers of its topic for this long.
+# A job that was killed and not restarted blocks readers of its topic for this long.
 TIMEOUT = 300.0
 ANSWER = 10.0
 PAUSE = 0.5
@@ -42,7 +42,7 @@ class Outgoing:
 
 
 class TransactionalProducer:
-    """Those of one job. Whoever starts last with the job's name shuts out those before."""
+    """The producer of one job. A new producer with the job's name fences earlier ones."""
 
     def __init__(
         self,
@@ -66,15 +66,15 @@ class TransactionalProducer:
                 "transaction.timeout.ms": int(TIMEOUT * 1000),
                 "compression.type": "lz4",
                 "linger.ms": 5,
-                "error_cb": self._noted,
+                "error_cb": self._note_error,
             }
         )
-        # Ends what an earlier process has left open: a commit that it had begun is completed,
+        # Ends the open transaction of an earlier process: a commit in progress is completed,
         # everything else is aborted.
-        self._insist(lambda: self._producer.init_transactions(ANSWER))
+        self._retry_step(lambda: self._producer.init_transactions(ANSWER))
 
     def send(self, messages: Callable[[], Iterable[Outgoing]]) -> None:
-        """All of them, once. They are asked for again if the transaction has to be done again."""
+        """Sends all messages exactly once. A repeated transaction calls `messages` again."""
         since = time.monotonic()
         while not self._attempt(messages):
             if time.monotonic() - since > self._patience:
@@ -82,7 +82,7 @@ class TransactionalProducer:
             time.sleep(PAUSE)
 
     def close(self) -> None:
-        with warnings.catch_warnings():  # of a transaction that is no longer ours to abort
+        with warnings.catch_warnings():  # about a transaction that we cannot abort any more
             warnings.simplefilter("ignore", RuntimeWarning)
             self._producer.close()
 
@@ -90,18 +90,18 @@ class TransactionalProducer:
         """Whether the transaction was committed; if not, it was aborted."""
         self._refused = None
         try:
-            self._insist(self._producer.begin_transaction)
+            self._retry_step(self._producer.begin_transaction)
             for each in messages():
                 self._produce(each)
-            self._insist(lambda: self._producer.commit_transaction(ANSWER))
+            self._retry_step(lambda: self._producer.commit_transaction(ANSWER))
         except _Abortable as error:
-            self._insist(lambda: self._producer.abort_transaction(ANSWER))
+            self._retry_step(lambda: self._producer.abort_transaction(ANSWER))
             if self._refused is not None:
                 raise explained(self._refused, self._address) from error
-            self._say(f"Kafka has not taken a transaction and gets it again: {error}")
+            self._say(f"Kafka rejected a transaction, sending it again: {error}")
             return False
         except KafkaException as error:
-            self._insist(lambda: self._producer.abort_transaction(ANSWER))
+            self._retry_step(lambda: self._producer.abort_transaction(ANSWER))
             raise explained(cause(error), self._address) from error
         return True
 
@@ -120,8 +120,8 @@ class TransactionalProducer:
             self._producer.poll(0)
             return
 
-    def _insist(self, step: Callable[[], object]) -> None:
-        """Does a step of the protocol, again while nobody answers: each may be repeated."""
+    def _retry_step(self, step: Callable[[], object]) -> None:
+        """Runs a step of the protocol, and repeats it while no broker answers."""
         since = time.monotonic()
         said = False
         while True:
@@ -143,7 +143,7 @@ class TransactionalProducer:
             return
 
     def _giving_up(self) -> None:
-        self._producer.poll(0)  # runs _noted
+        self._producer.poll(0)  # runs _note_error
         if self._last is not None and no_entry(self._last):
             raise explained(self._last, self._address)
 
@@ -152,24 +152,24 @@ class TransactionalProducer:
             return HamletError(
                 f"another process runs the job `{self._job}` and has taken over its output to "
                 f"{self._address}",
-                "this one ends without harm; jobs that run at once need a --checkpoint each",
+                "this one ends without harm; concurrent jobs need a --checkpoint each",
             )
         if error.txn_requires_abort():
             return _Abortable(error)
         if error.fatal():
             return HamletError(
                 f"{self._address}: {error.str()}",
-                "start the job again: it goes on with the epoch that is missing",
+                "start the job again: it continues with the missing epoch",
             )
         return KafkaException(error)
 
     def _delivered(self, error: KafkaError | None, message: Message) -> None:
-        """Notes a message that will not be taken next time either. Many fail only because the
+        """Records an error that a retry would not fix. Many messages fail only because the
         transaction does."""
         if error is not None and error.code() in _FOR_GOOD:
             self._refused = error
 
-    def _noted(self, error: KafkaError) -> None:
+    def _note_error(self, error: KafkaError) -> None:
         self._last = error
 
 

@@ -1,4 +1,4 @@
-"""What the values of records are: JSON objects, or Avro of a known schema."""
+"""The formats of Kafka values: JSON objects, or Avro of a known schema."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from runtime.io.decode import Decoder
-from runtime.io.kafka_fields import VALUE, is_own
+from runtime.io.kafka_fields import VALUE, is_kafka_field
 from runtime.io.kafka_json import KafkaJson, json_columns
 from runtime.io.reader import ReadRequest
 
@@ -18,19 +18,19 @@ from runtime.io.reader import ReadRequest
 class Values(ABC):
     @abstractmethod
     def schema(self, first: Callable[[], Iterable[bytes | None]]) -> pa.Schema:
-        """The columns of the values. `first` gives the first values of the topic."""
+        """The columns of the values. `first` returns the first values of the topic."""
 
     @abstractmethod
     def columns(self, names: Sequence[str]) -> list[Column]:
-        """What Spark makes of a record."""
+        """The Spark columns of a record."""
 
     @abstractmethod
     def decoder(self, target: pa.Schema) -> Decoder:
-        """What makes rows of that."""
+        """The decoder of these columns."""
 
 
 class JsonValues(Values):
-    """Spark hands JSON on as it is: one parser for files and for Kafka means one set of rules."""
+    """Spark passes JSON on as it is, so that files and Kafka have the same parser and rules."""
 
     def __init__(self, needs: ReadRequest, source: str) -> None:
         self._needs = needs
@@ -50,4 +50,6 @@ class JsonValues(Values):
         if needs.uses is None:
             return False
         used = (needs.time_column, needs.type_column, *needs.uses)
-        return all(is_own(name) or needs.declared.data_type(name) is not None for name in used)
+        return all(
+            is_kafka_field(name) or needs.declared.data_type(name) is not None for name in used
+        )

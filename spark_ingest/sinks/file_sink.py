@@ -1,8 +1,7 @@
-"""A folder for each query with a file for each epoch: Parquet, JSON lines or CSV. A file appears
-whole or not at all.
+"""Writes results to a folder per query, a file per epoch: Parquet, JSON lines or CSV.
 
-Readers see a file at once, but the disk has it a little later: until then what was staged stays,
-and after a loss of power is published again.
+A file appears complete or not at all. Readers see it at once, but it reaches the disk a little
+later: until then the staged results stay, and are published again after a power failure.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from runtime.errors import HamletError
-from runtime.io.atomic import AtomicFiles, folder, make_last
-from runtime.io.encode import SUFFIXES, checked, encode_all, encoder
+from runtime.io.atomic import AtomicFiles, check_folder, sync_to_disk
+from runtime.io.encode import SUFFIXES, check_format, encode_all, encoder
 from runtime.io.file_names import FileNames
 from spark_ingest.sinks.sink import DEAD_LETTER, LATE, EpochSink, ReplayPoint
 from spark_ingest.sinks.staging import Staging
@@ -26,8 +25,7 @@ _PART = re.compile(r"part-(\d{9})\.\w+$")
 
 
 class WholeSink(EpochSink):
-    """The results of a bounded input: kept epoch by epoch, for whoever writes them as a whole in
-    the end."""
+    """Keeps the results of a bounded input by epoch, to be written together at the end."""
 
     def __init__(self, staging: Staging) -> None:
         self._staging = staging
@@ -40,7 +38,7 @@ class WholeSink(EpochSink):
             self._staging.write(epoch, there)
 
     def publish(self, epoch: int) -> None:
-        """Nothing is to be seen before the end."""
+        """Does nothing: results appear at the end."""
 
     def recover(self, committed: int) -> None:
         for epoch in self._staging.epochs():
@@ -53,10 +51,10 @@ class PartsSink(WholeSink):
         self, output: Path, format: str, staging: Staging, queries: Iterable[str] = ()
     ) -> None:
         super().__init__(staging)
-        self._output = folder(output)
-        self._format = checked(format)
+        self._output = check_folder(output)
+        self._format = check_format(format)
         self._names = FileNames()
-        for query in queries:  # in the order of the workload, so that names stay what they are
+        for query in queries:  # in the order of the workload, so that names are stable
             self._names[query]
         self._staged: tuple[int, dict[str, pa.Buffer]] = (-1, {})
         self._keeper = ThreadPoolExecutor(1, "parts-kept")
@@ -65,7 +63,7 @@ class PartsSink(WholeSink):
     def stage(
         self, epoch: int, tables: Mapping[str, pa.Table], turn: ReplayPoint | None = None
     ) -> None:
-        """As the files that they will be: publishing only puts them in their places."""
+        """Stages the final files: publishing only moves them."""
         there = {name: table for name, table in tables.items() if table.num_rows}
         files = {self._name(epoch, name): self._encoded(table) for name, table in there.items()}
         if files:
@@ -84,13 +82,13 @@ class PartsSink(WholeSink):
         self._keeping = self._keeper.submit(self._keep, epoch, list(files))
 
     def _keep(self, epoch: int, names: Iterable[str]) -> None:
-        """When the disk has all, nothing needs to be staged any longer."""
+        """Drops the staged files once the published ones are on disk."""
         for name in names:
-            make_last(self._output / name)
+            sync_to_disk(self._output / name)
         self._staging.drop(epoch)
 
     def _kept(self) -> None:
-        """One epoch may be on its way to the disk, not two: a slow disk slows the job down."""
+        """Waits for the sync of the previous epoch, so that a slow disk slows the job."""
         if self._keeping is not None:
             self._keeping.result()
             self._keeping = None
@@ -107,7 +105,7 @@ class PartsSink(WholeSink):
                 f"{self._output} holds results of another run, such as {found.name}",
                 "go on with the --checkpoint of that run, or name another --output",
             )
-        for begun in self._output.glob("*/.part-*.tmp"):  # when an earlier run was killed
+        for begun in self._output.glob("*/.part-*.tmp"):  # left by a killed run
             begun.unlink()
         for part in self._parts():
             if _epoch(part) > committed:
@@ -117,7 +115,7 @@ class PartsSink(WholeSink):
             self.publish(epoch)
 
     def _write(self, path: Path, data: pa.Buffer) -> None:
-        files = AtomicFiles(lasting=False)
+        files = AtomicFiles(durable=False)
         try:
             with files.open(path) as file:
                 file.write(data)

@@ -1,8 +1,8 @@
-"""Results as JSON messages in a Kafka topic, each epoch in one transaction.
+"""Sends results as JSON messages to a Kafka topic, each epoch in one transaction.
 
-The transaction also holds a marker of its epoch, in a topic beside the results. Whether an epoch
-was published is thus never in doubt: the marker is there if and only if the rows are. It also says
-how far the epoch read, so that the epoch can be computed once more where its checkpoint was lost.
+The transaction also has a marker of its epoch, in a second topic: the marker exists if and only if
+the rows do, so it tells whether an epoch was published. It also has the position that the epoch
+read to, so that the epoch can be computed again if its checkpoint was lost.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from spark_ingest.sinks.staging import Staging, packed, unpacked
 SIDE = {DEAD_LETTER: "-dead-letter", LATE: "-late"}
 EPOCHS = "-epochs"
 _TURN = "_turn"
-# Brokers take messages of a megabyte. A folder with tens of thousands of files has a longer
-# position: then a damaged checkpoint cannot be made up for, and is refused.
+# Brokers accept messages of a megabyte. A folder with tens of thousands of files has a longer
+# position: then a damaged checkpoint cannot be recovered and is rejected.
 _LARGEST_TURN = 1 << 19
-# Compacted every hour, so that finding the last marker stays quick.
+# Compacted every hour, so that finding the last marker stays fast.
 _MARKERS = {"cleanup.policy": "compact", "segment.ms": "3600000"}
 
 
 class KafkaSink(EpochSink):
-    """`recover` comes first: it makes the topics, and shuts out an earlier process of the job."""
+    """Call `recover` first: it creates the topics and fences an earlier process of the job."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class KafkaSink(EpochSink):
         self._create(self._address.topic)
         marked, turn = self._take_over()
         if committed < 0 <= marked:
-            # A new life of the job. Without a word its epochs would be taken for the old ones.
+            # The job starts over: say so, or its epochs could be mistaken for the old ones.
             self._say(f"{self._address} has results of an earlier run of the job `{self._job}`")
             self._send(-1, {})
             marked = -1
@@ -116,7 +116,7 @@ class KafkaSink(EpochSink):
         self._transactions = None
 
     def _take_over(self) -> tuple[int, ReplayPoint | None]:
-        """The last epoch that was published; -1: none. Read when nobody else can publish."""
+        """The last published epoch, or -1. Read when no other process can publish."""
         self._create(self._epochs, partitions=1, **_MARKERS)
         self._transactions = TransactionalProducer(
             self._address, self._options, self._job, patience=self._patience, say=self._say

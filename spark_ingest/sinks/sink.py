@@ -1,8 +1,7 @@
-"""What every sink is: results are staged, the epoch is committed, then they are published.
+"""The interface of sinks: stage results, commit the epoch, then publish them.
 
-Publishing may be interrupted and is then done again, so it must not matter how often it is done.
-An epoch is published before the next one is committed: after a crash only the last one can be
-missing.
+Publishing is idempotent: it is repeated after an interruption. An epoch is published before the
+next one is committed, so after a crash only the last one can be missing.
 """
 
 from __future__ import annotations
@@ -14,15 +13,15 @@ from typing import Any
 
 import pyarrow as pa
 
-#: Names of tables beside those of queries.
+#: Names of tables besides those of queries.
 DEAD_LETTER = "_dead_letter"
 LATE = "_late"
 
 
 @dataclass(frozen=True)
 class ReplayPoint:
-    """What makes an epoch give the same results once more: up to where it read, and the time after
-    it, of all and by the source's partitions."""
+    """All that is needed to compute an epoch again: the position it read to, and the watermark and
+    clocks after it."""
 
     position: dict[str, Any]
     watermark: int | None
@@ -35,19 +34,18 @@ class EpochSink(ABC):
     def stage(
         self, epoch: int, tables: Mapping[str, pa.Table], turn: ReplayPoint | None = None
     ) -> None:
-        """Keeps the tables (by query, and DEAD_LETTER and LATE) where a crash does not reach
-        them, and where no reader takes them for results. Replaces what was staged before under
-        this epoch."""
+        """Saves the tables (by query, and DEAD_LETTER and LATE): they survive a crash, but readers
+        do not see them. Replaces earlier staged tables of this epoch."""
 
     @abstractmethod
     def publish(self, epoch: int) -> None:
-        """Makes what was staged visible, all at once; nothing if that has been done."""
+        """Makes the staged tables visible, all at once. Does nothing if they are already."""
 
     @abstractmethod
     def recover(self, committed: int) -> ReplayPoint | None:
-        """At the start: publishes the last committed epoch (-1: none) if that is missing, and
-        drops what was staged for later ones. Where the next epoch is out already and cannot be
-        taken back, since its checkpoint was lost, gives what it must be once more."""
+        """At the start: publishes the last committed epoch (-1: none) if it is missing, and drops
+        staged tables of later epochs. Returns the replay point of the next epoch if that was
+        already published but its checkpoint was lost."""
 
     def close(self) -> None:  # noqa: B027
-        """Lets go of what it holds."""
+        """Releases its resources."""

@@ -1,5 +1,7 @@
-"""Results of an epoch that wait to be published: one file, with names and sizes, then what they
-name: the table of each query, or the files that are to be."""
+"""Stores the results of an epoch until they are published, in one file.
+
+The file has names and sizes, then the table of each query or the final files.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from runtime.pipeline.blob_store import BlobStore, is_begun
+from runtime.pipeline.blob_store import BlobStore, is_unfinished
 
 _SIZE = 8
 
@@ -22,7 +24,7 @@ class Staging:
         self.write_files(epoch, {name: packed(table) for name, table in tables.items()})
 
     def read(self, epoch: int) -> dict[str, pa.Table]:
-        """Nothing, if nothing was staged."""
+        """Empty if nothing was staged."""
         files = self.read_files(epoch)
         return {name: unpacked(data) for name, data in files.items()}
 
@@ -44,7 +46,7 @@ class Staging:
         return found
 
     def epochs(self) -> list[int]:
-        names = [name for name in self._folder.names(self._name) if not is_begun(name)]
+        names = [name for name in self._folder.names(self._name) if not is_unfinished(name)]
         return [int(name.rpartition("/")[2].removesuffix(".arrow")) for name in names]
 
     def drop(self, epoch: int) -> None:

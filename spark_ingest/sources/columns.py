@@ -1,4 +1,4 @@
-"""Columns of Parquet files as Spark calls them."""
+"""Converts the schema of Parquet files to Spark types."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _TESTS: tuple[tuple[Callable[[pa.DataType], bool], spark.DataType], ...] = (
 
 
 def spark_schema(schema: pa.Schema, columns: Sequence[str], source: str) -> spark.StructType:
-    """Of these columns alone: others may be of types that Spark does not read."""
+    """The schema of these columns only: others may have types that Spark does not read."""
     chosen = [schema.field(name) for name in columns if name in schema.names]
     found = spark.StructType()
     for field in chosen:
@@ -46,7 +46,7 @@ def spark_schema(schema: pa.Schema, columns: Sequence[str], source: str) -> spar
 
 
 def _any_column(schema: pa.Schema) -> spark.StructType:
-    """Without a column, nobody could tell how many rows there are."""
+    """Reads at least one column: without any, the number of rows would be lost."""
     for field in schema:
         with suppress(InputError):
             return spark.StructType().add(field.name, _type(field, ""))
@@ -63,7 +63,7 @@ def _type(field: pa.Field, source: str) -> spark.DataType:
     if pt.is_decimal128(kind):
         return spark.DecimalType(kind.precision, kind.scale)
     if pt.is_timestamp(kind):
-        if kind.unit == "ns":  # as the session is told
+        if kind.unit == "ns":  # as the session is configured
             return spark.LongType()
         return spark.TimestampNTZType() if kind.tz is None else spark.TimestampType()
     raise InputError(

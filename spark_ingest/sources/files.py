@@ -1,8 +1,8 @@
-"""Files and folders of Parquet, JSON lines or CSV, read by Spark, each file once.
+"""Reads files and folders of Parquet, JSON lines or CSV with Spark, each file once.
 
-A bounded input is what lies there at the start. A followed folder is looked at again and again,
-and files are taken as they appear: they must appear whole, as files do that are renamed into the
-folder; names that begin with a dot or an underscore are left alone until then.
+A bounded input has the files that exist at the start. A followed folder is listed repeatedly, and
+new files are read as they appear. They must appear complete, for example by a rename; names that
+begin with a dot or an underscore are ignored.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 from runtime.errors import InputError
 from runtime.io.decode import Decoder, Origin
 from runtime.io.file_probe import FileKind, UnreadableFile, kind_of, span
-from runtime.io.formats import Format, named
+from runtime.io.formats import Format, parse_format
 from runtime.io.parquet import rows_of
-from runtime.io.read import InputFiles, damage_of, listed, open_needed
+from runtime.io.read import InputFiles, damage_of, list_files, open_request
 from runtime.io.reader import ReadRequest
-from runtime.io.schema_merge import misfit
+from runtime.io.schema_merge import type_conflict
 from runtime.io.spark_decoders import Lines, Packed, Typed
 from runtime.pipeline.dead_letter import dead_source
 from runtime.types.time_codec import TimeCodec
 from spark_ingest.sources.columns import spark_schema
 from spark_ingest.sources.source import Position, SourceFrame, SourceRange, StreamSource
 
-# A partition is a task, and a block for a router; more of them in one epoch help nobody.
+# A partition is a task, and a block for a router; more of them in one epoch do not help.
 MOST_FILES = 64
-# A file is read in pieces of at least so many bytes, so that all cores have something to read.
+# A file is read in pieces of at least this many bytes, so that all cores are busy.
 LEAST_SPLIT = 4 << 20
 WHOLE = 1 << 40
-# Of so many files it is kept what kind they are.
+# The kinds of this many files are cached.
 KNOWN_KINDS = 1_000
-# Arrow, Java and Ray all have trouble with more than 2 GB at once.
+# Arrow, Java and Ray all fail with more than 2 GB at once.
 MOST_TEXT = 1 << 30
 
 
@@ -53,13 +53,13 @@ class InputFile:
 
     @property
     def for_spark(self) -> str:
-        """Spark takes a name for a pattern, and one without a folder for one of its own."""
+        """The path for Spark, which reads names as patterns and relative paths as its own."""
         return re.sub(r"([\\\[\]{}*?])", r"\\\1", os.path.abspath(self.path))
 
     @classmethod
     def of(cls, path: Path) -> InputFile:
         known = os.stat(path)
-        # When it was written or got its name, which is what happens to a file that appears whole.
+        # The time of the write or of the rename that made it appear.
         return cls(str(path), known.st_size, known.st_mtime_ns, known.st_ctime)
 
 
@@ -75,14 +75,14 @@ class FileSource(StreamSource):
         schema: pa.Schema | None = None,
         unit: str | None = None,
     ) -> None:
-        """`schema` is that of an earlier run; else the files that are there tell."""
+        """`schema` is that of an earlier run; otherwise it is read from the existing files."""
         self.name = str(path)
         self.bounded = bounded
         self.skipped: list[str] = []
         self._spark = spark
         self._path = path
         self._needs = needs
-        self._wish = None if format is None else named(format)
+        self._wish = None if format is None else parse_format(format)
         self._names = self._listed()
         self.schema = schema or self._look()
         self._unit = unit
@@ -91,13 +91,13 @@ class FileSource(StreamSource):
         self._kinds: dict[InputFile, FileKind | UnreadableFile] = {}
         self._damaged: dict[InputFile, UnreadableFile] = {}
 
-    # ---- what there is ---------------------------------------------------------------------
+    # ---- available files -------------------------------------------------------------------
 
     def first(self) -> Position:
         return {"files": []}
 
     def next(self, position: Position, limit: int) -> SourceRange | None:
-        """A position has the names of all files that were read and are still there."""
+        """A position has the names of all files that were read and still exist."""
         if not self.bounded:
             self._names = self._listed()
         seen = set(position["files"])
@@ -125,7 +125,7 @@ class FileSource(StreamSource):
         return SourceRange(start, end, files, *self._about(files))
 
     def _about(self, files: Sequence[InputFile]) -> tuple[int, float]:
-        """How much it is, and when the last of it came: of what is all there, just now."""
+        """The size of the files, and the arrival of the last one; now, if the input is bounded."""
         now = time.time()
         came = now if self.bounded else min(now, max(file.arrived for file in files))
         return sum(file.size for file in files), came
@@ -134,18 +134,18 @@ class FileSource(StreamSource):
         seen = set(position["files"])
         waiting = [name for name in self._names if name not in seen]
         sizes = [file.size for file in self._files(waiting).values()]
-        # Many files are alike: nobody looks at thousands of them to tell how much waits.
+        # Many files are similar: an estimate needs only some of them.
         return sum(sizes) * len(waiting) // len(sizes) if sizes else 0
 
     def _listed(self) -> list[str]:
         """Names in the folder, in order."""
         if not self._path.is_dir():
             return [self._path.name]
-        names, self.skipped = listed(self._path, self._wish)
+        names, self.skipped = list_files(self._path, self._wish)
         return names
 
     def _files(self, names: list[str]) -> dict[str, InputFile]:
-        """The first of them, without those that are gone already."""
+        """The first of the files, without deleted ones."""
         found = {}
         for name in names[:MOST_FILES]:
             with suppress(FileNotFoundError):
@@ -163,7 +163,7 @@ class FileSource(StreamSource):
             return found.schema
 
     def clock(self) -> pa.DataType | None:
-        """What times in text turn out to be, as the first row that has one says."""
+        """The type of times in text, by the first row that has one."""
         clock = TimeCodec(self.schema.field(self._needs.time_column).type, self._unit)
         if clock.decided:
             return None
@@ -176,7 +176,7 @@ class FileSource(StreamSource):
 
     def _opened(self) -> InputFiles:
         wish = None if self._wish is None else self._wish.value
-        return open_needed(self._path, self._needs, wish)
+        return open_request(self._path, self._needs, wish)
 
     def _kind(self, file: InputFile) -> FileKind | UnreadableFile:
         if len(self._kinds) > KNOWN_KINDS:
@@ -224,7 +224,7 @@ class FileSource(StreamSource):
         return SourceFrame(frame, decoder, origins, order, list(lost.values()), floor, raw)
 
     def _origin(self, file: InputFile) -> Origin:
-        """Of what is all there from the start, nothing has arrived by itself."""
+        """The arrival of a file; None for a bounded input, which has no arrivals."""
         arrived = None if self.bounded else min(file.arrived, time.time())
         return Origin(self._shown(file.path), arrived=arrived)
 
@@ -243,7 +243,7 @@ class FileSource(StreamSource):
         kind = self._damaged.get(file) or self._kind(file)
         if isinstance(kind, UnreadableFile):
             return kind.reason
-        return None if kind.schema is None else misfit(self.schema, kind.schema, columns)
+        return None if kind.schema is None else type_conflict(self.schema, kind.schema, columns)
 
     def quarantine_unreadable(self, wanted: SourceRange) -> bool:
         before = len(self._damaged)
@@ -256,12 +256,12 @@ class FileSource(StreamSource):
         return len(self._damaged) > before
 
     def _shown(self, path: str) -> str:
-        """What a dead letter names."""
+        """The name of a file in dead letters."""
         return path
 
     @property
     def _single(self) -> bool:
-        """In a folder, one file that is damaged does not end the job."""
+        """Whether there is one file: in a folder, a damaged file does not end the job."""
         return not self._path.is_dir()
 
     @property
@@ -269,12 +269,12 @@ class FileSource(StreamSource):
         return self._spark.sparkContext.defaultParallelism
 
     def _split(self, size: int) -> None:
-        """A partition is a piece of one file, so that it is known where its rows come from."""
+        """Makes each partition a piece of one file, so that the origin of its rows is known."""
         for name in ("maxPartitionBytes", "openCostInBytes"):
             self._spark.conf.set(f"spark.sql.files.{name}", str(size))
 
     def _floor(self, wanted: SourceRange) -> int | None:
-        """Of what is still to be read, the earliest time, if footers tell."""
+        """The earliest time of the files still to read, if their footers have it."""
         if not self.bounded:
             return None
         read = set(wanted.end["files"])
@@ -290,12 +290,12 @@ class FileSource(StreamSource):
         return self._floors[path]
 
     def _parquet(self, files: list[InputFile], kind: FileKind, columns: Sequence[str]) -> DataFrame:
-        """Spark is told the types: looking at footers would be a job of its own."""
+        """Passes the schema to Spark, which would otherwise run a job to read footers."""
         assert kind.schema is not None
         known = kind.schema, tuple(columns)
         if known not in self._readers:
             schema = spark_schema(*known, files[0].path)
-            # Those of columns that nobody asks for any more are not kept.
+            # Entries of columns that are no longer used are dropped.
             self._readers = {known: self._spark.read.schema(schema)}
         return self._readers[known].parquet(*[file.for_spark for file in files])
 
@@ -305,7 +305,7 @@ def _first_of(
     limit: int,
     kind_of: Callable[[InputFile], FileKind | UnreadableFile],
 ) -> Iterator[InputFile]:
-    """As many files as fit, at least one, all of one kind."""
+    """As many files of one kind as fit, at least one."""
     size, first = 0, None
     for file in waiting:
         kind = kind_of(file)
@@ -321,7 +321,7 @@ def _chosen(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
 
 
 def _pieces(frame: DataFrame) -> list[tuple[str, int]]:
-    """The file of each partition, and where in it the partition begins."""
+    """The file of each partition, and the partition's offset in it."""
     plan: Any = frame._jdf.queryExecution()
     found = []
     for partition in plan.toRdd().partitions():
@@ -331,7 +331,7 @@ def _pieces(frame: DataFrame) -> list[tuple[str, int]]:
 
 
 def _ranks(keys: list[tuple[int, int]]) -> list[int]:
-    """The place of each in order."""
+    """The rank of each."""
     ranks = [0] * len(keys)
     for place, number in enumerate(sorted(range(len(keys)), key=keys.__getitem__)):
         ranks[number] = place

@@ -1,9 +1,8 @@
-"""A stream that nobody else keeps, kept in files: a generated one, or what comes over a socket.
+"""Stores a stream that cannot be read again in files: a generated stream, or one from a socket.
 
-A thread writes what comes into numbered segments, and Spark reads those as it reads files. What
-is in a segment can be read again after a crash. Segments are deleted when the epoch after theirs
-is committed, since a job may have to go back by one; when too many wait, the thread waits too,
-and with it whoever sends.
+A thread writes the stream to numbered segments, which Spark reads as files, also again after a
+crash. A segment is deleted when the epoch after its own is committed, since a job may go back by
+one epoch. When too many segments wait, the thread waits too, and so does the sender.
 """
 
 from __future__ import annotations
@@ -28,15 +27,15 @@ POLL_SECONDS = 0.01
 
 
 class Feed(Protocol):
-    """What comes. `suffix` is that of a segment's file; `ordered`: times never go back."""
+    """Yields segments. `suffix` is that of the files; if `ordered`, times never decrease."""
 
     name: str
     suffix: str
     ordered: bool
 
     def segments(self, done: int, stopped: Callable[[], bool]) -> Iterator[bytes]:
-        """The contents of segments, after `done` of them. Those of a generated stream are the
-        same again; a socket goes on with what comes now."""
+        """The contents of segments, after the first `done`. A generated stream repeats them
+        exactly; a socket continues with new data."""
 
 
 class SegmentSource(FileSource):
@@ -60,7 +59,7 @@ class SegmentSource(FileSource):
         self._committed = start
         self._stop = threading.Event()
         for file in folder.iterdir():
-            if not _number(file):  # it was being written when an earlier run was killed
+            if not _number(file):  # incomplete: an earlier run was killed
                 file.unlink()
         written = max([start, *map(_number, folder.glob(f"*{feed.suffix}"))])
         self._written = written
@@ -116,7 +115,7 @@ class SegmentSource(FileSource):
         return sorted(path.name for path in self._folder.glob(f"*{self._feed.suffix}"))
 
     def _floor(self, wanted: SourceRange) -> int | None:
-        """Where times never go back, none is before the last one read."""
+        """If times never decrease, the last time that was read."""
         if not self._feed.ordered:
             return None
         known = span(Path(wanted.work[-1].path), self._needs.time_column, self._unit)

@@ -1,8 +1,8 @@
-"""What every source is: ranges that can be read, and read again, as Spark frames.
+"""The interface of sources: ranges that can be read, repeatedly, as Spark frames.
 
-A range is planned, read, and once its epoch is committed its end is the position to go on from.
-Spark's own streaming queries would keep that position beside ours, and the two can disagree after
-a crash; here there is one, in the epoch's manifest.
+A range is planned and read; once its epoch is committed, the next range starts at its end. Spark's
+streaming queries would keep a second position, which can disagree with ours after a crash; here
+there is only the one in the epoch's manifest.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from pyspark.sql import DataFrame
 
 from runtime.io.decode import Decoder, Origin
 
-#: What JSON can hold. Belongs to the source that made it.
+#: A JSON object that only its source interprets.
 Position: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class SourceRange:
-    """What one epoch reads: from `start` (exclusive) to `end`. `work` is the source's own."""
+    """The range of one epoch: from `start` (exclusive) to `end`. Only the source uses `work`."""
 
     start: Position
     end: Position
@@ -36,71 +36,70 @@ class SourceRange:
 @dataclass(frozen=True)
 class SourceFrame:
     """A range as a frame. Partition i of the frame has the rows of `origins[i]`, in order;
-    `order[i]` is its place among all, by arrival. No frame: there are no rows."""
+    `order[i]` is its rank by arrival. Without rows there is no frame."""
 
     frame: DataFrame | None
     decoder: Decoder
     origins: Sequence[Origin]
     order: Sequence[int]
-    #: Dead letters of what could not be read at all.
+    #: Dead letters of files that could not be read.
     lost: list[pa.Table] = field(default_factory=list)
-    #: No row of a later range has an earlier time (microseconds); None if nobody knows.
+    #: No row of a later range has an earlier time (microseconds); None if unknown.
     floor: int | None = None
-    #: Rows of a source, by its name and theirs, as they were; None if the frame has all of them.
+    #: Returns original rows by source and row number; None if the frame has all columns.
     raw: Callable[[str, Sequence[int]], list[str]] | None = None
 
 
 class StreamSource(ABC):
-    #: All columns, as the workload sees them.
+    #: All columns of the input.
     schema: pa.Schema
-    #: Whether there is an end, at which every window closes.
+    #: Whether the input ends; every window closes then.
     bounded: bool
-    #: What a person knows it by.
+    #: The name for messages.
     name: str
-    #: What `backlog` counts.
+    #: The unit of `backlog`.
     counts_in: str = "bytes"
 
     @abstractmethod
     def first(self) -> Position:
-        """Before everything."""
+        """The position before all rows."""
 
     @abstractmethod
     def next(self, position: Position, limit: int) -> SourceRange | None:
-        """The range after a position, of about `limit` bytes at most; None if nothing is there
-        (yet)."""
+        """The range after a position, of about `limit` bytes at most; None if there are no
+        rows (yet)."""
 
     @abstractmethod
     def read(self, wanted: SourceRange, columns: Sequence[str]) -> SourceFrame:
-        """Only these columns of `schema` are needed. May be called again for the same range, and
-        then reads the same."""
+        """Reads these columns of `schema`. Reading a range again returns the same rows."""
 
     @abstractmethod
     def between(self, start: Position, end: Position) -> SourceRange:
-        """The range that was read from one position to the other, once more."""
+        """The range that was read between two positions, to read it again."""
 
     def quarantine_unreadable(self, wanted: SourceRange) -> bool:
-        """After Spark has failed on a range: whether that is due to what is read. Then it is left
-        out from now on, with a dead letter."""
+        """Called after Spark failed on a range: whether the input is the cause. If so, the
+        unreadable part is skipped, with a dead letter."""
         return False
 
     def check(self) -> None:  # noqa: B027
-        """While a range is read that takes long: says if nobody answers, and waits until someone
-        does."""
+        """Called while reading takes long: reports a source that does not answer, and waits for
+        it."""
 
     def ended(self, position: Position) -> bool:
-        """Whether nothing comes after a position, now that `next` has found nothing."""
+        """Whether the input ends at a position, after `next` returned None."""
         return self.bounded
 
     def clock(self) -> pa.DataType | None:
-        """What times in text turn out to be; None where their column says what they are."""
+        """The type of times in text; None if the column is typed."""
         return None
 
     def backlog(self, position: Position) -> int:
-        """How many bytes (or, for Kafka, records) wait behind a position."""
+        """How many bytes (for Kafka, records) are unread after a position."""
         return 0
 
     def committed(self, position: Position) -> None:  # noqa: B027
-        """Nothing before this position is asked for again."""
+        """Nothing before this position will be read again."""
 
     def close(self) -> None:  # noqa: B027
-        """Lets go of what it holds."""
+        """Releases its resources."""

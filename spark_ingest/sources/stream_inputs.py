@@ -1,4 +1,4 @@
-"""What can be fed into segments: a generated stream, and lines that come over a socket."""
+"""Streams that are stored in segments: a generated stream, and lines from a socket."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from runtime.errors import InputError
 from runtime.generate import generate, parse_spec, schema
 
 ROWS = 65_536
-# A paced stream comes in so many pieces a second, and lines are gathered for as long.
+# A paced stream is cut into this many pieces a second, and so are lines of a socket.
 PIECES_A_SECOND = 10
 MOST_BYTES = 8 << 20
 RETRY_SECONDS = 1.0
@@ -27,7 +27,7 @@ class GeneratedFeed:
     ordered = True
 
     def __init__(self, spec: str, pace: float | None = None) -> None:
-        # The pace says where segments are cut, so it belongs to the name.
+        # The pace determines the segments, so it is part of the name.
         self.name = f"generate:{spec}" + ("" if pace is None else f" at {pace:g} events/s")
         name, parameters = parse_spec(spec)
         self.events: int = parameters["events"]
@@ -50,7 +50,7 @@ class GeneratedFeed:
 
 
 class SocketFeed:
-    """`socket://HOST:PORT`: JSON objects, one a line. Connects again when the line is cut."""
+    """`socket://HOST:PORT`: JSON objects, one per line. Reconnects when the connection ends."""
 
     suffix = ".jsonl"
     ordered = False
@@ -77,7 +77,7 @@ class SocketFeed:
 
 
 def _whole_lines(line: socket.socket, stopped: Callable[[], bool]) -> Iterator[bytes]:
-    """What has come in a while, up to the end of a line."""
+    """Blocks of whole lines, about PIECES_A_SECOND a second."""
     waiting, since = b"", time.monotonic()
     while not stopped():
         try:

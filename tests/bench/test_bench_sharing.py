@@ -7,7 +7,7 @@ from benchmarks import _workloads as workloads
 from benchmarks import sharing
 from runtime.language.parser import parse
 from runtime.plan.operators.graphlet.eligibility import supports
-from runtime.template.query_groups import kleene_parts
+from runtime.template.query_groups import kleene_subpatterns
 
 SMALL = {
     "sharon": lambda: workloads.sharon(events=4_000, vehicles=5),
@@ -31,7 +31,7 @@ def test_a_workload(name: str) -> None:
 
 def test_one_in_seven_queries_of_the_mixed_workload_repeats_something() -> None:
     queries = parse(SMALL["mixed"]().text)
-    assert sum(bool(kleene_parts(query.pattern)) for query in queries) == 18
+    assert sum(bool(kleene_subpatterns(query.pattern)) for query in queries) == 18
 
 
 def test_routes_have_ten_streets_and_main_roads_carry_most_of_the_traffic() -> None:

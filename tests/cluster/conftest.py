@@ -63,8 +63,8 @@ def spark(cluster, jar, jars_of_kafka):
 
 
 @pytest.fixture(scope="session")
-def crew(spark) -> Iterator[Callable[[int], object]]:
-    """`crew(2)` are two aggregators with routers, the same ones for every test that asks."""
+def actor_pool(spark) -> Iterator[Callable[[int], object]]:
+    """`actor_pool(2)` are two aggregators with routers, the same ones for every test that asks."""
     from actors.actor_pool import ActorPool
 
     crews: dict[int, ActorPool] = {}

@@ -150,29 +150,29 @@ def locally(asked: Asked, input: str | None = None) -> Found:
 class Watcher:
     """Keeps what it is told; work that is repeated is an error here, where nothing dies."""
 
-    def __init__(self, then: Callable[[EpochReport], None] = lambda told: None) -> None:
-        self.told: list[EpochReport] = []
+    def __init__(self, then: Callable[[EpochReport], None] = lambda report: None) -> None:
+        self.reports: list[EpochReport] = []
         self._then = then
 
-    def committed(self, told: EpochReport) -> None:
-        self.told.append(told)
-        self._then(told)
+    def committed(self, report: EpochReport) -> None:
+        self.reports.append(report)
+        self._then(report)
 
     def trouble(self, what: str) -> None:
         raise AssertionError(what)
 
 
-def on_cluster(spark: Any, crew: ActorPool, asked: Asked, folder: Path) -> Found:
+def on_cluster(spark: Any, actor_pool: ActorPool, asked: Asked, folder: Path) -> Found:
     """All of a bounded input. `folder` is for the checkpoint."""
     source = FileSource(spark, asked.path, asked.needs, format=asked.format, unit=asked.unit)
-    return to_the_end(spark, crew, asked, source, folder)
+    return to_the_end(spark, actor_pool, asked, source, folder)
 
 
 def to_the_end(
-    spark: Any, crew: ActorPool, asked: Asked, source: FileSource, folder: Path
+    spark: Any, actor_pool: ActorPool, asked: Asked, source: FileSource, folder: Path
 ) -> Found:
     watcher = Watcher()
-    driver, staging = driver_of(spark, crew, asked, source, folder, watcher)
+    driver, staging = driver_of(spark, actor_pool, asked, source, folder, watcher)
     driver.run()
     source.close()
     assert driver.finished
@@ -181,7 +181,7 @@ def to_the_end(
 
 def followed(
     spark: Any,
-    crew: ActorPool,
+    actor_pool: ActorPool,
     asked: Asked,
     files: Sequence[tuple[str, Write]],
     folder: Path,
@@ -204,19 +204,19 @@ def followed(
     asked.path.mkdir()
     appear()
     source = FileSource(spark, asked.path, asked.needs, bounded=False, unit=asked.unit)
-    watcher = Watcher(lambda told: appear())
+    watcher = Watcher(lambda report: appear())
     driver, staging = driver_of(
-        spark, crew, asked, source, folder, watcher, lateness, lambda: bool(done)
+        spark, actor_pool, asked, source, folder, watcher, lateness, lambda: bool(done)
     )
     driver.run()
     assert not driver.finished
-    assert len(watcher.told) == len(files)
+    assert len(watcher.reports) == len(files)
     return outcome(driver, staging, source, watcher)
 
 
 def driver_of(
     spark: Any,
-    crew: ActorPool,
+    actor_pool: ActorPool,
     asked: Asked,
     source: StreamSource,
     folder: Path,
@@ -226,31 +226,31 @@ def driver_of(
     make_sink: Callable[[Staging], EpochSink] = WholeSink,
 ) -> tuple[Driver, Staging]:
     shutil.rmtree(folder, ignore_errors=True)
-    kept = BlobStore(str(folder), lasting=False)
+    kept = BlobStore(str(folder), durable=False)
     checkpoints = CheckpointStore(kept)
     assert checkpoints.open(_refuse) is None
     columns = (asked.time_column, asked.type_column)
-    reading = InputFormat(*columns, asked.unit, source.schema, source.clock())
+    input_format = InputFormat(*columns, asked.unit, source.schema, source.clock())
     staging = Staging(kept)
-    intake = BoundWorkload(asked.workload, reading, asked.settings.numeric)
+    bound_workload = BoundWorkload(asked.workload, input_format, asked.settings.numeric)
     context = JobContext(
         source=source,
         sink=make_sink(staging),
-        pool=crew,
-        reader=EpochReader(source, ArrowExport(spark), crew),
+        pool=actor_pool,
+        reader=EpochReader(source, ArrowExport(spark), actor_pool),
         checkpoints=checkpoints,
-        recorder=JobMetrics("test", intake, []),
+        recorder=JobMetrics("test", bound_workload, []),
         watcher=watcher,
         settings=asked.settings,
-        shards=crew.size * SHARDS_EACH,
+        shards=actor_pool.size * SHARDS_EACH,
         lateness=lateness,
         given=fingerprints(asked.workload),
     )
-    return Driver(context, StartPoint(intake), stopping=stopping), staging
+    return Driver(context, StartPoint(bound_workload), stopping=stopping), staging
 
 
 def outcome(driver: Driver, staging: Staging, source: FileSource, watcher: Watcher) -> Found:
-    tables = {name: [table] for name, table in driver.intake.empty().items()}
+    tables = {name: [table] for name, table in driver.bound_workload.empty().items()}
     beside: dict[str, list[pa.Table]] = {DEAD_LETTER: [no_dead()], LATE: [no_dead()]}
     for epoch in staging.epochs():
         for name, table in staging.read(epoch).items():
@@ -267,8 +267,8 @@ def outcome(driver: Driver, staging: Staging, source: FileSource, watcher: Watch
         types=counts.types,
         other_types=counts.other_types,
         skipped=source.skipped,
-        epochs=len(watcher.told),
-        plan=watcher.told[-1].plan if watcher.told else 0,
+        epochs=len(watcher.reports),
+        plan=watcher.reports[-1].plan if watcher.reports else 0,
     )
     assert counts.results == Counter({n: t.num_rows for n, t in found.tables.items() if len(t)})
     assert counts.late == found.late.num_rows

@@ -21,12 +21,12 @@ KEPT = parse("QUERY kept RETURN COUNT(*) AS n PATTERN SEQ(Request, Dropoff) WITH
 
 
 @pytest.fixture
-def equal(spark, crew, tmp_path):
+def equal(spark, actor_pool, tmp_path):
     """Runs both, compares, and gives what came of it."""
 
     def compare(asked: Asked, actors: int = 2):
         wanted = locally(asked)
-        found = on_cluster(spark, crew(actors), asked, tmp_path / "checkpoint")
+        found = on_cluster(spark, actor_pool(actors), asked, tmp_path / "checkpoint")
         assert_same(found, wanted)
         return found
 
@@ -119,7 +119,7 @@ def test_pieces_of_one_file(equal, tmp_path: Path, monkeypatch):
     assert has_rows(found)
 
 
-def test_a_generated_stream(spark, crew, tmp_path: Path):
+def test_a_generated_stream(spark, actor_pool, tmp_path: Path):
     """Several segments, of which each says how far the stream is."""
     spec = "ridesharing?events=150000&seed=5&groups=50"
     feed = GeneratedFeed(spec)
@@ -129,7 +129,7 @@ def test_a_generated_stream(spark, crew, tmp_path: Path):
     """)
     asked = Asked(queries, tmp_path / "segments")
     source = SegmentSource(spark, feed, asked.path, asked.needs, bounded=True, schema=feed.schema)
-    found = to_the_end(spark, crew(2), asked, source, tmp_path / "checkpoint")
+    found = to_the_end(spark, actor_pool(2), asked, source, tmp_path / "checkpoint")
     assert_same(found, locally(asked, f"generate:{spec}"))
     assert has_rows(found)
     assert not list(asked.path.iterdir())  # what is committed is not kept
@@ -233,12 +233,12 @@ def test_packed_text_that_is_cut(equal, cut: Path):
     assert found.events > 101_000
 
 
-def test_nothing_but_text_that_is_cut(spark, crew, tmp_path: Path, cut: Path):
+def test_nothing_but_text_that_is_cut(spark, actor_pool, tmp_path: Path, cut: Path):
     asked = Asked(KEPT, cut)
     with pytest.raises(InputError, match=r"cannot read .*1.csv.gz: ") as wanted:
         locally(asked)
     with pytest.raises(InputError, match=r"cannot read .*1.csv.gz: ") as found:
-        on_cluster(spark, crew(2), asked, tmp_path / "checkpoint")
+        on_cluster(spark, actor_pool(2), asked, tmp_path / "checkpoint")
     assert wanted.value.message in str(found.value)
 
 
@@ -254,12 +254,12 @@ def spoilt(tmp_path: Path) -> Path:
     return path
 
 
-def test_parquet_that_is_damaged_inside(spark, crew, tmp_path: Path, spoilt: Path):
+def test_parquet_that_is_damaged_inside(spark, actor_pool, tmp_path: Path, spoilt: Path):
     """In process, the rows before the damage are used; Spark does not tell which these are."""
     folder = spoilt.parent
     write_parquet(rides(300, seed=31), folder / "0.parquet")
     write_parquet(rides(300, seed=32), folder / "2.parquet")
-    found = on_cluster(spark, crew(2), Asked(RIDES, folder), tmp_path / "checkpoint")
+    found = on_cluster(spark, actor_pool(2), Asked(RIDES, folder), tmp_path / "checkpoint")
     (letter,) = found.dead.to_pylist()
     assert (letter["source"], letter["row"]) == (str(spoilt), None)
     assert letter["reason"].startswith("damaged: ")
@@ -269,10 +269,10 @@ def test_parquet_that_is_damaged_inside(spark, crew, tmp_path: Path, spoilt: Pat
     assert found.tables == wanted.tables
 
 
-def test_nothing_but_parquet_that_is_damaged(spark, crew, tmp_path: Path, spoilt: Path):
+def test_nothing_but_parquet_that_is_damaged(spark, actor_pool, tmp_path: Path, spoilt: Path):
     asked = Asked(RIDES, spoilt)
     with pytest.raises(InputError, match=r"cannot read .*1.parquet: damaged: "):
-        on_cluster(spark, crew(2), asked, tmp_path / "checkpoint")
+        on_cluster(spark, actor_pool(2), asked, tmp_path / "checkpoint")
 
 
 def test_text_whose_name_does_not_tell_that_it_is_packed(equal, tmp_path: Path):
@@ -346,7 +346,7 @@ def test_one_group_is_spread_over_shards(equal, tmp_path: Path, actors: int):
 
 
 @pytest.mark.parametrize("actors", ACTORS)
-def test_counts_beyond_doubles(spark, crew, tmp_path: Path, actors: int):
+def test_counts_beyond_doubles(spark, actor_pool, tmp_path: Path, actors: int):
     """Beyond 2^53, sums over partitions are rounded; where they are split may show in the last
     bits."""
     write_parquet(rides(8_000, seed=17), tmp_path / "rides.parquet")
@@ -357,7 +357,7 @@ def test_counts_beyond_doubles(spark, crew, tmp_path: Path, actors: int):
     """)
     asked = Asked(queries, tmp_path / "rides.parquet")
     wanted = locally(asked)
-    found = on_cluster(spark, crew(actors), asked, tmp_path / "checkpoint")
+    found = on_cluster(spark, actor_pool(actors), asked, tmp_path / "checkpoint")
     assert_same_beside(found, wanted)
     for name, table in wanted.tables.items():
         assert found.tables[name].schema == table.schema
@@ -530,24 +530,24 @@ def test_files_with_other_types_of_numbers(equal, tmp_path: Path):
     assert has_rows(equal(Asked(RIDES, folder)), "by_zone")
 
 
-def test_a_file_that_spark_cannot_open(spark, crew, tmp_path: Path):
+def test_a_file_that_spark_cannot_open(spark, actor_pool, tmp_path: Path):
     folder = tmp_path / "rides"
     folder.mkdir()
     first, second = pieces(rides(300, seed=29), 2)
     write_parquet(first, folder / "0.parquet")
     halves = pa.array([1.0] * second.num_rows, pa.float16())
     write_parquet(second.append_column("half", halves), folder / "1.parquet")
-    found = on_cluster(spark, crew(2), Asked(RIDES, folder), tmp_path / "checkpoint")
+    found = on_cluster(spark, actor_pool(2), Asked(RIDES, folder), tmp_path / "checkpoint")
     assert found.events == first.num_rows
     (letter,) = found.dead.to_pylist()
-    assert letter["reason"] == "Spark reads no file with a column of float16, such as `half`"
+    assert letter["reason"] == "Spark cannot read float16 columns such as `half`"
 
 
-def test_what_spark_cannot_read_is_said(spark, crew, tmp_path: Path):
+def test_what_spark_cannot_read_is_said(spark, actor_pool, tmp_path: Path):
     table = rides(10, seed=28)
     clock = pa.array(range(10), pa.time64("us"))
     write_parquet(table.set_column(3, "zone", clock), tmp_path / "rides.parquet")
     queries = parse("RETURN zone, COUNT(*) PATTERN Travel GROUP-BY zone WITHIN 30 seconds")
     asked = Asked(queries, tmp_path / "rides.parquet")
     with pytest.raises(InputError, match=r"does not read column `zone` of .*, which is time64"):
-        on_cluster(spark, crew(2), asked, tmp_path / "checkpoint")
+        on_cluster(spark, actor_pool(2), asked, tmp_path / "checkpoint")

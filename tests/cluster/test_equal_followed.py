@@ -29,11 +29,11 @@ COUNTED = parse("""
 
 
 @pytest.fixture
-def follow(spark, crew, tmp_path):
+def follow(spark, actor_pool, tmp_path):
     def run(asked: Asked, batches: Sequence[pa.Table], suffix: str, actors: int, lateness: int):
         write = FORMATS[suffix]
         files = [(f"{n:03d}.{suffix}", partial(write, each)) for n, each in enumerate(batches)]
-        return followed(spark, crew(actors), asked, files, tmp_path / "checkpoint", lateness)
+        return followed(spark, actor_pool(actors), asked, files, tmp_path / "checkpoint", lateness)
 
     return run
 
@@ -155,7 +155,7 @@ def test_files_that_bring_nothing(follow, tmp_path: Path):
     assert found.late.num_rows == wanted.late_rows == 5
 
 
-def test_bad_rows_and_a_file_that_cannot_be_read(spark, crew, tmp_path: Path):
+def test_bad_rows_and_a_file_that_cannot_be_read(spark, actor_pool, tmp_path: Path):
     first, second, third = pieces(rides(900, seed=10), 3)
     types = pa.array([None, *second["type"].to_pylist()[1:]])
     bad = second.set_column(1, "type", types)
@@ -166,7 +166,7 @@ def test_bad_rows_and_a_file_that_cannot_be_read(spark, crew, tmp_path: Path):
         ("3.csv", partial(write_csv, third)),
     ]
     asked = Asked(RIDES, tmp_path / "rides")
-    found = followed(spark, crew(2), asked, files, tmp_path / "checkpoint")
+    found = followed(spark, actor_pool(2), asked, files, tmp_path / "checkpoint")
     assert_same_results(found, Reference(asked, [first, bad.slice(1), third], 0))
     lost, dead = found.dead.to_pylist()
     assert lost["source"] == str(tmp_path / "rides" / "1.parquet")
@@ -176,7 +176,7 @@ def test_bad_rows_and_a_file_that_cannot_be_read(spark, crew, tmp_path: Path):
     assert json.loads(dead["event"])["time"] == second["time"][0].as_py()
 
 
-def test_files_whose_columns_differ(spark, crew, tmp_path: Path):
+def test_files_whose_columns_differ(spark, actor_pool, tmp_path: Path):
     """One that lacks a column has nulls there; one whose column is of another kind is put aside,
     and not cut to fit."""
     first, second, third = pieces(rides(900, seed=16), 3)
@@ -188,7 +188,7 @@ def test_files_whose_columns_differ(spark, crew, tmp_path: Path):
         for n, each in enumerate((first, text, without))
     ]
     asked = Asked(RIDES, tmp_path / "rides")
-    found = followed(spark, crew(2), asked, files, tmp_path / "checkpoint")
+    found = followed(spark, actor_pool(2), asked, files, tmp_path / "checkpoint")
     nulls = third.set_column(place, "speed", pa.nulls(third.num_rows, second["speed"].type))
     assert_same_results(found, Reference(asked, [first, nulls], 0))
     (lost,) = found.dead.to_pylist()
@@ -196,7 +196,7 @@ def test_files_whose_columns_differ(spark, crew, tmp_path: Path):
     assert lost["reason"] == "column `speed` is string, but double in the files before it"
 
 
-def test_all_files_there_at_once(spark, crew, tmp_path: Path):
+def test_all_files_there_at_once(spark, actor_pool, tmp_path: Path):
     """They are read together, in order of their names."""
     table = rides(1_200, seed=11)
     folder = tmp_path / "rides"
@@ -208,7 +208,7 @@ def test_all_files_there_at_once(spark, crew, tmp_path: Path):
 
     asked = Asked(RIDES, folder)
     found = followed(
-        spark, crew(2), asked, [("5.parquet", all_but_the_last)], tmp_path / "checkpoint"
+        spark, actor_pool(2), asked, [("5.parquet", all_but_the_last)], tmp_path / "checkpoint"
     )
     assert_same_results(found, Reference(asked, [table], 0))
     newest = pc.max(table["time"]).as_py()

@@ -33,7 +33,7 @@ def cases() -> Iterator[Case]:
 
 
 @pytest.mark.parametrize("number", range(CASES))
-def test_equals_the_enumerator(spark, crew, tmp_path: Path, number: int):
+def test_equals_the_enumerator(spark, actor_pool, tmp_path: Path, number: int):
     case = next(islice(cases(), number, None))
     write_parquet(table_of(case), tmp_path / "events.parquet")
     wanted = expected(case)
@@ -45,7 +45,7 @@ def test_equals_the_enumerator(spark, crew, tmp_path: Path, number: int):
             planner=NAMES[number % len(NAMES)] if engine["numeric"] == "float" else None,
         )
         asked = Asked(parsed(case.text), tmp_path / "events.parquet", settings, unit="us")
-        found = on_cluster(spark, crew((1, 2, 4)[number % 3]), asked, tmp_path / "checkpoint")
+        found = on_cluster(spark, actor_pool((1, 2, 4)[number % 3]), asked, tmp_path / "checkpoint")
         judge(case, found.tables, wanted, engine)
 
 

@@ -104,5 +104,5 @@ def test_no_cluster_at_the_address(told):
 
 def test_address_of_a_ray_client(told):
     message, hint, _ = told(CLIENT_ADDRESS)
-    assert "ray://127.0.0.1:10001 is no address for a run" in message
+    assert "ray://127.0.0.1:10001 is not an address for a run" in message
     assert "hamlet submit" in hint

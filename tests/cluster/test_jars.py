@@ -51,7 +51,7 @@ def test_what_was_damaged_is_fetched_again(registry):
 
 def test_another_content_is_refused_and_not_kept(registry, tmp_path):
     registry.write_bytes(b"something else")
-    with pytest.raises(HamletError, match="is not what it was"):
+    with pytest.raises(HamletError, match="has changed"):
         fetched([JAR])
     assert list((tmp_path / "cache" / "jars").iterdir()) == []
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from cluster.jobs import Asked, Watcher, driver_of
 from cluster.streams import write_parquet
-from hamlet.job.epoch_report import Told
+from hamlet.job.epoch_report import EpochReport
 from runtime.language.parser import parse
 from runtime.metrics.histogram import SECONDS
 from spark_ingest.sinks.file_sink import PartsSink
@@ -42,18 +42,18 @@ class Committed(Watcher):
     """Notes when it is told of an epoch, which is when its results have been published."""
 
     def __init__(self, then: Callable[[], None] = lambda: None) -> None:
-        super().__init__(lambda told: then())
+        super().__init__(lambda report: then())
         self.times: list[float] = []
 
-    def committed(self, told: Told) -> None:
+    def committed(self, report: EpochReport) -> None:
         self.times.append(time.time())
-        super().committed(told)
+        super().committed(report)
 
     def after(self, moment: float) -> float:
         return next(each for each in self.times if each >= moment)
 
 
-def test_latency_is_what_it_is_from_outside(spark, crew, tmp_path: Path):
+def test_latency_is_what_it_is_from_outside(spark, actor_pool, tmp_path: Path):
     events, results = tmp_path / "events", tmp_path / "results"
     asked = Asked(parse(TEXT), events, unit="ms")
     events.mkdir()
@@ -73,12 +73,12 @@ def test_latency_is_what_it_is_from_outside(spark, crew, tmp_path: Path):
     sink = partial(PartsSink, results, "parquet", queries=["soon", "later"])
     driver, _ = driver_of(
         spark,
-        crew(1),
+        actor_pool(1),
         asked,
         source,
         tmp_path / "checkpoint",
         watcher,
-        stopping=lambda: len(watcher.told) >= FILES,
+        stopping=lambda: len(watcher.reports) >= FILES,
         make_sink=sink,
     )
     driver.run()
@@ -103,7 +103,7 @@ def test_latency_is_what_it_is_from_outside(spark, crew, tmp_path: Path):
             assert bisect_left(SECONDS, low) <= bucket <= bisect_left(SECONDS, high)
 
 
-def test_files_that_are_read_together_came_one_by_one(spark, crew, tmp_path: Path):
+def test_files_that_are_read_together_came_one_by_one(spark, actor_pool, tmp_path: Path):
     """As after an outage: the first of them has waited longest."""
     events, results = tmp_path / "events", tmp_path / "results"
     asked = Asked(parse(TEXT), events, unit="ms")
@@ -117,12 +117,12 @@ def test_files_that_are_read_together_came_one_by_one(spark, crew, tmp_path: Pat
     watcher = Committed()
     driver, _ = driver_of(
         spark,
-        crew(1),
+        actor_pool(1),
         asked,
         source,
         tmp_path / "checkpoint",
         watcher,
-        stopping=lambda: len(watcher.told) >= 1,
+        stopping=lambda: len(watcher.reports) >= 1,
         make_sink=partial(PartsSink, results, "parquet", queries=["soon", "later"]),
     )
     driver.run()

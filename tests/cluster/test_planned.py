@@ -57,12 +57,12 @@ def slowly(number: int, table: pa.Table, path: Path) -> None:
 
 
 @pytest.mark.parametrize("actors", [1, 2])
-def test_plans_follow_the_stream(spark, crew, tmp_path: Path, actors: int):
+def test_plans_follow_the_stream(spark, actor_pool, tmp_path: Path, actors: int):
     batches = [batch(number) for number in range(16)]
     settings = Settings(planner="gloria")
     asked = Asked(parse(TEXT), tmp_path / "events", settings, unit="us")
     files = [(f"{n:03d}.parquet", partial(slowly, n, each)) for n, each in enumerate(batches)]
-    actors = crew(actors)
+    actors = actor_pool(actors)
     found = followed(spark, actors, asked, files, tmp_path / "checkpoint", 0)
     engine = engine_of(asked, lateness=0)
     tables: dict[str, list[pa.Table]] = {name: [t] for name, t in found.tables.items()}
@@ -79,7 +79,7 @@ def test_plans_follow_the_stream(spark, crew, tmp_path: Path, actors: int):
     assert found.plan > 0, "no aggregator has taken up another plan"
 
 
-def test_nobody_waits_for_an_optimizer_that_is_away(spark, crew, tmp_path: Path):
+def test_nobody_waits_for_an_optimizer_that_is_away(spark, actor_pool, tmp_path: Path):
     actors = ActorPool(1, 1)
     ray.kill(actors.optimizer)
     asked = Asked(parse(TEXT), tmp_path / "events", Settings(planner="gloria"), unit="us")
@@ -88,7 +88,7 @@ def test_nobody_waits_for_an_optimizer_that_is_away(spark, crew, tmp_path: Path)
     found = followed(spark, actors, asked, files, tmp_path / "checkpoint", 0)
     actors.close()
     asked = Asked(parse(TEXT), tmp_path / "again", Settings(), unit="us")
-    again = followed(spark, crew(2), asked, files, tmp_path / "other", 0)
+    again = followed(spark, actor_pool(2), asked, files, tmp_path / "other", 0)
     assert any(table.num_rows for table in found.tables.values())
     for name, table in again.tables.items():
         assert_close(found.tables[name], table)

@@ -52,7 +52,7 @@ def collector(monkeypatch):
     server.shutdown()
 
 
-def test_an_epoch_is_a_trace(spark, crew, tmp_path: Path, collector: Collector, monkeypatch):
+def test_an_epoch_is_a_trace(spark, actor_pool, tmp_path: Path, collector: Collector, monkeypatch):
     assert tracing.is_wanted()
     events = tmp_path / "events"
     events.mkdir()
@@ -64,13 +64,13 @@ def test_an_epoch_is_a_trace(spark, crew, tmp_path: Path, collector: Collector, 
     watcher = Watcher()
     traced = Tracing("my job")
     monkeypatch.setattr("cluster.jobs.Record", partial(JobMetrics, tracing=traced))
-    driver, _ = driver_of(spark, crew(2), asked, source, tmp_path / "checkpoint", watcher)
+    driver, _ = driver_of(spark, actor_pool(2), asked, source, tmp_path / "checkpoint", watcher)
     driver.run()
     traced.close()
 
     assert {told["hamlet.job"] for told in collector.resources} == {"my job"}
     roots = [span for span in collector.spans if not span.parent_span_id]
-    assert [span.name for span in roots] == ["epoch"] * len(watcher.told)
+    assert [span.name for span in roots] == ["epoch"] * len(watcher.reports)
     for root in roots:
         parts = [span for span in collector.spans if span.parent_span_id == root.span_id]
         names = [span.name for span in parts]

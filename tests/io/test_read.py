@@ -393,7 +393,7 @@ def test_a_header_alone_is_no_rows_and_nothing_at_all_is_an_error(put):
     for content in (b"", b"\n\n", b"\xef\xbb\xbf"):
         with pytest.raises(InputError, match="empty"):
             open_input(put("a.csv", content))
-    with pytest.raises(InputError, match="nothing on standard input"):
+    with pytest.raises(InputError, match="standard input is empty"):
         open_input("-", stdin=io.BytesIO(b""))
 
 
@@ -748,7 +748,7 @@ def test_a_stream_that_breaks_off_keeps_its_whole_batches(put):
         assert times(rows) == list(range(len(rows)))
         ((_, row, reason, event),) = dead
         assert (row, event) == (None, None)
-        assert f"breaks off after {len(rows)} rows" in reason
+        assert f"ends unexpectedly after {len(rows)} rows" in reason
 
 
 # --- folders ----------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from runtime.io.schema_merge import misfit
+from runtime.io.schema_merge import type_conflict
 
 FITS = [
     (pa.float64(), pa.int64()),
@@ -25,7 +25,7 @@ MISFITS = [
 
 
 def found(known: pa.DataType, later: pa.DataType) -> str | None:
-    return misfit(pa.schema([("x", known)]), pa.schema([("x", later)]), ["x"])
+    return type_conflict(pa.schema([("x", known)]), pa.schema([("x", later)]), ["x"])
 
 
 @pytest.mark.parametrize(("known", "later"), FITS)
@@ -40,5 +40,5 @@ def test_misfits(known: pa.DataType, later: pa.DataType) -> None:
 
 def test_columns_that_nobody_uses_or_that_are_missing_do_not_matter() -> None:
     known = pa.schema([("x", pa.int64()), ("y", pa.int64())])
-    assert misfit(known, pa.schema([("x", pa.string())]), ["y"]) is None
-    assert misfit(known, pa.schema([("z", pa.string())]), ["x", "y", "z"]) is None
+    assert type_conflict(known, pa.schema([("x", pa.string())]), ["y"]) is None
+    assert type_conflict(known, pa.schema([("z", pa.string())]), ["x", "y", "z"]) is None

@@ -35,7 +35,7 @@ def manifest(running: str, given: str) -> Manifest:
         workload=parse(running),
         since={},
         given=fingerprints(parse(given)),
-        reading=InputFormat("time", "type", "ms", COLUMNS),
+        input_format=InputFormat("time", "type", "ms", COLUMNS),
         settings={"numeric": "float", "ties": "strict"},
         shards=8,
         units={},

@@ -20,7 +20,7 @@ OTHER_B = "QUERY b RETURN COUNT(*) AS n PATTERN B WITHIN 2 minutes\n"
 class Nobody:
     """No one else asks for a change."""
 
-    def next(self, intake):
+    def next(self, bound_workload):
         return None
 
     def adopted(self, change, epoch):
@@ -33,19 +33,19 @@ class Job:
     def __init__(self, path: Path, text: str, running: str | None = None) -> None:
         self.path, self.said, self.warned = path, [], []
         path.write_text(text)
-        reading = InputFormat(columns=COLUMNS)
-        self.intake = BoundWorkload(parse(running or text), reading, "float")
+        input_format = InputFormat(columns=COLUMNS)
+        self.bound_workload = BoundWorkload(parse(running or text), input_format, "float")
         self._watching = WorkloadWatcher(
             path, Nobody(), self.said.append, self.warned.append, every=0.0
         )
 
     def look(self) -> list[str]:
         """The queries after a look at the file."""
-        change = self._watching.next(self.intake)
+        change = self._watching.next(self.bound_workload)
         if change is not None:
-            self.intake = self.intake.changed(change.added, change.removed)
+            self.bound_workload = self.bound_workload.with_changes(change.added, change.removed)
             self._watching.adopted(change, 7)
-        return [query.name for query in self.intake.workload]
+        return [query.name for query in self.bound_workload.workload]
 
     def put(self, text: str) -> list[str]:
         self.path.write_text(text)
@@ -78,9 +78,9 @@ def test_order_and_comments_are_no_change(job: Job):
 
 
 def test_a_changed_query_goes_on_as_it_was(job: Job):
-    before = job.intake.workload["b"]
+    before = job.bound_workload.workload["b"]
     assert job.put(A + OTHER_B + C) == ["a", "b", "c"]
-    assert job.intake.workload["b"] == before
+    assert job.bound_workload.workload["b"] == before
     (told,) = job.warned
     assert told.startswith("`b` has changed in ")
     assert "new name" in told

@@ -18,7 +18,12 @@ from runtime.language.automaton import OPEN, SHUT, both, either
 from runtime.language.parser import parse
 from runtime.template.granularity import Granularity, granularity
 from runtime.template.merged import MergedType, Transition, merge
-from runtime.template.query_groups import kleene_parts, routing_groups, share_groups, shareable
+from runtime.template.query_groups import (
+    kleene_subpatterns,
+    routing_groups,
+    share_groups,
+    shareable,
+)
 
 GOLDENS = Goldens(Path(__file__).parent / "automata.txt")
 MINUTE = 60_000_000
@@ -320,7 +325,7 @@ def test_a_type_stands_once_however_often_a_pattern_names_it():
     ],
 )
 def test_kleene_parts(pattern, parts):
-    assert kleene_parts(queries(pattern)[0].pattern) == parts
+    assert kleene_subpatterns(queries(pattern)[0].pattern) == parts
 
 
 def test_definition_4_shareable_kleene_parts():

@@ -9,7 +9,7 @@ from runtime.language import ast as s
 from runtime.language import parser
 from runtime.language.parser import parse
 from runtime.language.query import Semantics
-from runtime.language.splitter import SourceText, cut
+from runtime.language.splitter import SourceText, split_queries
 from runtime.language.window import EventWindow, TimeWindow
 from runtime.language.window_binder import parse_duration
 
@@ -29,7 +29,7 @@ def where(condition, pattern="SEQ(A a, B b+)"):
 def written(text):
     """The syntax of the first query of a text, whether it makes sense or not."""
     source, errors = SourceText(text), list[QueryError]()
-    queries, _ = cut(source)
+    queries, _ = split_queries(source)
     syntax = parser._query_text(source, queries[0], errors)
     assert not errors, errors[0].render()
     return syntax

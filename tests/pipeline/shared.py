@@ -34,7 +34,7 @@ class Cluster:
     """What a driver does, with owners in this process."""
 
     settings: Settings
-    reading: InputFormat
+    input_format: InputFormat
     workload: Workload
     shards: int
     owners: int
@@ -52,20 +52,20 @@ class Cluster:
         """With other owners, from what was saved."""
         self.owners = owners
         self.routing = RoutingTable.of(
-            self.workload, self.reading, self.shards, owners, self.version
+            self.workload, self.input_format, self.shards, owners, self.version
         )
         self.all = [self._owner(n) for n in range(owners)]
 
     def _owner(self, number: int) -> Aggregation:
         owner = Aggregation(
             self.settings,
-            self.reading,
+            self.input_format,
             self.workload,
             self.routing.owned(number),
             self.folder,
             since=self.since,
             name=f"{number}-{self.version}",
-            taken=self.epoch,
+            last_epoch=self.epoch,
         )
         owner.restore(self.saved, self.watermark)
         return owner
@@ -87,7 +87,7 @@ class Cluster:
                 self.since |= {query.name: change.since for query in change.added}
             self.version += 1
             self.routing = RoutingTable.of(
-                self.workload, self.reading, self.shards, self.owners, self.version
+                self.workload, self.input_format, self.shards, self.owners, self.version
             )
         step = max(1, -(-rows.num_rows // cuts))
         blocks = [
@@ -102,7 +102,7 @@ class Cluster:
         self.watermark = watermark
         order = EpochCommand(self.epoch + 1, watermark, last, change, None, self.epoch)
         answers = [
-            owner.take(order, [p for portion in portions for p in portion[n]])
+            owner.compute_epoch(order, [p for portion in portions for p in portion[n]])
             for n, owner in enumerate(self.all)
         ]
         self.epoch += 1
@@ -110,9 +110,9 @@ class Cluster:
         return self.results(answers)
 
     def results(self, answers: list[EpochResult]) -> dict[str, pa.Table]:
-        types = {f.name: f.type for f in self.reading.preparer(self.workload.uses).schema}
+        types = {f.name: f.type for f in self.input_format.preparer(self.workload.uses).schema}
         partials = [each for answer in answers for each in answer.partials]
-        tables = combine(partials, self.workload, types, self.reading.written())
+        tables = combine(partials, self.workload, types, self.input_format.result_clock())
         return {name: table for name, table in tables.items() if table.num_rows}
 
 

@@ -14,7 +14,7 @@ from runtime.pipeline.blob_store import BlobStore
 def folder(request, tmp_path: Path) -> BlobStore:
     address = str(tmp_path / "f") if request.param == "path" else (tmp_path / "f").as_uri()
     found = BlobStore(address)
-    found.make()
+    found.create()
     return found
 
 
@@ -60,7 +60,7 @@ def test_a_write_that_fails_leaves_nothing(tmp_path: Path) -> None:
 def test_where_nothing_can_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(HamletError, match="cannot write"):
-        BlobStore(str(tmp_path / "file" / "below")).make()
+        BlobStore(str(tmp_path / "file" / "below")).create()
     with pytest.raises(HamletError, match="cannot use nowhere://"):
         BlobStore("nowhere://bucket")
 

@@ -17,32 +17,34 @@ TWO = parse("""
 """)
 
 
-def intake(workload=TWO, columns: pa.Schema = COLUMNS, numeric: str = "float") -> BoundWorkload:
+def bound_workload(
+    workload=TWO, columns: pa.Schema = COLUMNS, numeric: str = "float"
+) -> BoundWorkload:
     return BoundWorkload(workload, InputFormat(columns=columns), numeric)
 
 
 def test_only_what_is_used_is_read() -> None:
-    assert intake().columns == ["time", "type", "g", "x"]
-    assert intake(TWO.without_query("b")).columns == ["time", "type", "g"]
+    assert bound_workload().columns == ["time", "type", "g", "x"]
+    assert bound_workload(TWO.without_query("b")).columns == ["time", "type", "g"]
 
 
 def test_a_query_that_does_not_fit_is_refused() -> None:
     with pytest.raises(WorkloadError, match="no attribute `x`"):
-        intake(columns=COLUMNS.remove(3))
+        bound_workload(columns=COLUMNS.remove(3))
     with pytest.raises(WorkloadError, match="`x` is text"):
-        intake(columns=COLUMNS.set(3, pa.field("x", pa.string())))
+        bound_workload(columns=COLUMNS.set(3, pa.field("x", pa.string())))
 
 
 def test_a_window_that_the_times_cannot_show_is_refused() -> None:
     finer = parse("RETURN COUNT(*) PATTERN A WITHIN 500 milliseconds")
     with pytest.raises(WorkloadError, match="the times are in whole seconds"):
-        intake(finer)
+        bound_workload(finer)
 
 
 def test_a_change_gives_another_one() -> None:
-    before = intake()
+    before = bound_workload()
     (added,) = parse("QUERY c RETURN COUNT(*) PATTERN C WHERE [g] WITHIN 1 minute")
-    after = before.changed((added,), ("b",))
+    after = before.with_changes((added,), ("b",))
     assert [query.name for query in after.workload] == ["a", "c"]
     assert [query.name for query in before.workload] == ["a", "b"]
     assert after.columns == ["time", "type", "g"]
@@ -51,16 +53,16 @@ def test_a_change_gives_another_one() -> None:
 
 
 def test_a_change_that_does_not_fit_changes_nothing() -> None:
-    before = intake()
+    before = bound_workload()
     (wrong,) = parse("QUERY c RETURN SUM(C.y) PATTERN C WITHIN 1 minute")
     with pytest.raises(WorkloadError, match="no attribute `y`"):
-        before.changed((wrong,), ())
+        before.with_changes((wrong,), ())
     assert [query.name for query in before.workload] == ["a", "b"]
 
 
 @pytest.mark.parametrize(("numeric", "kind"), [("float", pa.float64()), ("exact", pa.string())])
 def test_results_without_rows_have_their_columns(numeric: str, kind: pa.DataType) -> None:
-    empty = intake(numeric=numeric).empty()
+    empty = bound_workload(numeric=numeric).empty()
     assert list(empty) == ["a", "b"]
     assert empty["a"].schema.names == ["window_start", "window_end", "g", "n"]
     assert empty["a"].schema.field("g").type == pa.int64()
@@ -68,4 +70,4 @@ def test_results_without_rows_have_their_columns(numeric: str, kind: pa.DataType
 
 
 def test_no_partials_no_tables() -> None:
-    assert intake().tables([{}, {}]) == {}
+    assert bound_workload().tables([{}, {}]) == {}

@@ -35,7 +35,9 @@ def opened(folder: BlobStore, *said: str) -> tuple[CheckpointStore, Manifest | N
 def commit(checkpoints: CheckpointStore, epoch: int, before: SavedUnit | None = None) -> SavedUnit:
     """An epoch that logs a piece of its own after those before it."""
     writer = SegmentWriter(f"state/{epoch:09d}-0.pieces")
-    saved = (before or SavedUnit()).logged(writer.add(pa.py_buffer(b"state of %d" % epoch), epoch))
+    saved = (before or SavedUnit()).with_log(
+        writer.add(pa.py_buffer(b"state of %d" % epoch), epoch)
+    )
     writer.write(checkpoints.folder)
     checkpoints.commit(
         Manifest(
@@ -48,7 +50,9 @@ def commit(checkpoints: CheckpointStore, epoch: int, before: SavedUnit | None = 
             workload=WORKLOAD,
             since={},
             given={},
-            reading=InputFormat(columns=pa.schema([("time", pa.int64()), ("type", pa.string())])),
+            input_format=InputFormat(
+                columns=pa.schema([("time", pa.int64()), ("type", pa.string())])
+            ),
             settings={"numeric": "float", "ties": "strict"},
             shards=1,
             units={((), 0): saved},
@@ -110,7 +114,7 @@ def test_a_damaged_one_falls_back_on_the_one_before(folder: BlobStore, name: str
     if how == "gone" and name.startswith("epochs"):
         _, found = opened(folder)  # that epoch was never committed
     else:
-        _, found = opened(folder, "going back to the epoch before")
+        _, found = opened(folder, "using the epoch before")
     assert found is not None
     assert found.epoch == 0
     assert folder.names("epochs") == ["epochs/000000000.json"]
@@ -124,7 +128,7 @@ def test_none_that_is_whole_is_an_error(folder: BlobStore) -> None:
     for name in folder.names("epochs"):
         folder.write(name, b"{}")
     warned: list[str] = []
-    with pytest.raises(HamletError, match=r"no checkpoint in .* is whole"):
+    with pytest.raises(HamletError, match=r"every checkpoint in .* is damaged"):
         CheckpointStore(folder).open(warned.append)
     assert len(warned) == 2
     assert len(folder.names("epochs")) == 2  # nothing was deleted

@@ -26,7 +26,7 @@ def test_against_every_event(seed: int):
         types = draw.choice(TYPES, size).tolist()
         half = size // 2
         parts = [(times[:half], types[:half]), (times[half:], types[half:])]
-        known.came(
+        known.add(
             joined(panes_of(t, dictionary(n), {"A", "B", "C"}, pane) for t, n in parts if n),
             float(epoch),
         )
@@ -56,9 +56,9 @@ def test_what_no_window_asks_for_is_forgotten():
     known = ArrivalTimes(10)
     for epoch in range(100):
         times = np.array([100 * epoch])
-        known.came(panes_of(times, dictionary(["A"]), {"A"}, 10), float(epoch))
-    known.forget(9_000)
-    assert len(known._came) == 10
+        known.add(panes_of(times, dictionary(["A"]), {"A"}, 10), float(epoch))
+    known.drop(9_000)
+    assert len(known._arrivals) == 10
     assert known.of_windows(["A"], np.array([9_500]), np.array([9_600])) == [95.0]
 
 

@@ -37,7 +37,7 @@ def manifest() -> Manifest:
         workload=FIRST.without_query("a").with_queries(tuple(SECOND)),
         since={"c": 99},
         given={"b": "mark"},
-        reading=InputFormat("time", "type", "ms", COLUMNS, pa.timestamp("us", "UTC")),
+        input_format=InputFormat("time", "type", "ms", COLUMNS, pa.timestamp("us", "UTC")),
         settings={"numeric": "exact", "ties": "arrival"},
         shards=8,
         units={
@@ -75,7 +75,7 @@ def test_nothing_may_be_missing(manifest: Manifest) -> None:
         manifest,
         watermark=None,
         newest=None,
-        reading=replace(manifest.reading, clock=None, time_unit=None),
+        input_format=replace(manifest.input_format, clock=None, time_unit=None),
         units={},
         finished=True,
     )

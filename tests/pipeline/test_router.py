@@ -42,8 +42,8 @@ def block(batch: pa.RecordBatch, dead: pa.Table | None = None, source: str = "s"
 def split(
     blocks: Sequence[RowBlock], owners: int, watermark: int | None = None, workload=TWO
 ) -> tuple[list[list[Portion]], BlockRouter]:
-    reading = InputFormat(columns=blocks[0].batch.schema)
-    routing = RoutingTable.of(workload, reading, SHARDS, owners)
+    input_format = InputFormat(columns=blocks[0].batch.schema)
+    routing = RoutingTable.of(workload, input_format, SHARDS, owners)
     router = BlockRouter(routing, watermark)
     return router.route(blocks), router
 

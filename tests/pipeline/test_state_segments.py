@@ -64,7 +64,7 @@ def test_a_missing_file_is_found(folder: BlobStore, pieces: list[Segment]) -> No
 
 
 def test_saved_goes_through_json(pieces: list[Segment]) -> None:
-    only_logs = SavedUnit().logged(pieces[0]).logged(pieces[2])
+    only_logs = SavedUnit().with_log(pieces[0]).with_log(pieces[2])
     with_snapshot = SavedUnit(pieces[1], (pieces[2],))
     for saved in (SavedUnit(), only_logs, with_snapshot):
         assert SavedUnit.from_json(saved.to_json()) == saved

@@ -59,7 +59,7 @@ def test_what_the_disk_did_not_get_is_published_again(
         raise HamletError(f"cannot write {path}: Input/output error")
 
     with monkeypatch.context() as patched:
-        patched.setattr(file_sink, "make_last", lost)
+        patched.setattr(file_sink, "sync_to_disk", lost)
         with pytest.raises(HamletError, match="Input/output error"):
             published(output, staging, 0).close()
     part(output, 0).write_bytes(b"")  # as after a loss of power

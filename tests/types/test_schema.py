@@ -72,7 +72,7 @@ def test_numbers_of_two_types_are_widened(write):
         ("", "declares nothing"),
         ("- A\n- B\n", ":1:1: a mapping"),
         ("A: 5\n", ":1:4: a mapping"),
-        ("A: {x: intt}\n", "`intt` is no type"),
+        ("A: {x: intt}\n", "`intt` is not a type"),
         ("A: {x: int}\nA: {y: int}\n", ":2:1: `A` is declared twice"),
         ("A: {x: int, x: int}\n", "`x` is declared twice"),
         ("A: {x: int}\nB: {x: text}\n", "`x` is declared as int64 and as string"),

@@ -30,7 +30,7 @@ from runtime.plan.physical_plan import PhysicalPlan
 from runtime.plan.planner import AUTO, plan
 from runtime.template.granularity import granularity
 from runtime.template.merged import Transition, merge
-from runtime.template.query_groups import kleene_parts, routing_groups
+from runtime.template.query_groups import kleene_subpatterns, routing_groups
 
 
 def explain(workload: Workload, ties: str = "strict", planner: str = AUTO) -> Explanation:
@@ -80,7 +80,7 @@ def _query(query: Query, workload: Workload, physical: PhysicalPlan, planner: st
         why=kept.why,
         deterministic=kept.twice is not None,
         twice=kept.twice,
-        kleene=kleene_parts(query.pattern),
+        kleene=kleene_subpatterns(query.pattern),
         operator=node.operator,
         rejected=rejected_operators(physical, query.name),
         neighbours=neighbour_conditions(physical, query),

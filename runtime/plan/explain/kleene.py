@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from runtime.language import ast as s
 from runtime.language.query import Query
-from runtime.template.query_groups import kleene_parts
+from runtime.template.query_groups import kleene_subpatterns
 
 Step = tuple[str, str]
 
@@ -36,7 +36,7 @@ def _parts(pattern: s.Pattern, first: int) -> list[tuple[str, range]]:
         return []
     found = []
     if isinstance(pattern, s.Plus | s.Star):
-        found.append((kleene_parts(pattern)[0], range(first, first + len(s.leaves(pattern)))))
+        found.append((kleene_subpatterns(pattern)[0], range(first, first + len(s.leaves(pattern)))))
     for part in s.children(pattern):
         found += _parts(part, first)
         first += len(s.leaves(part))

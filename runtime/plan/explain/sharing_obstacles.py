@@ -7,13 +7,13 @@ from runtime.plan.explain.phrases import joined, shortened
 from runtime.plan.operators.graphlet.declaration import GRAPHLET
 from runtime.plan.operators.operator_registry import BY_NAME
 from runtime.plan.physical_plan import PhysicalPlan
-from runtime.template.query_groups import kleene_parts
+from runtime.template.query_groups import kleene_subpatterns
 
 
 def why_alone(query: Query, workload: Workload, physical: PhysicalPlan, planner: str) -> str:
     """What cannot be shared in the query itself; or the nearest miss: a query with a Kleene part
     in common, and what sets it apart; or the planner."""
-    parts = kleene_parts(query.pattern)
+    parts = kleene_subpatterns(query.pattern)
     others = [other for other in workload if other.name != query.name]
     if not others:
         return "it is the only query"
@@ -38,7 +38,7 @@ def why_alone(query: Query, workload: Workload, physical: PhysicalPlan, planner:
 
 
 def _common(parts: tuple[str, ...], other: Query) -> list[str]:
-    theirs = kleene_parts(other.pattern)
+    theirs = kleene_subpatterns(other.pattern)
     return [part for part in parts if part in theirs]
 
 

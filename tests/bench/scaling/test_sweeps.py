@@ -80,7 +80,7 @@ def test_an_aggregator_takes_what_routers_send_and_answers_as_an_engine_does() -
     sent = [sum(p.events.num_rows for p in portions) for _, portions in pieces.portions]
     assert [answer.events for answer in aggregating.answers] == sent[1:]
     assert sum(told.rows for told, _ in pieces.portions) == pieces.rows == 4_000
-    found = pieces.intake.tables(
+    found = pieces.bound_workload.tables(
         [each for answer in aggregating.answers for each in answer.partials]
     )
     engine = _run.engine(stream.workload, kernels="general")

@@ -33,14 +33,14 @@ LIMIT_S = 300.0
 class Seen:
     """What a job has told."""
 
-    told: list[EpochReport] = field(default_factory=list)
+    reports: list[EpochReport] = field(default_factory=list)
     troubles: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     moved: threading.Condition = field(default_factory=threading.Condition)
 
     @property
     def rows(self) -> int:
-        return self.told[-1].counts.rows if self.told else 0
+        return self.reports[-1].counts.rows if self.reports else 0
 
     def stage(self, what: str) -> None: ...
 
@@ -52,15 +52,15 @@ class Seen:
     def trouble(self, what: str) -> None:
         self.troubles.append(what)
 
-    def committed(self, told: EpochReport) -> None:
+    def committed(self, report: EpochReport) -> None:
         with self.moved:
-            self.told.append(told)
+            self.reports.append(report)
             self.moved.notify_all()
 
     def wait(self, epochs: int, limit: float = LIMIT_S) -> None:
         """Until so many have been committed."""
         with self.moved:
-            assert self.moved.wait_for(lambda: len(self.told) >= epochs, limit), self.troubles
+            assert self.moved.wait_for(lambda: len(self.reports) >= epochs, limit), self.troubles
 
 
 @dataclass
@@ -115,8 +115,8 @@ class Jobs:
             assert time.monotonic() < until, seen.troubles
             return seen.rows >= rows or stopping()
 
-        def sink(checkpoints: CheckpointStore, intake: BoundWorkload) -> EpochSink:
-            names = [query.name for query in intake.workload]
+        def sink(checkpoints: CheckpointStore, bound_workload: BoundWorkload) -> EpochSink:
+            names = [query.name for query in bound_workload.workload]
             staging = Staging(checkpoints.folder)
             return wrap(PartsSink(self.output, "parquet", staging, names))
 

@@ -15,7 +15,7 @@ BEFORE, AFTER = stream.KEPT + stream.BY_DISTRICT, stream.KEPT + stream.LONE
 def some(job, epochs, **given):
     """Some more epochs."""
     seen = Seen()
-    job.run(seen, stopping=lambda: len(seen.told) >= epochs, **given)
+    job.run(seen, stopping=lambda: len(seen.reports) >= epochs, **given)
     return seen
 
 

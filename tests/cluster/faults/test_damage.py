@@ -14,8 +14,8 @@ def stopped(job):
     """A job that has been stopped in the middle."""
     job.fill()
     seen = Seen()
-    job.run(seen, stopping=lambda: len(seen.told) >= STOPPED_AFTER)
-    assert len(seen.told) < STOPPED_AFTER + 5
+    job.run(seen, stopping=lambda: len(seen.reports) >= STOPPED_AFTER)
+    assert len(seen.reports) < STOPPED_AFTER + 5
     return job
 
 
@@ -31,8 +31,7 @@ def goes_back(job, path, undisturbed, what):
     seen = Seen()
     job.run(seen)
     assert seen.warnings == [
-        f"{path.relative_to(job.checkpoint)} is {what} in {job.checkpoint}: "
-        "going back to the epoch before"
+        f"{path.relative_to(job.checkpoint)} is {what} in {job.checkpoint}: using the epoch before"
     ]
     assert written(job.output) == undisturbed
 
@@ -63,6 +62,6 @@ def test_nothing_is_whole(stopped):
     before = written(stopped.output)
     for path in (stopped.checkpoint / "epochs").iterdir():
         cut(path)
-    with pytest.raises(HamletError, match=f"no checkpoint in {stopped.checkpoint} is whole"):
+    with pytest.raises(HamletError, match=f"every checkpoint in {stopped.checkpoint} is damaged"):
         stopped.run(Seen())
     assert written(stopped.output) == before

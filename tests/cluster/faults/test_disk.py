@@ -82,7 +82,7 @@ def test_read_only_from_some_moment_on(job, undisturbed, disk, which):
     with pytest.raises(HamletError, match=f"cannot .*{path}/.*Read-only file system"):
         job.run(seen)
     later.join()
-    assert 8 <= len(seen.told) < stream.FILES
+    assert 8 <= len(seen.reports) < stream.FILES
     mounted.change("rw")
     job.run(Seen())
     assert written(job.output) == undisturbed

@@ -83,7 +83,7 @@ def test_a_checkpoint_cut_in_half_after_its_results_are_out(to_kafka, broker, un
     to_kafka.next_epoch()  # until then the last manifest is the one that was cut
     to_kafka.all_files()
     assert to_kafka.signal(signal.SIGTERM) == 0, to_kafka.said
-    assert "going back to the epoch before" in to_kafka.said
+    assert "using the epoch before" in to_kafka.said
     assert "computed once more, and not sent" in to_kafka.said
     assert published(broker) == undisturbed
 

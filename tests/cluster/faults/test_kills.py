@@ -39,7 +39,7 @@ class Killer(threading.Thread):
         self._feed(WAITING)
         self._seen.wait(1)
         for kind in self._kinds:
-            before = len(self._seen.told)
+            before = len(self._seen.reports)
             self._feed(before + WAITING)
             time.sleep(self._chance.uniform(0, EPOCH_S))
             self._kill(kind)

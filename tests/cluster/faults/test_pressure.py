@@ -50,10 +50,10 @@ class Measured(Seen):
         super().__init__()
         self.memory: list[int] = []
 
-    def committed(self, told):
+    def committed(self, report):
         actors = [pid for kind in processes.TITLES for pid in processes.of(kind)]
         self.memory.append(processes.resident([os.getpid(), *actors]) + stored())
-        super().committed(told)
+        super().committed(report)
 
 
 def stored() -> int:
@@ -103,14 +103,14 @@ def ahead(job: Jobs, seen: Seen) -> list[int]:
     # A backlog is what no epoch has been planned for; of the files that had come by then.
     planned = {total: count for count, total in enumerate(accumulate(sizes, initial=0))}
     found = []
-    for told in seen.told[len(seen.told) // 2 :]:  # when all files are there
-        if sum(sizes) - told.backlog in planned:
-            found.append(planned[sum(sizes) - told.backlog] - (told.epoch + 1))
+    for report in seen.reports[len(seen.reports) // 2 :]:  # when all files are there
+        if sum(sizes) - report.backlog in planned:
+            found.append(planned[sum(sizes) - report.backlog] - (report.epoch + 1))
     return found
 
 
 def assert_held_back(job: Jobs, seen: Measured) -> None:
-    lag = [told.backlog for told in seen.told]
+    lag = [report.backlog for report in seen.reports]
     size = max(path.stat().st_size for path in job.input.iterdir())
     peak = lag.index(max(lag))
     assert max(lag) > 5 * size
@@ -147,6 +147,6 @@ def test_overloaded_aggregator(job, seen, at_ease):
     job.run(seen)
     stopping.join()
     assert not seen.troubles
-    assert max(told.seconds for told in seen.told) > STOPPED_S - 2
+    assert max(report.seconds for report in seen.reports) > STOPPED_S - 2
     assert_held_back(job, seen)
     assert written(job.output) == at_ease

@@ -263,7 +263,7 @@ def test_a_topic_that_is_not_the_checkpoints(spark, broker, topic):
 def test_values_that_are_no_json_at_all(spark, broker, topic):
     broker.create(topic)
     send(broker, topic, [b"\x00\x01", b"\x02"])
-    with pytest.raises(InputError, match="are no JSON objects"):
+    with pytest.raises(InputError, match="are not JSON objects"):
         source(spark, broker, topic)
 
 

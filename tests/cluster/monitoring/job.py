@@ -46,7 +46,7 @@ class Job:
     follow: bool = True
     last: Callable[[Job], None] = lambda job: None
     url: str = ""
-    told: list[EpochReport] = field(default_factory=list)
+    reports: list[EpochReport] = field(default_factory=list)
     troubles: list[str] = field(default_factory=list)
     outcome: jobs.JobOutcome | None = None
     scraped: str = ""  #: all metrics, when all was done
@@ -85,7 +85,7 @@ class Job:
 
     @property
     def rows(self) -> int:
-        return self.told[-1].counts.rows if self.told else 0
+        return self.reports[-1].counts.rows if self.reports else 0
 
     # ---- what it hears as the screen of a job ----------------------------------------------
 
@@ -101,8 +101,8 @@ class Job:
     def trouble(self, what: str) -> None:
         self.troubles.append(what)
 
-    def committed(self, told: EpochReport) -> None:
-        self.told.append(told)
+    def committed(self, report: EpochReport) -> None:
+        self.reports.append(report)
 
     # ---- the run ---------------------------------------------------------------------------
 
@@ -132,13 +132,13 @@ class Job:
             self._done,
         )
 
-    def _sink(self, checkpoints: CheckpointStore, intake: BoundWorkload) -> EpochSink:
-        names = [query.name for query in intake.workload]
+    def _sink(self, checkpoints: CheckpointStore, bound_workload: BoundWorkload) -> EpochSink:
+        names = [query.name for query in bound_workload.workload]
         return PartsSink(self.output, "parquet", Staging(checkpoints.folder), names)
 
     def _done(self, outcome: jobs.JobOutcome) -> None:
         """The hub hears of the last epoch a moment later."""
-        self.wait(lambda: values(scrape(self.url))["hamlet_epochs_total"] == len(self.told))
+        self.wait(lambda: values(scrape(self.url))["hamlet_epochs_total"] == len(self.reports))
         self.scraped = scrape(self.url)
         self.last(self)
 
@@ -184,7 +184,7 @@ def assert_agrees(job: Job, counts: RunCounts) -> None:
     assert_written(text, job.output)
     windows = by(text, "hamlet_windows_closed_total", "query")
     assert by(text, "hamlet_query_latency_seconds_count", "query") == windows
-    assert values(text)["hamlet_epochs_total"] == len(job.told)
+    assert values(text)["hamlet_epochs_total"] == len(job.reports)
     assert set(by(text, "hamlet_build_info", "hamlet_job")) == {job.name}
 
 

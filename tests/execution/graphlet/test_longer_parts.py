@@ -192,7 +192,7 @@ def test_values_made_by_hand_are_checked():
     for wrong in (None, {"shared": []}):
         with pytest.raises(HamletError, match="must be a SharingPlan"):
             engine.set_plan(wrong)
-        with pytest.raises(HamletError, match="a Policy is adopted"):
+        with pytest.raises(HamletError, match="must be a Policy"):
             engine.set_policy(wrong)
     for fields in ({"scan": float("nan")}, {"scan": -5}, {"scan": "x"}, {"version": 2**70}):
         with pytest.raises(HamletError, match=r"of the policy|policy.s version"):
