@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck
 from hypothesis import strategies as st
 
+from baselines.suited import without_spread
 from benchmarks.baselines.ours import Hamlet
 from benchmarks.baselines.same import different
 from benchmarks.baselines.system import System, Unsupported
@@ -91,7 +92,7 @@ def draw_query(tape: Tape, frame: Query, name: str) -> Query:
     own = local_conditions(tape, pattern) if tape.chance(30) else ()
     window = draw_window(tape) if tape.chance(10) else frame.window
     aggregates = draw_aggregates(tape, pattern)
-    return replace(
+    query = replace(
         frame,
         name=name,
         pattern=pattern,
@@ -99,6 +100,7 @@ def draw_query(tape: Tape, frame: Query, name: str) -> Query:
         local=(*kept, *own),
         returns=draw_returns(tape, aggregates, frame.group_by),
     )
+    return without_spread(query)
 
 
 def judge(system: System, case: Case) -> None:

@@ -11,6 +11,7 @@ from oracle.model import (
     ANY,
     CONTIGUOUS,
     NEXT,
+    Aggregate,
     And,
     Attr,
     Compare,
@@ -80,7 +81,19 @@ def _query(tape: Tape, scale: int, semantics: tuple[str, ...], adjacent: bool) -
     pattern = once_each(frame.pattern)
     frame = replace(frame, pattern=pattern, window=window, semantics=tape.one_of(*semantics))
     conditions = _conditions(tape, pattern) if adjacent else ()
-    return replace(fill(tape, frame), adjacent=conditions, min_length=0, having=None)
+    query = replace(fill(tape, frame), adjacent=conditions, min_length=0, having=None)
+    return without_spread(query)
+
+
+def without_spread(query: Query) -> Query:
+    """The query without VARIANCE and STDDEV, which no baseline computes."""
+    kept = tuple(
+        each
+        for each in query.returns
+        if not isinstance(each, Aggregate) or each.function not in ("VARIANCE", "STDDEV")
+    )
+    counted = () if any(isinstance(each, Aggregate) for each in kept) else (Aggregate(),)
+    return replace(query, returns=(*kept, *counted))
 
 
 def _conditions(tape: Tape, pattern: Pattern) -> tuple[Compare, ...]:

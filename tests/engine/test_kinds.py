@@ -6,7 +6,7 @@ import pytest
 
 from runtime.errors import WorkloadError
 from runtime.pipeline.engine import Engine, aggregate
-from runtime.pipeline.shard import NUMERIC
+from runtime.pipeline.settings import NUMERIC
 
 COLUMNS = {
     "text": pa.array(["a", "b", "c"]),

@@ -1,6 +1,7 @@
 """Ordered runs against the plain engine, over random streams."""
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from execution.range_index.running import Together, check, results
 from runtime.pipeline.engine import Engine
+from runtime.plan.operators.operator_node import OperatorNode
 
 OPERATORS = ("<", "<=", "=", "!=", ">=", ">")
 SHARING = ("dynamic", "always", "never")
@@ -285,7 +287,7 @@ def test_a_removed_query_is_not_reported() -> None:
     events = engine.prepare(table)
     together = Together(list(engine.workload), {field.name: field.type for field in events.schema})
     together.process(events)
-    assert not together.run.remove("q0")
-    assert together.run.open_windows() == 1
-    assert [closed.query for closed in together.run.close(2**63)] == ["q1"]
-    assert together.run.remove("q1")
+    node = OperatorNode("range_index", tuple(engine.workload), (None, None))
+    together.run.update(replace(node, retired=frozenset({"q0"})))
+    assert together.run.statistics().open_windows == 1
+    assert [closed.query for closed in together.run.close_windows(2**63)] == ["q1"]
