@@ -123,7 +123,7 @@ def _decision(job: str, noted: DecisionLogEntry) -> dict[str, Any]:
         "events": example.events,
         "benefit_nanoseconds": round(example.benefit, 3),
         "nanoseconds": example.nanoseconds,
-        "why": example.told(),
+        "why": example.describe(),
     }
 
 

@@ -182,7 +182,7 @@ class Shard:
         every event seen. `plan` is the one for the workload after that."""
         workload = self.workload.with_queries(queries)
         if plan is not None:
-            plan = plan.among(workload.queries)
+            plan = plan.restricted_to(workload.queries)
             self.settings.check_plan(plan, workload.queries)
         self.workload = workload
         if self._schema is not None:
@@ -202,7 +202,7 @@ class Shard:
     def set_plan(self, plan: SharingPlan | None) -> None:
         """Shares by another plan from the next pane on. The exact engine shares nothing."""
         if plan is not None and isinstance(self.backend, CompiledBackend):
-            plan = plan.among(self.workload.queries)
+            plan = plan.restricted_to(self.workload.queries)
             self.settings.check_plan(plan, self.workload.queries)
             self.backend.set_plan(plan)
 
@@ -293,7 +293,7 @@ class Shard:
 def _backend(settings: Settings, workload: Workload) -> ExactBackend | CompiledBackend:
     plan = settings.plan
     if plan is not None:
-        plan = plan.among(workload.queries)
+        plan = plan.restricted_to(workload.queries)
         settings.check_plan(plan, workload.queries)
     if settings.numeric != "float":
         return ExactBackend()

@@ -97,7 +97,7 @@ class ExactBackend:
         return 0
 
     def take_samples(self) -> Samples:
-        return Samples.none()
+        return Samples.empty()
 
     def decision_seconds(self) -> float:
         return 0.0

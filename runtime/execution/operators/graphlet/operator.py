@@ -114,7 +114,7 @@ class GraphletOperator(Operator):
         keys = _stacked([_order(batch, *extreme) for extreme in layout.ordered], np.int64)
         done, times = 0, batch.times
         if self._counter is not None:
-            done, times = batch.numbered(self._counter)
+            done, times = batch.ordinals(self._counter)
             # A group of equal time may close windows of as many panes as it reaches over.
             self._memory.work[k.W_ROOM] = self._memory.room * (2 + groups.longest // layout.pane)
             self._memory.grow_results()
