@@ -77,12 +77,12 @@ def work_of(node: OperatorNode, statistics: Statistics) -> OperatorWork:
     shares = statistics.shares(layout.types)
     enter = state = repeat = 0.0
     for entry in layout.entries:
-        form = layout.all_forms[entry.form]
+        row_class = layout.all_row_classes[entry.row_class]
         bursts = shares[entry.type] / statistics.burst(entry.type)
-        numbers = 1 + len(form.sums) + len(form.mins)
-        stepped = bursts * entry.queries * form.vectors * numbers
+        numbers = 1 + len(row_class.sums) + len(row_class.mins)
+        stepped = bursts * entry.queries * row_class.vectors * numbers
         enter += bursts
-        if _steps(form, entry.position):
+        if _steps(row_class, entry.position):
             state += stepped
         else:
             repeat += stepped
@@ -91,10 +91,10 @@ def work_of(node: OperatorNode, statistics: Statistics) -> OperatorWork:
     return OperatorWork(1.0, enter, state, repeat, times, products)
 
 
-def _steps(form: RowClass, position: int) -> bool:
+def _steps(row_class: RowClass, position: int) -> bool:
     """Whether a state has at most one predecessor or only starts trends, which is cheap."""
-    before = len(form.before[position]) + (position in form.first)
-    return position not in form.loops and before <= 1
+    before = len(row_class.before[position]) + (position in row_class.first)
+    return position not in row_class.loops and before <= 1
 
 
 def _settling(
@@ -112,8 +112,8 @@ def _settling(
     often = touched * stepped / (touched + stepped)
     columns = len(part.types) + len(part.entered)
     sharing = [
-        (form.vectors, sum(layout.queries[n].name in part.queries for n in members))
-        for form, members in zip(layout.forms, layout.members, strict=True)
+        (row_class.vectors, sum(layout.queries[n].name in part.queries for n in members))
+        for row_class, members in zip(layout.row_classes, layout.members, strict=True)
     ]
     vectors = sum(windows * queries for windows, queries in sharing)
     blocks = sum(queries > 0 for _, queries in sharing)

@@ -51,14 +51,16 @@ class KernelLayout(RowLayout):
         """As words of the row; after those of queries come columns, then the longer parts."""
         states_at = int(self.places.STATES_AT)
         at = self.columns_at[-1]
-        parts = np.cumsum([at, *(form.block for form in self.all_forms[len(self.forms) :])])
+        parts = np.cumsum(
+            [at, *(form.block for form in self.all_row_classes[len(self.row_classes) :])]
+        )
         return [*(states_at + n for n in self.vectors_at[:-1]), *(int(n) for n in parts)]
 
     @cached_property
     def columns_at(self) -> list[int]:
         """Where the columns of each form's pane operator begin; 0 for forms without."""
         at, found = int(self.places.STATES_AT) + self.vectors_at[-1], []
-        for form in self.forms:
+        for form in self.row_classes:
             columns = form.states + 1
             pays = form.vectors > columns
             found.append(at if pays else 0)
@@ -69,7 +71,7 @@ class KernelLayout(RowLayout):
         """The words of all windows of a query: by window, state and lane."""
         number = self.queries.index(query)
         n = next(n for n, members in enumerate(self.members) if number in members)
-        form, place = self.forms[n], self.members[n].index(number)
+        form, place = self.row_classes[n], self.members[n].index(number)
         begin = int(self.places.STATES_AT) + self.vectors_at[n]
         lanes = np.arange(place, form.state_size, form.side)
         states = np.array(self.states[number])[:, None] * form.state_size

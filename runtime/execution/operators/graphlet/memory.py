@@ -190,13 +190,15 @@ class GraphletMemory:
 
 def _scratch(layout: KernelLayout) -> int:
     """The words of scratch for what queries side by side grow to, or bring to a longer part."""
-    widest = max(form.side * form.vectors for form in layout.all_forms)
-    for form, columns_at in zip(layout.forms, layout.columns_at, strict=False):
+    widest = max(form.side * form.vectors for form in layout.all_row_classes)
+    for form, columns_at in zip(layout.row_classes, layout.columns_at, strict=False):
         if columns_at:
             widest = max(widest, form.side * (form.states + 1))
     words = (4 + layout.shape["LANES"]) * widest
     lanes = 1 + layout.shape["LANES"] + layout.shape["MINS"]
-    states = max((form.states for form in layout.all_forms[len(layout.forms) :]), default=0)
+    states = max(
+        (form.states for form in layout.all_row_classes[len(layout.row_classes) :]), default=0
+    )
     return max(words, 2 * states * lanes * (widest + 1))
 
 

@@ -94,7 +94,7 @@ class GraphletOperator(Operator):
         applied to all queries that lie side by side."""
         stepping = crossing = 0.0
         layout = self._layout
-        for number, form in enumerate(layout.forms):
+        for number, form in enumerate(layout.row_classes):
             if layout.columns_at[number]:
                 step = policy.apply + form.side * policy.beside
                 stepping += (form.vectors - (form.states + 1)) * step
@@ -111,7 +111,7 @@ class GraphletOperator(Operator):
         local = layout.local(self._codes)[batch.type_codes]
         masks = masks_of(layout, batch, local) if self._places.BUFFERS else _NO_MASKS
         values = _stacked([batch.lane_values(column) for column in layout.attributes], np.float64)
-        keys = _stacked([_order(batch, *extreme) for extreme in layout.ordered], np.int64)
+        keys = _stacked([_order(batch, *extreme) for extreme in layout.extreme_lanes], np.int64)
         done, times = 0, batch.times
         if self._counter is not None:
             done, times = batch.ordinals(self._counter)
@@ -223,8 +223,8 @@ class GraphletOperator(Operator):
         for query in self.queries:
             words = self._layout.words(query)
             self._memory.rows[np.ix_(rows, words)] = _no_trends(query)
-        first = len(self._layout.forms)
-        for number, form in enumerate(self._layout.all_forms[first:], first):
+        first = len(self._layout.row_classes)
+        for number, form in enumerate(self._layout.all_row_classes[first:], first):
             at = self._layout.windows_at[number]
             self._memory.rows[rows, at : at + form.block] = _identity(form)
 

@@ -48,9 +48,9 @@ class _Tables:
         layout, types = self._layout, self._layout.types
         self.words[k.T_TYPES] = len(types)
         self._add(k.T_FULL, [_all_bits(len(layout.conditions[t])) for t in types])
-        attrs = [[layout.attributes.index(a) for a in layout.summed[t]] for t in types]
+        attrs = [[layout.attributes.index(a) for a in layout.sum_columns[t]] for t in types]
         self._add(k.T_ATTRS, _counted(attrs, layout.shape["ATTRS"]))
-        mins = [[layout.ordered.index(x) for x in layout.extremes[t]] for t in types]
+        mins = [[layout.extreme_lanes.index(x) for x in layout.extremes[t]] for t in types]
         self._add(k.T_MINS, _counted(mins, layout.shape["MINS"]))
         order = [number for members in layout.members for number in members]
         self._add(k.T_NUMBERS, order)
@@ -60,24 +60,24 @@ class _Tables:
 
     def _add_forms(self) -> int:
         layout = self._layout
-        self.words[k.T_FORMS] = len(layout.forms)
+        self.words[k.T_FORMS] = len(layout.row_classes)
         lasts = [
             word
-            for form, members in zip(layout.forms, layout.members, strict=True)
+            for form, members in zip(layout.row_classes, layout.members, strict=True)
             for n in members
             for word in self._add(
                 k.T_LASTS, [layout.states[n][p] * form.state_size for p in form.last]
             )
         ]
         self._add(k.T_LASTS, lasts)
-        words = [word for n, _ in enumerate(layout.all_forms) for word in self._form(n)]
+        words = [word for n, _ in enumerate(layout.all_row_classes) for word in self._form(n)]
         return self._add(k.T_FORM, words)[0]
 
     def _form(self, number: int) -> list[int]:
-        layout, form = self._layout, self._layout.all_forms[number]
+        layout, form = self._layout, self._layout.all_row_classes[number]
         return [
             layout.windows_at[number],
-            layout.columns_at[number] if number < len(layout.forms) else 0,
+            layout.columns_at[number] if number < len(layout.row_classes) else 0,
             form.vectors,
             form.states,
             len(form.sums),
@@ -85,9 +85,9 @@ class _Tables:
             form.window.within,
             form.window.slide,
             form.block,
-            number >= len(layout.forms) or form.window.within % form.window.slide == 0,
+            number >= len(layout.row_classes) or form.window.within % form.window.slide == 0,
             form.side,
-            sum(each.side for each in layout.forms[:number]),
+            sum(each.side for each in layout.row_classes[:number]),
         ]
 
     # ---- entries ---------------------------------------------------------------------------
@@ -101,21 +101,22 @@ class _Tables:
         begin = len(self.words)
         at = {entry: begin + n * self._entry_size for n, entry in enumerate(entries)}
         roles = {entry: self._layout.role(entry) for entry in entries}
-        ends = {(e.type, e.bit + 1, e.form, roles[e], e.place + e.queries): e for e in entries}
-        begins = {e: (e.type, e.bit, e.form, roles[e], e.place) for e in entries}
+        ends = {(e.type, e.bit + 1, e.row_class, roles[e], e.place + e.queries): e for e in entries}
+        begins = {e: (e.type, e.bit, e.row_class, roles[e], e.place) for e in entries}
         words: list[int] = []
         follower: dict[StateEntry, StateEntry] = {
             before: entry for entry in entries if (before := ends.get(begins[entry]))
         }
         alike = {
-            each: n for n, each in enumerate(dict.fromkeys((e.form, roles[e]) for e in entries))
+            each: n
+            for n, each in enumerate(dict.fromkeys((e.row_class, roles[e]) for e in entries))
         }
         steps = self._steps(entries)
         told_at = begin + len(entries) * self._entry_size
         for n, (entry, span) in enumerate(zip(entries, preds, strict=True)):
             previous, following = ends.get(begins[entry]), follower.get(entry)
             sides = (at[previous] if previous else 0, at[following] if following else 0)
-            told = (steps[n], told_at + n * k.S_SIZE, alike[entry.form, roles[entry]])
+            told = (steps[n], told_at + n * k.S_SIZE, alike[entry.row_class, roles[entry]])
             words += self._entry(entry, span, sides, told)
         self._add(k.T_ENTRIES, words)
         self._add(k.T_STEPS, [word for e in entries for word in self._step(e, at[e])])
@@ -133,7 +134,7 @@ class _Tables:
 
     def _preds(self, entry: StateEntry) -> list[int]:
         """The states before, first those whose sums are always zero."""
-        form = self._layout.all_forms[entry.form]
+        form = self._layout.all_row_classes[entry.row_class]
         before = sorted(form.before[entry.position], key=lambda p: p in form.active)
         return [self._layout.state(entry, p) * form.state_size for p in before]
 
@@ -145,7 +146,7 @@ class _Tables:
         steps: tuple[int, int, int],
     ) -> list[int]:
         layout, p = self._layout, entry.position
-        form = layout.all_forms[entry.form]
+        form = layout.all_row_classes[entry.row_class]
         lanes = [layout.sum_part(entry.type, p, lane) for lane in form.sums]
         mins = [layout.min_part(entry.type, p, lane) for lane in form.mins]
         return [
@@ -153,7 +154,7 @@ class _Tables:
             p in form.loops,
             p in form.first,
             entry.bit,
-            self._forms_at + entry.form * k.F_SIZE,
+            self._forms_at + entry.row_class * k.F_SIZE,
             *preds,
             entry.place,
             entry.queries,
@@ -182,15 +183,15 @@ class _Tables:
         begins = [first + sum(entry.bit < d for entry in mine) for d in range(65)]
         return [
             *(entries_at + n * self._entry_size for n in begins),
-            self._layout.concerned(type_),
-            type_ in self._layout.repeated,
+            self._layout.states_entered(type_),
+            type_ in self._layout.kleene_types,
         ]
 
     def _step(self, entry: StateEntry, at: int) -> list[int]:
-        layout, form = self._layout, self._layout.all_forms[entry.form]
+        layout, form = self._layout, self._layout.all_row_classes[entry.row_class]
         before = form.before[entry.position]
         return [
-            self._forms_at + entry.form * k.F_SIZE,
+            self._forms_at + entry.row_class * k.F_SIZE,
             layout.state(entry) * form.state_size + entry.place,
             layout.state(entry, before[0]) * form.state_size + entry.place if before else -1,
             entry.queries,
@@ -208,8 +209,8 @@ class _Tables:
         runs = [self._add(k.T_RUNS, self._runs(part)) for part in layout.parts]
         words: list[int] = []
         for n, (part, span) in enumerate(zip(layout.parts, runs, strict=True)):
-            form = len(layout.forms) + n
-            states = layout.all_forms[form].states
+            form = len(layout.row_classes) + n
+            states = layout.all_row_classes[form].states
             words += [self._forms_at + form * k.F_SIZE, states, len(part.types), *span]
         self._add(k.T_PART, words)
         touched = [[self._touches(t, part) for part in layout.parts] for t in layout.types]
@@ -244,7 +245,7 @@ class _Tables:
         return part.positions(queries[first]) == part.positions(queries[number])
 
     def _run(self, part: SharedSubpattern, form_number: int, place: int, count: int) -> int:
-        layout, form = self._layout, self._layout.forms[form_number]
+        layout, form = self._layout, self._layout.row_classes[form_number]
         query = layout.queries[layout.members[form_number][place]]
         inside = part.positions(query)
         columns: list[int] = []

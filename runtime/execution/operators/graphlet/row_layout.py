@@ -31,7 +31,7 @@ class RowLayout(GraphletLayout):
     @cached_property
     def shape(self) -> dict[str, int]:
         """Constants of the kernel: just large enough, or of the few that all others use."""
-        most_sums = max(len(names) for names in self.summed.values())
+        most_sums = max(len(names) for names in self.sum_columns.values())
         most_mins = max(
             *(len(extremes) for extremes in self.extremes.values()),
             *(len(mins_of(query)) for query in self.queries),
@@ -57,7 +57,10 @@ class RowLayout(GraphletLayout):
     @cached_property
     def vectors_at(self) -> list[int]:
         """Where the vectors of each form's windows begin, from the first word after the head."""
-        return [int(n) for n in np.cumsum([0, *(form.vectors * form.block for form in self.forms)])]
+        return [
+            int(n)
+            for n in np.cumsum([0, *(form.vectors * form.block for form in self.row_classes)])
+        ]
 
     def local(self, codes: TypeDictionary) -> npt.NDArray[np.int64]:
         """The place of each type's code among this group's types, -1 for other types; the last
@@ -71,7 +74,7 @@ class RowLayout(GraphletLayout):
         column = lane.input.column
         if column is None:
             return k.EVENTS_OF
-        return 2 + 2 * self.summed[type_].index(column) + lane.input.is_count
+        return 2 + 2 * self.sum_columns[type_].index(column) + lane.input.is_count
 
     def min_part(self, type_: str, position: int, lane: Lane) -> int:
         if position not in lane.positions:
