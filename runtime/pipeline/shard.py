@@ -17,7 +17,7 @@ from runtime.execution.backend import CompiledBackend
 from runtime.execution.context import ExecutionOptions
 from runtime.execution.exact.backend import ExactBackend
 from runtime.execution.exact.executor import FOREVER
-from runtime.execution.partials import Partials, merged
+from runtime.execution.partials import Partials, merge_partials
 from runtime.execution.state_file import StateHeader, fingerprint
 from runtime.language.query import Query, Workload
 from runtime.pipeline.reorder_buffer import ReorderBuffer, ordered
@@ -147,7 +147,7 @@ class Shard:
         if self.buffer.rows:
             self._execute_all(self.buffer.portions(None))
         found.append(self.backend.close(FOREVER, self.workload))
-        return merged(found, self.workload)
+        return merge_partials(found, self.workload)
 
     def check_running(self) -> None:
         if self._finished:

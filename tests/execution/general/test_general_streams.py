@@ -137,9 +137,9 @@ def test_slots_are_live_while_they_have_state_or_results() -> None:
     table = pa.table({"time": [1, 2, 15], "type": ["A", "B", "A"], "g": [0, 1, 0]})
     feed(alone, table, close=False)
     assert alone.run.live(3).tolist() == [True, False, False]
-    assert [c.windows.tolist() for c in alone.run.close(10)] == [[0]]
-    assert alone.run.open_windows() == 1
-    assert [c.windows.tolist() for c in alone.run.close(FOREVER)] == [[1]]
+    assert [c.windows.tolist() for c in alone.run.close_windows(10)] == [[0]]
+    assert alone.run.statistics().open_windows == 1
+    assert [c.windows.tolist() for c in alone.run.close_windows(FOREVER)] == [[1]]
     assert not alone.run.live(3).any()
 
 
