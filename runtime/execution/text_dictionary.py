@@ -18,7 +18,7 @@ class TextDictionary:
         self._ranks: Ints = np.zeros(0, np.int64)
 
     def ids(self, column: pa.Array) -> Ints:
-        """The number of each text (or bytes); 0 for null."""
+        """The id of each text (or bytes); 0 for null."""
         return self._known.ids(column)
 
     def all(self) -> pa.Array:

@@ -1,8 +1,8 @@
-"""Writes `kernel/steps.py` for one workload: what its merged template does with an event.
+"""Generates `kernel/steps.py` for one workload: the code that its merged template runs per event.
 
-Tables cost more than the arithmetic they describe, so what the kernel does for every event is
-written out, and where a share group has few states, its operators are too: places in the row,
-predecessors, lanes and loops are constants. Only numbers go into the code.
+Reading tables costs more than the arithmetic they describe. So the work for every event is
+generated as code and, if a share group has few states, its operators are too: offsets in the row,
+predecessors, lanes and loops are constants. Only numbers are inserted into the code.
 """
 
 from __future__ import annotations
@@ -69,11 +69,11 @@ def _add_to_burst(layout: RowLayout) -> Iterator[str]:
             yield f"            ri[s, MIN_AT + {j}] = key"
 
 
-# ---- an event that is no burst ---------------------------------------------------------------
+# ---- an event outside of bursts --------------------------------------------------------------
 
 
 def _single(layout: RowLayout) -> list[str]:
-    """Types of which bursts would gain nothing: few states, none of which repeats them."""
+    """Types that do not benefit from bursts: few states, none of which repeats them."""
     if not layout.is_unrolled:
         return []
     loops = {
@@ -189,13 +189,13 @@ class _Operator(ABC):
         yield f"        {self._too_large()}"
 
     def _word(self, offset: int) -> str:
-        """A place of the vector."""
+        """A word of the vector."""
         if self._sliding:
             return f"base + step * {offset}"
         return f"STATES_AT + {self._layout.vectors_at[self._entry.row_class] + offset}"
 
     def _sum(self, own: str, lane: int, *, start: bool) -> str:
-        """What the first event would extend, in a lane (the count at offset 0)."""
+        """The trends that the first event extends, in a lane (the count at offset 0)."""
         terms = [own] if self._loop else []
         terms += ["start"] if start else []
         preds = self._preds if lane == 0 else self._active_preds
@@ -215,11 +215,11 @@ class _Operator(ABC):
 
     @abstractmethod
     def _factor(self) -> str:
-        """By what the number of extended trends is multiplied; empty for one."""
+        """The factor of the number of extended trends; empty for 1."""
 
     @abstractmethod
     def _part(self, part: int) -> str:
-        """What a lane takes of the events."""
+        """The value of the events that a lane aggregates."""
 
     @abstractmethod
     def _least(self, part: int) -> str:
@@ -227,7 +227,7 @@ class _Operator(ABC):
 
     @abstractmethod
     def _too_large(self) -> str:
-        """The call that goes on with exponents."""
+        """The call that continues with exponents."""
 
 
 class _Burst(_Operator):

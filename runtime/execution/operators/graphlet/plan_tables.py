@@ -1,4 +1,4 @@
-"""The tables that a share group's kernel reads, as one array of words."""
+"""Builds the tables of a share group's kernel as one array of words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def tables(layout: KernelLayout) -> npt.NDArray[np.int64]:
 
 
 class _Tables:
-    """Words that grow by tables; the first words tell where each begins."""
+    """A list of words to which tables are appended; the first words are their offsets."""
 
     def __init__(self, layout: KernelLayout) -> None:
         self._layout = layout
@@ -123,7 +123,7 @@ class _Tables:
         return begin
 
     def _steps(self, entries: list[StateEntry]) -> list[int]:
-        """For each entry how many steps of its type and bit there are from it on."""
+        """For each entry the number of steps of its type and bit from it on."""
         found: list[int] = []
         following = None
         for entry in reversed(entries):
@@ -133,7 +133,7 @@ class _Tables:
         return found[::-1]
 
     def _preds(self, entry: StateEntry) -> list[int]:
-        """The states before, first those whose sums are always zero."""
+        """The preceding states, first those whose sums are always zero."""
         form = self._layout.all_row_classes[entry.row_class]
         before = sorted(form.before[entry.position], key=lambda p: p in form.active)
         return [self._layout.state(entry, p) * form.state_size for p in before]
@@ -167,7 +167,7 @@ class _Tables:
         ]
 
     def _spans(self, entries: list[StateEntry], begin: int | None = None) -> list[int]:
-        """Where the entries of each type begin and end. They are added if they are not there."""
+        """The start and end of the entries of each type. Adds the entries if necessary."""
         begin = self._add_entries(entries) if begin is None else begin
         found = []
         for type_ in self._layout.types:
@@ -176,7 +176,7 @@ class _Tables:
         return found
 
     def _bits(self, type_: str, entries_at: int) -> list[int]:
-        """Where the entries of each bit begin, where the last ones end, and all their queries."""
+        """The start of the entries of each bit, the end of the last, and all their queries."""
         entries = self._layout.entries
         mine = [entry for entry in entries if entry.type == type_]
         first = entries.index(mine[0])
@@ -219,12 +219,12 @@ class _Tables:
         self._add(k.T_STEPPED, [_flags(holds) for holds in stepped])
 
     def _touches(self, type_: str, part: SharedSubpattern) -> bool:
-        """Whether events of a type change what enters the part, or go on from inside of it."""
+        """Whether events of a type affect the input of the part, or continue from inside it."""
         queries = [q for q in self._layout.queries if q.name in part.queries]
         return type_ not in part.types and any(adjoins(q, type_, part) for q in queries)
 
     def _runs(self, part: SharedSubpattern) -> list[int]:
-        """Where each run of the part's queries that lie side by side is described."""
+        """The offsets of the descriptions of each run of contiguous queries of the part."""
         found = []
         for form, members in enumerate(self._layout.members):
             place = 0
@@ -238,7 +238,7 @@ class _Tables:
         return found
 
     def _shares(self, part: SharedSubpattern, first: int, number: int) -> bool:
-        """Whether a query shares the part, in the same places as the first of its run."""
+        """Whether a query shares the part with the same states as the first of its run."""
         queries = self._layout.queries
         if not {queries[first].name, queries[number].name} <= set(part.queries):
             return False
@@ -265,7 +265,7 @@ def _padded(rows: list[list[int]], width: int, filler: int = -1) -> list[int]:
 
 
 def _counted(rows: list[list[int]], width: int) -> list[int]:
-    """As `_padded`, each row after its length."""
+    """Like `_padded`, with the length before each row."""
     return _padded([[len(row), *row] for row in rows], width + 1)
 
 
@@ -275,5 +275,5 @@ def _all_bits(count: int) -> int:
 
 
 def _flags(holds: list[bool]) -> int:
-    """A flag of a row for each longer part of which it holds."""
+    """A bit mask of the shared parts for which `holds` is true."""
     return sum(k.PENDING << n for n, each in enumerate(holds) if each)
