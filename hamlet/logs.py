@@ -124,7 +124,7 @@ def _decision(job: str, entry: DecisionLogEntry) -> dict[str, Any]:
         "events": example.events,
         "benefit_nanoseconds": round(example.benefit, 3),
         "nanoseconds": example.nanoseconds,
-        "why": example.told(),
+        "why": example.describe(),
     }
 
 

@@ -26,7 +26,7 @@ def show_decisions(notices: Notices, decided: Iterable[Decisions], model: ModelM
             for line in text.splitlines():
                 notices.say(line)
         for example in group.examples[:EXAMPLES]:
-            notices.say(f"  {example.told()}")
+            notices.say(f"  {example.describe()}")
 
 
 def _plan(model: ModelMetrics) -> str:

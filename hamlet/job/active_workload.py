@@ -9,7 +9,7 @@ from hamlet.job.workload_changes import WorkloadChanges
 from runtime.optimizer.optimizer import WorkloadSnapshot
 from runtime.pipeline.aggregation import WorkloadChange
 from runtime.pipeline.settings import Settings
-from runtime.plan.planner import extended
+from runtime.plan.planner import extend_plan
 from runtime.plan.planner import plan as planned
 from runtime.plan.policy import Policy
 from runtime.plan.sharing_plan import SharingPlan
@@ -96,7 +96,7 @@ class ActiveWorkload:
             return None
         for name in change.removed:
             found = found.without(name)
-        found = extended(found, self.bound_workload.workload.queries, change.added, planner)
+        found = extend_plan(found, self.bound_workload.workload.queries, change.added, planner)
         return replace(found, version=found.version + 1)
 
     # ---- for the next epoch ----------------------------------------------------------------

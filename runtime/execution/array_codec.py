@@ -1,4 +1,4 @@
-"""Arrays as bytes and back: a small Arrow table with a row for each array. No pickle."""
+"""Encodes arrays as bytes: a small Arrow table with a row for each array, no pickle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The compiled engine behind `Engine`: batches of columns through kernels."""
+"""The compiled engine behind `Engine`: feeds batches of columns to kernels."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ class CompiledBackend:
         for query in queries:
             groups.setdefault(query.partition_by, []).append(query)
         for attributes, members in groups.items():
-            known = self._executors.get(attributes)
-            if known is None:
-                known = self._executors[attributes] = Executor(attributes, self._common)
-            known.add(*members, since=since, plan=plan)
+            executor = self._executors.get(attributes)
+            if executor is None:
+                executor = self._executors[attributes] = Executor(attributes, self._common)
+            executor.add(*members, since=since, plan=plan)
 
     def remove(self, query: Query) -> None:
         self._common.plan = self._common.plan.without(query.name)
@@ -57,13 +57,14 @@ class CompiledBackend:
             executor.process(events, instants)
 
     def sweep(self, watermark: int) -> None:
-        """Ends windows, so that their partitions can go. They are reported at the next `close`."""
+        """Closes windows, so that their partitions can be dropped. The next `close` reports
+        them."""
         for executor in self._executors.values():
             for name, blocks in executor.close(watermark).items():
                 self._ended.setdefault(name, []).extend(blocks)
 
     def close(self, watermark: int, workload: Workload) -> Partials:
-        """What the windows that end by the watermark have come to, by query."""
+        """The partial aggregates of the windows that end by the watermark, by query."""
         self.sweep(watermark)
         blocks, self._ended = self._ended, {}
         return {
@@ -86,12 +87,12 @@ class CompiledBackend:
             executor.set_plan(plan)
 
     def take_observations(self) -> Observations:
-        """Since the last time. Executors of several routing groups see the same events, each its
-        own runs."""
-        seen = Observations.all(
+        """The observations since the last call. Executors of several routing groups see the same
+        events, each with its own operators."""
+        observations = Observations.merge(
             executor.take_observations() for executor in self._executors.values()
         )
-        return replace(seen, samples=self.take_samples())
+        return replace(observations, samples=self.take_samples())
 
     @property
     def executors(self) -> list[Executor]:
@@ -105,7 +106,7 @@ class CompiledBackend:
 
     def decisions(self) -> list[Decisions]:
         operators = [each for executor in self.executors for each in executor.operators]
-        return [found for each in operators if (found := each.decisions()) is not None]
+        return [made for each in operators if (made := each.decisions()) is not None]
 
     def take_decisions(self) -> list[Decisions]:
         return [each for executor in self.executors for each in executor.take_decisions()]
@@ -121,7 +122,7 @@ class CompiledBackend:
 
     def take_samples(self) -> Samples:
         operators = [each for executor in self.executors for each in executor.operators]
-        return Samples.all(each.take_samples() for each in operators)
+        return Samples.concat(each.take_samples() for each in operators)
 
     def decision_seconds(self) -> float:
         operators = [each for executor in self.executors for each in executor.operators]
@@ -140,7 +141,7 @@ class CompiledBackend:
             executor.load(part)
 
     def load_first(self, parts: Mapping[str, Any]) -> None:
-        """Nothing must be known before columns are bound."""
+        """Does nothing: binding columns needs no saved state."""
 
     @property
     def types(self) -> Mapping[str, pa.DataType]:

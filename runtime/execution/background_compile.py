@@ -1,8 +1,8 @@
 """Compiles kernels that are specialized for a workload, in another process.
 
-Compiling takes seconds in which no event would be processed. Another process does it
-(`compile_worker.py`) and leaves the code in the cache on disk; until then, the stream runs on the
-kernel for any workload.
+Compiling takes seconds during which no event would be processed. So another process
+(`compile_worker.py`) compiles and leaves the code in the cache on disk; meanwhile the stream uses
+the general kernel.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class CompileRequest:
 
 
 class BackgroundCompile:
-    """Starts to compile at once, and stops when it is garbage-collected. If compiling fails,
-    nothing changes."""
+    """Starts compiling at once and stops when it is garbage-collected. If compiling fails, nothing
+    changes."""
 
     def __init__(self, request: CompileRequest) -> None:
         self.groups = request.groups

@@ -1,6 +1,6 @@
-"""A batch of events as operators read it: columns of numbers, each made when first asked for.
+"""A batch of events as operators read it: columns of numbers, each computed on first use.
 
-Events are in order of (time, arrival). Lives as long as one call of `process`.
+Events are ordered by (time, arrival). A batch lives as long as one call of `process`.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from runtime.types.columns import TYPE, times_of
 
 Small = npt.NDArray[np.int32]
 
-# Kernels add up the values of some events as doubles: so many of these are still no infinity.
+# Kernels sum the values of several events as doubles; with this limit the sum stays finite.
 LARGEST_POWER = 2.0**960
 
 
 @dataclass
 class Batch:
-    """`instants` are equal where events can never be neighbours: the time, or the arrival.
+    """Events with equal `instants` (times or arrivals) can never be adjacent in a trend.
     `type_codes[type_places[i]]` is the code of event i's type."""
 
     size: int
@@ -42,7 +42,7 @@ class Batch:
     slots: Small
     type_places: Small
     type_codes: Small
-    capacity: int  #: slots are below it
+    capacity: int  #: all slots are below it
     _columns: Mapping[str, pa.Array]
     _texts: TextDictionary
     _ties: GroupFinder
@@ -51,7 +51,7 @@ class Batch:
     _lane_values: dict[LaneInput, Doubles] = field(default_factory=dict)
     _orders: dict[str, tuple[Ints, Mask]] = field(default_factory=dict)
     _truths: dict[s.Expression, Mask] = field(default_factory=dict)
-    _numbered: dict[int, EventOrdinals] = field(default_factory=dict)
+    _ordinals: dict[int, EventOrdinals] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -64,7 +64,7 @@ class Batch:
         instants: Ints | None = None,
         ties: GroupFinder | None = None,
     ) -> Batch:
-        """`types` are those of the attributes; one that the events lack is null throughout.
+        """`types` are those of the attributes; an attribute that the events lack is all null.
         Without `instants`, equal times are one instant."""
         times = times_of(events)
         type_codes, places = codes.encoded(events.column(TYPE))
@@ -89,23 +89,23 @@ class Batch:
 
     @cached_property
     def groups(self) -> SimultaneousGroups:
-        """The events of one partition and instant, which are never neighbours."""
+        """The events of one partition and instant, which are never adjacent in a trend."""
         return self._ties.groups(self.instants, self.slots, self.capacity)
 
-    def numbered(self, counter: EventCounter) -> EventOrdinals:
+    def ordinals(self, counter: EventCounter) -> EventOrdinals:
         """The ordinals of the events in their partitions. Every batch is counted once."""
-        if counter.since not in self._numbered:
-            self._numbered[counter.since] = counter.count(self.times, self.slots, self.capacity)
-        return self._numbered[counter.since]
+        if counter.since not in self._ordinals:
+            self._ordinals[counter.since] = counter.count(self.times, self.slots, self.capacity)
+        return self._ordinals[counter.since]
 
     def number(self, name: str) -> Doubles:
-        """The attribute as doubles, NaN where it is null."""
+        """The attribute as doubles, NaN for null."""
         if name not in self._numbers:
             self._numbers[name] = self.cells(name).doubles()
         return self._numbers[name]
 
     def lane_values(self, given: LaneInput) -> Doubles:
-        """What each event adds to a sum, NaN where its value is null."""
+        """The value that each event adds to a sum, NaN for null."""
         if given not in self._lane_values:
             self._lane_values[given] = self._power(given)
         return self._lane_values[given]
@@ -123,8 +123,8 @@ class Batch:
         return powers
 
     def order(self, name: str) -> tuple[Ints, Mask]:
-        """The attribute as whole numbers of the same order, and where it is not null. Text is
-        given by its ids in `TextDictionary`, which order by `TextDictionary.ranks`."""
+        """The attribute as integers of the same order, and a mask of the non-null rows. Text
+        becomes its ids in `TextDictionary`, which `TextDictionary.ranks` orders."""
         if name not in self._orders:
             cells = self.cells(name)
             whole = self._texts.ids(cells.values) if cells.is_arrow else whole_order(cells.values)
@@ -132,11 +132,11 @@ class Batch:
         return self._orders[name]
 
     def truth(self, expression: s.Expression) -> Mask:
-        """Where a condition on one event is true; unknown is not true."""
-        known = canonical(expression)
-        if known not in self._truths:
-            self._truths[known] = truth(known, self._leaf, self.size)
-        return self._truths[known]
+        """A mask of the events for which a condition is true; unknown is not true."""
+        condition = canonical(expression)
+        if condition not in self._truths:
+            self._truths[condition] = truth(condition, self._leaf, self.size)
+        return self._truths[condition]
 
     def cells(self, name: str) -> MaskedColumn:
         if name not in self._cells:
@@ -149,7 +149,7 @@ class Batch:
 
 
 class _Columns(dict[str, pa.Array]):
-    """The attributes of a batch. One that only a removed query used is no longer read: null."""
+    """The attributes of a batch. One that only a removed query used is no longer read and null."""
 
     def __init__(self, events: pa.RecordBatch, types: Mapping[str, pa.DataType]) -> None:
         super().__init__()

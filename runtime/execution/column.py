@@ -28,7 +28,7 @@ _WIDTHS = {8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
 @dataclass(frozen=True)
 class MaskedColumn:
     """`values`: int64, uint64, float64 or bool, or an Arrow array of text or bytes.
-    `valid`: None where no row is null."""
+    `valid`: None if no row is null."""
 
     values: Any
     valid: Mask | None = None
@@ -55,7 +55,7 @@ class MaskedColumn:
         return isinstance(self.values, pa.Array)
 
     def doubles(self) -> Doubles:
-        """Doubles, NaN for null. Whole numbers beyond 2**53 are rounded, as `float` does."""
+        """Doubles, NaN for null. Integers beyond 2**53 are rounded, as `float` does."""
         numbers: Doubles = self.values.astype(np.float64, copy=False)
         return numbers if self.valid is None else np.where(self.valid, numbers, np.nan)
 
@@ -64,8 +64,8 @@ class MaskedColumn:
 
 
 def whole_order(values: npt.NDArray[Any]) -> Ints:
-    """Numbers as int64 of the same order: signed ones as they are, unsigned ones with the top bit
-    flipped, doubles by their bits."""
+    """Numbers as int64 of the same order: signed integers unchanged, unsigned ones with the top
+    bit flipped, doubles by their bits."""
     if values.dtype == np.float64:
         bits = (values + 0.0).view(np.int64)  # -0.0 becomes 0.0
         return _fold(bits)
@@ -75,7 +75,7 @@ def whole_order(values: npt.NDArray[Any]) -> Ints:
 
 
 def from_whole_order(order: Ints, data_type: pa.DataType) -> npt.NDArray[Any]:
-    """The numbers of an attribute of this type again."""
+    """The inverse of `whole_order` for an attribute of this type."""
     if pt.is_floating(data_type):
         return _fold(order).view(np.float64)
     if pt.is_uint64(data_type):
@@ -91,7 +91,7 @@ def _fold(bits: Ints) -> Ints:
 
 
 def words_of(column: pa.Array, dtype: Any) -> npt.NDArray[Any]:
-    """What lies in the column, of this width, also under a null."""
+    """The raw values of the column, including those of null rows."""
     data = column.buffers()[1]
     if data is None or len(column) == 0:
         return np.zeros(len(column), dtype)

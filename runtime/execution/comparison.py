@@ -1,5 +1,7 @@
-"""Comparisons of columns, exact for every pair of types: a whole number beyond 2**53 is never
-rounded to be compared with a double."""
+"""Compares columns exactly for every pair of types.
+
+An integer beyond 2**53 is never rounded to be compared with a double.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ _FEW_TEXTS = 3
 
 
 def compare(symbol: str, one: Any, other: Any) -> Mask:
-    """Two columns, row by row."""
+    """Compares two columns row by row."""
     in_arrow = isinstance(one, pa.Array), isinstance(other, pa.Array)
     if all(in_arrow) and one.type == other.type:
         return _from_arrow(_ARROW[symbol](one, other))
@@ -49,7 +51,7 @@ def compare(symbol: str, one: Any, other: Any) -> Mask:
 
 
 def compare_constant(symbol: str, values: Any, constant: Value) -> Mask:
-    """A column with a constant."""
+    """Compares a column with a constant."""
     if isinstance(values, pa.Array):
         if isinstance(constant, str) and pa.types.is_string(values.type):
             if symbol in ("=", "!="):
@@ -84,7 +86,7 @@ def is_one_of(values: Any, wanted: frozenset[Value]) -> Mask:
 
 
 def _as_dtype(numbers: list[int | float], dtype: Any) -> Array:
-    """Those of the numbers that a value of this type can be equal to."""
+    """The numbers that a value of this type can equal."""
     if dtype == np.float64:
         kept: list[Any] = [x for x in numbers if _nearest(x) == x]
     else:
@@ -138,7 +140,7 @@ def _nearest(constant: int | float) -> float:
 
 
 def _side(whole: Array, doubles: Doubles) -> npt.NDArray[np.int8]:
-    """-1, 0 or 1 as the whole number is below, at or above the double."""
+    """-1, 0 or 1 if the integer is below, at or above the double."""
     whole = whole.view(np.uint8).astype(np.int64) if whole.dtype == np.bool_ else whole
     limits = np.iinfo(whole.dtype)
     low, high = float(limits.min), float(limits.max)  # the latter rounds up, beyond the type
@@ -154,7 +156,7 @@ def _side(whole: Array, doubles: Doubles) -> npt.NDArray[np.int8]:
 
 
 def _unlike(symbol: str, size: int) -> Mask:
-    """Values of different kinds are not equal; that one is less than another is not true."""
+    """Values of different kinds are unequal, and neither is less than the other."""
     return np.full(size, symbol == "!=")
 
 
@@ -165,10 +167,10 @@ def _from_arrow(mask: pa.Array) -> Mask:
 
 
 def _equal_text(column: pa.Array, text: str) -> Mask:
-    """Arrow takes half as long again for this."""
+    """Takes two thirds of the time that Arrow needs."""
     offsets, data = text_parts(column)
     encoded = text.encode()
-    # Some bytes more, so that the last ones can be read by a whole word.
+    # Padded, so that the last bytes can be read as a whole word.
     wanted = np.frombuffer(encoded + bytes(8), np.uint8)
     found = np.empty(len(column), np.bool_)
     _mark_equal(offsets, data, wanted, len(encoded), found)

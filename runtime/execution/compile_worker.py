@@ -18,12 +18,12 @@ from runtime.execution.executor import Executor
 from runtime.execution.operators.graphlet.operator import FOREVER
 
 
-def compile_for(wanted: CompileRequest) -> None:
-    options = ExecutionOptions(sharing=wanted.sharing, kernels="exact")
-    shared = ExecutorContext(options, plan=wanted.plan, types=wanted.types)
-    executor = Executor(wanted.attributes, shared)
-    executor.add(*(query for group in wanted.groups for query in group))
-    executor.process(wanted.event, None)
+def compile_kernels(request: CompileRequest) -> None:
+    options = ExecutionOptions(sharing=request.sharing, kernels="exact")
+    shared = ExecutorContext(options, plan=request.plan, types=request.types)
+    executor = Executor(request.attributes, shared)
+    executor.add(*(query for group in request.groups for query in group))
+    executor.process(request.event, None)
     for _ in executor.save():
         pass
     executor.close(FOREVER)
@@ -34,7 +34,7 @@ def main() -> None:
     request = pickle.load(sys.stdin.buffer)
     with (cache_of("kernels") / "compiling.lock").open("w") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
-        compile_for(request)
+        compile_kernels(request)
 
 
 if __name__ == "__main__":

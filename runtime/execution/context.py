@@ -1,4 +1,4 @@
-"""What executors and operators are given: options, the policy, dictionaries, and counters."""
+"""The context of executors and operators: options, the policy, dictionaries and counters."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from runtime.plan.sharing_plan import SharingPlan
 
 @dataclass(frozen=True)
 class ExecutionOptions:
-    """`kernels`: "general" uses the kernel that fits many workloads, "exact" one made for just
-    this workload, "auto" the latter where it is compiled already."""
+    """`kernels`: "general" uses the kernel that serves many workloads, "exact" one compiled for
+    this workload alone, "auto" the latter if the cache has it."""
 
     sharing: str = "dynamic"
     kernels: str = "auto"
@@ -26,10 +26,10 @@ class ExecutionOptions:
 
 @dataclass
 class ExecutorContext:
-    """What the executors of an engine have in common. `types` grows with the workload."""
+    """The state that the executors of an engine share. `types` grows with the workload."""
 
     options: ExecutionOptions
-    policy: Policy | None = None  #: None: what was measured on this machine
+    policy: Policy | None = None  #: None: the one measured on this machine
     plan: SharingPlan = field(default_factory=SharingPlan)
     codes: TypeDictionary = field(default_factory=TypeDictionary)
     texts: TextDictionary = field(default_factory=TextDictionary)
@@ -38,14 +38,14 @@ class ExecutorContext:
 
 @dataclass
 class OperatorContext:
-    """What the operators of an executor have in common."""
+    """The state that the operators of an executor share."""
 
     executor: ExecutorContext
     keys: PartitionIndex
     _counters: dict[int, EventCounter] = field(default_factory=dict)
 
     def counter(self, since: int) -> EventCounter:
-        """Counts the events of each partition from a time on."""
+        """The counter of each partition's events from the time `since` on."""
         if since not in self._counters:
             self._counters[since] = EventCounter(since)
         return self._counters[since]

@@ -14,7 +14,7 @@ Slots = npt.NDArray[np.int32]
 
 
 class EventOrdinals(NamedTuple):
-    """The first event of a batch that is counted, and the ordinal of each event from there on."""
+    """The index of the first counted event of a batch, and the ordinal of each event from it on."""
 
     first: int
     ordinals: Ints

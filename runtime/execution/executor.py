@@ -37,7 +37,7 @@ from runtime.plan.physical_plan import PhysicalPlan, PlanDifference
 from runtime.plan.policy import Policy
 from runtime.plan.sharing_plan import SharingPlan
 
-# Slots are given back when there are many to give: it takes time by the number of all.
+# Releasing slots takes time proportional to all slots, so it waits until there are this many.
 FEW_SLOTS = 1_024
 
 
@@ -69,8 +69,8 @@ class Executor:
     def add(
         self, *queries: Query, since: int | None = None, plan: SharingPlan | None = None
     ) -> None:
-        """A query that joins late reports only windows that start at `since` or after. `plan` is
-        the sharing plan that knows of the queries, if any does."""
+        """A query that joins late reports only windows that start at `since` or later. `plan` is
+        the sharing plan that includes the queries, if there is one."""
         if plan is not None:
             self._switch = PlanSwitch(plan)
         for query in queries:
@@ -127,16 +127,16 @@ class Executor:
     def _start(self, node: OperatorNode, stopped: list[tuple[OperatorNode, Operator]]) -> Operator:
         """A new operator with the state that its queries had elsewhere."""
         operator = start_operator(node, self._context)
-        wanted = {query.name: query for query in node.queries}
+        queries = {query.name: query for query in node.queries}
         for before, old in stopped:
-            moving = [q.name for q in before.active if wanted.get(q.name) == q]
+            moving = [q.name for q in before.active if queries.get(q.name) == q]
             state = old.save() if moving else {}
             for name in moving:
                 operator.load(name, state[name], all_slots(self._context))
         return operator
 
     def _drain(self, operator: Operator) -> None:
-        """Brings an operator to where its state can be taken query by query."""
+        """Brings an operator to a point where its state can be saved query by query."""
         if self._now is not None:
             closed = operator.drain(self._now)
             self._closed += [each for each in closed if each.query in self._queries]
@@ -144,8 +144,8 @@ class Executor:
     # ---- events ----------------------------------------------------------------------------
 
     def process(self, events: pa.RecordBatch, instants: Ints | None) -> None:
-        """Processes events in order; all events of one instant come in one call. `instants` tell
-        them apart where it is not their times."""
+        """Processes events in order; all events of one instant come in one call. `instants`
+        identify the instants if the times of the events do not."""
         for before, piece, piece_instants in self._switch.cut(
             self._plan, self._now, events, instants
         ):
@@ -178,8 +178,8 @@ class Executor:
                 self._operators[node.key] = self._start(node, [(node, operator)])
 
     def close(self, watermark: int) -> dict[str, list[PartialAggregates]]:
-        """The windows that end at or before the watermark, and those of events that are full,
-        by query."""
+        """The windows that end at or before the watermark and the count windows that are full, by
+        query."""
         if self._switch.is_due(self._plan, self._now, watermark):
             self._switch_plan()
         closed, self._closed = self._closed, []
@@ -194,8 +194,8 @@ class Executor:
         return blocks
 
     def _release(self, watermark: int) -> None:
-        """Forgets partitions without open windows. They become many where windows have ended, or
-        among as many that are new."""
+        """Drops partitions without open windows. There are many of them only after windows have
+        ended or after the number of partitions has doubled."""
         count = self._keys.count
         if count < FEW_SLOTS:
             return
@@ -229,29 +229,31 @@ class Executor:
 
     @property
     def state_bytes(self) -> int:
-        """Of keys and operators; exponents count where a row has needed them."""
+        """The bytes of keys and operators; exponents count only if a row has needed them."""
         return self._keys.nbytes + sum(each.state_bytes for each in self.operators)
 
     def open_windows(self) -> int:
         return sum(each.statistics().open_windows for each in self.operators)
 
     def live_graphlets(self) -> int:
-        """Bursts that have begun and not ended; an estimate where partitions are many."""
+        """Bursts that have begun and not ended; an estimate if there are many partitions."""
         return sum(each.statistics().live_graphlets for each in self.operators)
 
     def take_decisions(self) -> list[Decisions]:
-        """What was decided since the last time."""
+        """The decisions since the last call."""
         return self._stats.take_decisions(self.operators)
 
     def take_observations(self) -> Observations:
-        """What was seen since the last time."""
-        return self._stats.take(self.operators, self._shared.codes.names, self.state_bytes)
+        """The observations since the last call."""
+        return self._stats.take_observations(
+            self.operators, self._shared.codes.names, self.state_bytes
+        )
 
     # ---- checkpoints -----------------------------------------------------------------------
 
     def save(self) -> Iterator[StatePart]:
-        """The state of an operator is under the name of its query, or under its place in the
-        plan."""
+        """The state of an operator is saved under the name of its query or under its index in
+        the plan."""
         about = {
             "attributes": list(self._attributes),
             "now": self._now,
@@ -297,7 +299,7 @@ class Executor:
                 self._operators[node.key].load(ALL_QUERIES, arrays, all_slots(self._context))
 
     def _restore_plan(self, about: dict[str, Any]) -> None:
-        """Starts with the operators of the checkpoint whose state cannot move."""
+        """Starts the operators of the checkpoint whose state cannot move, then plans the rest."""
         self._now = about["now"]
         for name, since in about["since"].items():
             if name in self._queries:

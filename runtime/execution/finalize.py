@@ -1,5 +1,4 @@
-"""How the lanes of each aggregate function become its results, as columns of numbers with a wide
-exponent and as exact numbers."""
+"""Computes the result of each aggregate function from its lanes, in wide floats or exactly."""
 
 from __future__ import annotations
 
@@ -18,15 +17,15 @@ from runtime.execution.wide_float_column import WideFloatColumn
 from runtime.execution.window_partials import ExtremeColumn, PartialAggregates
 from runtime.language.query import Measure
 
-#: Numbers, and where they are not null (None: everywhere).
+#: Numbers and a mask of the non-null ones (None: all).
 NumberColumn: TypeAlias = tuple[WideFloatColumn, Mask | None]
 Exact: TypeAlias = int | Fraction | None
 
 
 @dataclass(frozen=True)
 class Finalizer:
-    """Both functions get the lanes in the order in which the function declares them. COUNT(*) has
-    the count of trends for its only lane."""
+    """Both functions get the lanes in the order in which the aggregate declares them. The only
+    lane of COUNT(*) is the count of trends."""
 
     columns: Callable[[Sequence[WideFloatColumn]], NumberColumn]
     exact: Callable[[Sequence[int | Fraction]], Exact]
@@ -52,7 +51,7 @@ def _variance(lanes: Sequence[WideFloatColumn]) -> NumberColumn:
     with np.errstate(all="ignore"):
         square, square_rest = _product(values, values)
         variance = difference / square
-        # What the division left over, so that the quotient is rounded once.
+        # Adds the remainder of the division, so that the quotient is rounded once.
         back, back_rest = _product(variance, square)
         rest += ((difference - back) - back_rest) - variance * square_rest
         variance += rest / square
@@ -72,10 +71,10 @@ def _deviation(lanes: Sequence[WideFloatColumn]) -> NumberColumn:
 
 
 def _squared_deviation(lanes: Sequence[WideFloatColumn]) -> tuple[Doubles, Doubles, Doubles]:
-    """`n * squares - total**2` as the sum of two doubles, and `n`: the variance is the quotient of
-    the first by the square of the second. All lanes are scaled by the same power of two, so that
-    `n` is about one. The precision is twice that of doubles: what cancels is only what rounding
-    left in the lanes themselves."""
+    """`n * squares - total**2` as the sum of two doubles, and `n`: the variance is the first
+    divided by the square of the second. All lanes are scaled by the same power of two, so that `n`
+    is about one. The precision is twice that of doubles, so that cancellation adds no error to the
+    rounding errors of the lanes themselves."""
     total, values, squares = (_scaled(lane, lanes[1]) for lane in lanes)
     with np.errstate(all="ignore"):
         one, one_rest = _product(values, squares)
@@ -90,14 +89,15 @@ def _squared_deviation(lanes: Sequence[WideFloatColumn]) -> tuple[Doubles, Doubl
 
 
 def _scaled(numbers: WideFloatColumn, divisor: WideFloatColumn) -> Doubles:
-    """Divided by the power of two next to the divisor; doubles, since these are about averages."""
+    """Divided by the power of two next to the divisor; the quotients are about averages, so they
+    fit doubles."""
     apart = STEP * (numbers.exponent - divisor.exponent) - np.frexp(divisor.mantissa)[1]
     scaled: Doubles = np.ldexp(numbers.mantissa, apart)
     return scaled
 
 
 def _product(one: Doubles, other: Doubles) -> tuple[Doubles, Doubles]:
-    """The product as the sum of two doubles, without an error (Dekker)."""
+    """The exact product as the sum of two doubles (Dekker)."""
     product = one * other
     (a, b), (c, d) = _halves(one), _halves(other)
     return product, ((a * c - product) + a * d + b * c) + b * d
@@ -130,7 +130,7 @@ def _exact_deviation(lanes: Sequence[int | Fraction]) -> Exact:
     return None if variance is None else Fraction(square_root(variance))
 
 
-#: By the name of the function. Those that return a value of the attribute need none.
+#: By the name of the function. Functions that return a value of the attribute need none.
 FINALIZERS: Mapping[str, Finalizer] = {
     "COUNT": Finalizer(_count, lambda lanes: lanes[0]),
     "SUM": Finalizer(_sum, _exact_sum),
@@ -164,5 +164,5 @@ def _sums(block: PartialAggregates, place: int) -> WideFloatColumn:
 
 
 def _any_value(values: WideFloatColumn) -> Mask | None:
-    """Where there is a value at all, by the number of values."""
+    """A mask of the rows with at least one value, from the number of values."""
     return None if values.mantissa.all() else values.mantissa != 0

@@ -1,7 +1,7 @@
-"""Hash tables that give keys dense slots: open addressing with linear probing.
+"""Hash tables that map keys to dense slots: open addressing with linear probing.
 
 A slot is a small number that identifies a key while the key is in use. Freed slots are reused, the
-last freed first. A kernel stops when a new key has no room; the table grows and the kernel
+last freed first. A kernel stops when a new key does not fit; the table grows and the kernel
 continues from there.
 """
 
@@ -22,7 +22,7 @@ Slots = npt.NDArray[np.int32]
 
 _LEAST = 64
 _LARGE = 4_096
-# Keys are also found directly if they span at most so many times the capacity.
+# Keys are also found by direct indexing if they span at most this many times the capacity.
 _SPARSE = 8
 _SLOT = np.uint64(0xFFFFFFFF)
 _TAG = np.uint64(0xFFFFFFFF00000000)
@@ -36,7 +36,7 @@ _NULL = 2  # the slot of the null key, or -1
 
 
 class SlotTable(ABC):
-    """`keys` has the row of int64 that stands for the key of each slot."""
+    """`keys` has the key of each slot as a row of int64."""
 
     def __init__(self, width: int) -> None:
         self.keys: Ints = np.zeros((_LEAST, width), np.int64)
@@ -59,7 +59,7 @@ class SlotTable(ABC):
 
     @property
     def count(self) -> int:
-        """How many keys there are."""
+        """The number of keys."""
         return int(self._meta[_USED] - self._meta[_FREED])
 
     @property
@@ -74,7 +74,7 @@ class SlotTable(ABC):
 
     @abstractmethod
     def find(self, rows: Ints, valid: Mask | None) -> Slots:
-        """The slot of each row's key; one for a key that has none."""
+        """The slot of each row's key; a new key gets a slot."""
 
     @abstractmethod
     def rebuild(self) -> None:
@@ -91,7 +91,7 @@ class SlotTable(ABC):
             return
         self.alive[freed] = False
         start = int(self._meta[_FREED])
-        # The lowest comes on top, so that the slots in use stay together.
+        # The lowest is reused first, so that the slots in use stay dense.
         self._free[start : start + len(freed)] = freed[::-1]
         self._meta[_FREED] += len(freed)
         if self._meta[_NULL] >= 0 and not self.alive[self._meta[_NULL]]:
@@ -123,9 +123,9 @@ class SlotTable(ABC):
 
 
 class OneTable(SlotTable):
-    """Keys of one column. An entry of the table is the key beside its slot plus one, so that a
-    key that is known costs one line of memory. Where the keys lie close together, their slots
-    plus one are also found directly, from the lowest key on."""
+    """Keys of one column. An entry of the table is the key and its slot plus one, so that finding
+    a key reads one cache line. If the keys are close together, an array indexed from the lowest
+    key on also has their slots plus one."""
 
     def __init__(self) -> None:
         super().__init__(1)
@@ -168,7 +168,7 @@ class OneTable(SlotTable):
         _fill_one(self._table, self._lowest, self._direct, self.keys, self.alive, self.null)
 
     def _near(self) -> tuple[int, int]:
-        """From where and how far keys are found directly."""
+        """The range of keys that are found by direct indexing."""
         there = self.alive.copy()
         if self.null >= 0:
             there[self.null] = False
@@ -221,7 +221,7 @@ def _new_slot(alive, free, meta):  # type: ignore[no-untyped-def]
 
 @cached_njit
 def _find_one(rows, first, found, lowest, direct, table, keys, alive, free, meta):  # type: ignore[no-untyped-def]
-    """Almost all keys are known, so those are looked up in loops that can do nothing else."""
+    """Almost all keys exist already, so specialized loops look those up."""
     while True:
         if len(direct) > 0:
             first = _known_near(rows, first, found, lowest, direct)
@@ -238,7 +238,7 @@ def _find_one(rows, first, found, lowest, direct, table, keys, alive, free, meta
 
 @cached_njit
 def _known_near(rows, first, found, lowest, direct):  # type: ignore[no-untyped-def]
-    """Looks up rows until one is not found directly; gives that row."""
+    """Looks up rows until one is not found by direct indexing; returns that row."""
     near = np.uint64(len(direct))
     for row in range(first, len(rows)):
         away = np.uint64(rows[row] - lowest)
@@ -250,8 +250,8 @@ def _known_near(rows, first, found, lowest, direct):  # type: ignore[no-untyped-
 
 @cached_njit
 def _known(rows, first, found, table):  # type: ignore[no-untyped-def]
-    """Looks up rows until one is not in the table; gives that row."""
-    # Unsigned places spare numba the question whether they count from the end.
+    """Looks up rows until one is not in the table; returns that row."""
+    # Unsigned indexes avoid numba's check for negative ones.
     last = np.uint64(len(table) - 1)
     shift = place_shift(len(table))
     for row in range(first, len(rows)):
@@ -270,7 +270,7 @@ def _known(rows, first, found, table):  # type: ignore[no-untyped-def]
 
 @cached_njit
 def _add_one(key, lowest, direct, table, keys, alive, free, meta):  # type: ignore[no-untyped-def]
-    """The slot of a key that is perhaps new; -1 if there is no room."""
+    """The slot of a key that may be new; -1 if it does not fit."""
     last = np.uint64(len(table) - 1)
     place = mixed(key) >> place_shift(len(table))
     while table[place, 1] != 0 and table[place, 0] != key:
@@ -323,7 +323,7 @@ def _find_rows(rows, first, found, table, keys, alive, free, meta):  # type: ign
 
 @cached_njit
 def _known_rows(rows, first, found, table, keys):  # type: ignore[no-untyped-def]
-    """Looks up rows until one is not in the table; gives that row, its place and its hash."""
+    """Looks up rows until one is not in the table; returns that row, its index and its hash."""
     last = np.uint64(len(table) - 1)
     shift = place_shift(len(table))
     width = rows.shape[1]

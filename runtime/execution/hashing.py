@@ -13,7 +13,7 @@ from runtime.execution.jit import cached_njit, inlined_njit
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _ODD = np.uint64(0xFF51AFD7ED558CCD)
-# Not the same: shifting twice by half a word would undo the first shift.
+# Different from _HALF: shifting twice by half a word would undo the first shift.
 _HALF = np.uint64(32)
 _LESS = np.uint64(29)
 _FULL = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -40,7 +40,7 @@ word_at: Any = _word_at
 
 @inlined_njit
 def mixed(word):  # type: ignore[no-untyped-def]
-    """Spreads a word over all bits; the upper ones are the best."""
+    """Mixes a word into all bits; the upper ones are the best."""
     word = np.uint64(word)
     return (word ^ (word >> _HALF)) * _GOLDEN
 
@@ -71,7 +71,7 @@ def hash_bytes(data, start, size):  # type: ignore[no-untyped-def]
 
 @inlined_njit
 def last_word(data, start, size):  # type: ignore[no-untyped-def]
-    """The last eight bytes or less as a word; does not read past the end of the data."""
+    """The last eight or fewer bytes as a word; does not read past the end of the data."""
     if start + 8 <= len(data):
         # In two steps, since a shift by all 64 bits does nothing.
         half = np.uint64(4 * (8 - size))
@@ -95,7 +95,7 @@ def same_bytes(one, start, other, begin, size):  # type: ignore[no-untyped-def]
 
 @cached_njit
 def place_shift(size):  # type: ignore[no-untyped-def]
-    """By how much a hash is shifted to be a place in a table of 2**k entries."""
+    """The shift that turns a hash into an index of a table with 2**k entries."""
     shift = np.uint64(64)
     while size > 1:
         size >>= 1

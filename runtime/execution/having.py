@@ -1,5 +1,7 @@
-"""HAVING over merged rows: by columns in doubles, and row by row in rationals for the few rows
-whose numbers are so large that a double could overflow on the way.
+"""Evaluates HAVING over merged rows.
+
+Columns are evaluated in doubles. The few rows whose numbers are so large that a double could
+overflow are evaluated one by one in rational numbers.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from runtime.language import ast as s
 from runtime.language.query import Query
 from runtime.language.row_eval import Function, compile_expression
 
-# Three such numbers can be multiplied, and their product is still a double.
+# The product of three such numbers is still a finite double.
 _SAFE = 2.0**300
 
 
@@ -39,10 +41,10 @@ class Having:
         ]
 
     def keeps(self, block: PartialAggregates) -> Mask:
-        """Which rows meet the condition."""
+        """A mask of the rows that meet the condition."""
         numbers = {leaf: self._numbers(leaf, block) for leaf in self._leaves}
         kept = truth(self._expression, lambda leaf: self._cells(leaf, block, numbers), len(block))
-        kept = kept.copy()  # what Arrow worked out cannot be written to
+        kept = kept.copy()  # a result of Arrow is read-only
         large = np.zeros(len(block), np.bool_)
         for found in numbers.values():
             if found is not None:
@@ -61,7 +63,7 @@ class Having:
     def _numbers(
         self, leaf: s.Expression, block: PartialAggregates
     ) -> tuple[WideFloatColumn, Mask | None] | None:
-        """The numbers of an aggregate, unless it is a value of an attribute."""
+        """The numbers of an aggregate, or None if it is a value of an attribute."""
         place = self._measure(leaf)
         if place is None or self._query.measures[place].returns_attribute:
             return None

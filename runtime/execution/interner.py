@@ -1,7 +1,7 @@
-"""Maps texts and bytes to dense whole numbers: equal bytes have equal numbers.
+"""Maps texts and bytes to dense integers: equal bytes have equal numbers.
 
-The bytes are stored one after the other in an arena. A word of the table is half of a text's hash
-and its number plus one, so almost every comparison of bytes succeeds.
+The bytes are stored contiguously in an arena. A word of the table is half of a text's hash and its
+number plus one, so almost every comparison of bytes succeeds.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Interner:
         return pa.Array.from_buffers(pa.large_binary(), len(ids), buffers)
 
     def keep(self, used: Ints) -> Ints:
-        """Forgets all but these numbers, and numbers those anew. Gives new numbers by old ones."""
+        """Drops all but these numbers and renumbers those. Returns new numbers by old ones."""
         renamed = np.full(self._size, -1, np.int64)
         values = self.binary(used)
         self._clear()
@@ -82,7 +82,7 @@ class Interner:
         return renamed
 
     def _grow(self, room: int) -> None:
-        """Makes room for one more value of so many bytes, and for as much again as there is."""
+        """Makes room for one more value of `room` bytes, at least doubling the capacity."""
         capacity = len(self._starts) - 1
         if self._size == capacity:
             starts = np.zeros(2 * capacity + 1, np.int64)
@@ -110,8 +110,7 @@ def text_parts(column: pa.Array) -> tuple[npt.NDArray[Any], Bytes]:
 
 @cached_njit
 def _intern(offsets, data, first, found, table, starts, arena, size):  # type: ignore[no-untyped-def]
-    """Numbers rows until one is new and has no room. Gives that row, and how many values there
-    are now."""
+    """Numbers rows until a new value does not fit. Returns that row and the number of values."""
     while True:
         first, place, hashed = _known(offsets, data, first, found, table, starts, arena)
         if first == len(found):
@@ -131,7 +130,7 @@ def _intern(offsets, data, first, found, table, starts, arena, size):  # type: i
 
 @cached_njit
 def _known(offsets, data, first, found, table, starts, arena):  # type: ignore[no-untyped-def]
-    """Looks up rows until one is new. Gives that row, its place in the table and its hash."""
+    """Looks up rows until one is new. Returns that row, its place in the table and its hash."""
     last = np.uint64(len(table) - 1)
     shift = place_shift(len(table))
     for row in range(first, len(found)):

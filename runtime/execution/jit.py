@@ -26,7 +26,7 @@ from numba.core.registry import CPUDispatcher
 
 from runtime.execution.source_digest import source_digest
 
-# Scalars in a kernel. Numba infers their types; to mypy, an element of an array is no `int`.
+# Scalars in a kernel. Numba infers their types; to mypy, an element of an array is not an `int`.
 Int: TypeAlias = Any
 Truth: TypeAlias = Any
 Double: TypeAlias = Any
@@ -87,8 +87,8 @@ def _no_executable(library: Any, description: Any, environment: Any) -> Any:
 
 
 class _PartDispatcher(CPUDispatcher):
-    """Treats a constant argument as any whole number: numba would compile the function again for
-    each constant."""
+    """Treats a constant argument as any integer: numba would compile the function again for each
+    constant."""
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         plain = [types.unliteral(each) for each in args]  # type: ignore[no-untyped-call]
@@ -128,7 +128,7 @@ def _stamp_of(function: Callable[..., Any]) -> str:
 
 
 def cached_njit(function: Callable[..., Any]) -> Any:
-    """A function that is compiled by itself, as numba does. It may allocate."""
+    """A function that is compiled separately, as numba does. It may allocate."""
     return _cached(function)
 
 

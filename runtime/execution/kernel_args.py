@@ -1,13 +1,12 @@
 """Passes many arrays to a kernel as one pointer.
 
-A NamedTuple of arrays is passed to a compiled function array by array, each as its address, shape
-and strides: hundreds of arguments at every call, slow to run and slower to compile. A handle is
-one pointer to a list of words, the numbers of the tuple and the addresses and shapes of its
-arrays; a field is read from there where it is used. In a kernel, a handle looks like the tuple.
+Numba passes a NamedTuple of arrays array by array, each as its address, shape and strides: hundreds
+of arguments at every call, slow to run and slower to compile. A handle is one pointer to a list of
+words: the numbers of the tuple and the addresses and shapes of its arrays. A field is read from
+there when it is used. In a kernel, a handle looks like the tuple.
 
-A handle lives in one process and keeps the arrays alive; the tuple it was made of may not change
-while a kernel runs. Handles of tuples with the same fields are of one type, so a kernel is
-compiled once.
+A handle lives in one process and keeps the arrays alive; its tuple must not change while a kernel
+runs. Handles of tuples with the same fields have the same type, so a kernel is compiled once.
 """
 
 from __future__ import annotations
@@ -36,13 +35,13 @@ Fields = TypeVar("Fields", bound=NamedTuple)
 
 class HandleType(types.Type):
     def __init__(self, fields: tuple[tuple[str, str, int], ...]) -> None:
-        """For each field its name, its dtype, and its dimensions: zero for a whole number."""
+        """For each field its name, its dtype, and its dimensions: zero for an integer."""
         self.fields = fields
         described = ", ".join(f"{name}: {dtype}/{ndim}" for name, dtype, ndim in fields)
         super().__init__(name=f"Handle({described})")
 
     def field(self, name: str) -> tuple[int, Any]:
-        """The place of a field among the words, and its type."""
+        """The index of a field among the words, and its type."""
         place = 0
         for known, dtype, ndim in self.fields:
             if known == name:
@@ -53,7 +52,7 @@ class HandleType(types.Type):
 
 
 def handle_of(fields: Fields) -> Fields:
-    """A tuple of whole numbers and contiguous arrays, as a kernel takes it."""
+    """A handle of a tuple of integers and contiguous arrays, to pass to a kernel."""
     return _Handle(fields)  # type: ignore[return-value]
 
 

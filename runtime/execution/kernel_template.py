@@ -1,9 +1,9 @@
-"""Kernels specialized for the shape of a workload.
+"""Specializes a kernel for the shape of a workload by copying its source with other constants.
 
 A kernel is a folder of modules. The upper-case names marked `# shape` in one of them are constants.
 A copy of the folder with other values, and perhaps with some modules rewritten, goes to the cache
-folder and is imported from there, so numba compiles it once for each shape and machine: the
-second start finds it compiled. Only whole numbers and truth values go into the copy.
+folder and is imported from there. So numba compiles it once for each shape and machine, and the
+second start finds it compiled. Only integers and booleans are inserted into the copy.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ class KernelTemplate:
         return importlib.import_module(f"{kernel.__name__}.{module}") if module else kernel
 
     def is_compiled(self, module: str, function: str) -> bool:
-        """Whether the kernel was compiled on this machine before."""
+        """Whether the kernel has been compiled on this machine."""
         return any((self._path / "__pycache__").glob(f"{module}.{function}-*.nbi"))
 
     def imported_sources(self) -> dict[str, Path]:
-        """The files outside the kernel whose code is in it, by module."""
+        """The files outside the kernel folder whose code the kernel contains, by module."""
         package = self._folder.name
         imports = [
             each
@@ -63,7 +63,7 @@ class KernelTemplate:
 
     @cached_property
     def _path(self) -> Path:
-        """The folder of the copy: named by a digest of the copy and of what it imports."""
+        """The folder of the copy, named by a digest of the copy and its imports."""
         copied = (f"{name}\n{source}" for name, source in sorted(self._files.items()))
         digest = digest_of(self.imported_sources().values(), copied)[:16]
         return cache_folder() / f"{self._folder.parent.name}_{digest}"

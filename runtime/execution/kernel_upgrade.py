@@ -1,4 +1,4 @@
-"""Replaces general kernels by kernels made for the workload, once the stream has proved long."""
+"""Replaces general kernels with kernels compiled for the workload once the stream is long."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from runtime.plan.operators.operator_node import NodeKey
 from runtime.plan.physical_plan import PhysicalPlan
 from runtime.plan.sharing_plan import SharingPlan
 
-# From how many events on a kernel for just this workload is worth the seconds to compile it, which
-# another process does.
+# After this many events, a kernel for this workload alone is worth the seconds to compile it
+# (in another process).
 LONG_STREAM = 20_000_000
 
 
 class KernelUpgrade:
-    """Has the kernels compiled in the background, once for each arrangement of the queries."""
+    """Compiles the kernels in the background, once for each grouping of the queries."""
 
     def __init__(self, attributes: tuple[str, ...], shared: ExecutorContext) -> None:
         self._attributes = attributes
@@ -34,7 +34,7 @@ class KernelUpgrade:
         plan: PhysicalPlan,
         sharing_plan: SharingPlan,
     ) -> bool:
-        """Whether operators that are started now find faster kernels. Called after each batch."""
+        """Whether operators started now would get faster kernels. Called after each batch."""
         self._events += batch.num_rows
         if self._events < LONG_STREAM or self._shared.options.kernels != "auto":
             return False

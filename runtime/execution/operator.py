@@ -44,7 +44,7 @@ class Operator(ABC):
 
     @abstractmethod
     def close_windows(self, watermark: int) -> list[ClosedWindows]:
-        """The windows that end at or before the watermark, and windows of events that are full."""
+        """The windows that end at or before the watermark and the count windows that are full."""
 
     @abstractmethod
     def save(self) -> dict[str, Arrays]:
@@ -52,8 +52,8 @@ class Operator(ABC):
 
     @abstractmethod
     def load(self, owner: str, arrays: Arrays, slots: Ints) -> None:
-        """Takes over saved state. `slots[old]` is the new number of a partition's slot, below zero
-        if it has none because it had no state."""
+        """Restores saved state. `slots[old]` is the new number of a partition's slot, or negative
+        if the partition had no state."""
 
     @property
     @abstractmethod
@@ -65,13 +65,13 @@ class Operator(ABC):
 
     @abstractmethod
     def live(self, capacity: int) -> Mask:
-        """The slots that hold state, or results that nobody has asked for."""
+        """The slots that hold state or results that have not been collected yet."""
 
-    # ---- what only some operators need -------------------------------------------------------
+    # ---- optional --------------------------------------------------------------------------
 
     def drain(self, now: int) -> list[ClosedWindows]:
-        """Brings the state to where `save` can take it query by query. Windows that close on the
-        way are returned."""
+        """Brings the state to a point where `save` can split it by query. Returns the windows that
+        close as a result."""
         return []
 
     def update(self, node: OperatorNode) -> None:  # noqa: B027 (most have nothing to do)
@@ -81,22 +81,22 @@ class Operator(ABC):
         """Decides by these coefficients from the next burst on."""
 
     def decisions(self, last: int = EXAMPLES) -> Decisions | None:
-        """What was decided about sharing, with so many of the last examples; None if the operator
-        decides nothing."""
+        """The sharing decisions with the `last` most recent examples; None if the operator makes
+        no decisions."""
         return None
 
     def take_samples(self) -> Samples:
         """The bursts that were timed since the last call."""
-        return Samples.none()
+        return Samples.empty()
 
     @property
     def decision_nanoseconds(self) -> float:
-        """What all decisions took."""
+        """The time that all decisions took."""
         return 0.0
 
     @property
     def can_specialize(self) -> bool:
-        """Whether a kernel made for just this workload would be faster than the one it has."""
+        """Whether a kernel compiled for this workload would be faster than the current one."""
         return False
 
     @property

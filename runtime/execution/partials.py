@@ -1,7 +1,7 @@
 """Merges the partial results of closed windows into result rows.
 
 A GROUP-BY value may be in partitions of several engines, so an engine's totals are partial until
-they are merged. Only then are averages divided, HAVING applied and numbers rounded.
+they are merged. Only then are averages computed, HAVING applied and numbers rounded.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from runtime.execution.window_partials import PartialAggregates, merge
 from runtime.language.query import Query
 from runtime.types.time_codec import TimeCodec
 
-#: Of one query: columns from the compiled engine, a mapping from the exact one.
+#: The partial results of one query: columns (compiled engine) or a mapping (exact engine).
 Partial: TypeAlias = PartialAggregates | dict[Group, Totals]
 Partials: TypeAlias = Mapping[str, Partial]
 
@@ -33,22 +33,22 @@ def combine(
     """The result rows of the queries that have any totals. `types` are those of attributes."""
     tables = {}
     for query in queries:
-        found = [each[query.name] for each in partials if query.name in each]
-        if found:
-            tables[query.name] = _table(found, query, types, clock)
+        several = [each[query.name] for each in partials if query.name in each]
+        if several:
+            tables[query.name] = _table(several, query, types, clock)
     return tables
 
 
-def merged(partials: Sequence[Partials], queries: Iterable[Query]) -> Partials:
-    """Partials of the same windows as one, which are smaller together."""
+def merge_partials(partials: Sequence[Partials], queries: Iterable[Query]) -> Partials:
+    """Merges partials of the same windows, which makes them smaller."""
     if len(partials) == 1:
         return partials[0]
-    together: dict[str, Partial] = {}
+    merged: dict[str, Partial] = {}
     for query in queries:
-        found = [each[query.name] for each in partials if query.name in each]
-        if found:
-            together[query.name] = _merged(found, query)
-    return together
+        several = [each[query.name] for each in partials if query.name in each]
+        if several:
+            merged[query.name] = _merge(several, query)
+    return merged
 
 
 def empty_table(
@@ -60,20 +60,20 @@ def empty_table(
 
 
 def _table(
-    found: list[Partial], query: Query, types: Mapping[str, pa.DataType], clock: TimeCodec | None
+    several: list[Partial], query: Query, types: Mapping[str, pa.DataType], clock: TimeCodec | None
 ) -> pa.Table:
-    together = _merged(found, query)
-    if isinstance(together, PartialAggregates):
-        return FloatWriter(query, types).table(together, clock)
-    return ExactWriter(query, types, "exact").table(together, clock)
+    merged = _merge(several, query)
+    if isinstance(merged, PartialAggregates):
+        return FloatWriter(query, types).table(merged, clock)
+    return ExactWriter(query, types, "exact").table(merged, clock)
 
 
-def _merged(found: list[Partial], query: Query) -> Partial:
-    blocks = [each for each in found if isinstance(each, PartialAggregates)]
+def _merge(several: list[Partial], query: Query) -> Partial:
+    blocks = [each for each in several if isinstance(each, PartialAggregates)]
     if blocks:
         return merge(blocks, [lane.fold for lane in query.lanes])
     sums = TotalsMerge([query])
-    for totals in found:
+    for totals in several:
         assert isinstance(totals, dict)
         sums.add(WindowTotals(query.name, *at, each) for at, each in totals.items())
     return sums.take(query.name)

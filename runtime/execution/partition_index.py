@@ -18,11 +18,11 @@ Saved = dict[str, Any]
 
 
 class PartitionIndex:
-    """The slots of the keys that live. `types` are those of the attributes, in the order of
-    `partition_by`; what comes must have them, and leaves in them.
+    """The slots of the live keys. `types` are those of the attributes, in the order of
+    `partition_by`; keys come and are returned in these types.
 
-    A key of one column is an int64: a number as it is, a double by its bits, a text by its number
-    in an interner. Several columns are a row of such, and a word that says which are null."""
+    A key of one column is an int64: an integer itself, the bits of a double, or the number of a
+    text in an interner. A key of several columns is a row of these and a bit mask of the nulls."""
 
     def __init__(self, types: Mapping[str, pa.DataType]) -> None:
         self._encoders = {name: _Encoder(data_type) for name, data_type in types.items()}
@@ -48,7 +48,7 @@ class PartitionIndex:
         return self._table.nbytes + sum(known.nbytes for known in texts if known is not None)
 
     def slots(self, events: pa.RecordBatch) -> Slots:
-        """The slot of each event's key. A column that is not there is null throughout."""
+        """The slot of each event's key. A missing column is all null."""
         if not self._encoders:
             return self._table.find(np.zeros(events.num_rows, np.int64), None)
         names = set(events.schema.names)
@@ -75,7 +75,7 @@ class PartitionIndex:
 
     @property
     def width(self) -> int:
-        """How many attributes a key has."""
+        """The number of attributes of a key."""
         return len(self._encoders)
 
     def columns(self, slots: Slots | Ints) -> list[pa.Array]:
@@ -89,8 +89,8 @@ class PartitionIndex:
         return list(self._encoders.values())[place].values(self._table.keys[slots, place], valid)
 
     def release(self, dead: Mask) -> None:
-        """Forgets the keys of these slots, which are given to other keys from now on. This takes
-        time by the capacity, so let there be many of them."""
+        """Drops the keys of these slots, which can be reused from now on. Takes time proportional
+        to the capacity, so it should release many slots at once."""
         before = self.count
         self._table.release(dead)
         if self.count != before:
@@ -98,7 +98,7 @@ class PartitionIndex:
                 self._forget(i, encoder)
 
     def save(self) -> Saved:
-        """Numpy arrays, and Arrow arrays of the texts, by name."""
+        """Numpy arrays, and Arrow arrays for texts, by name."""
         saved: Saved = dict(self._table.save())
         for i, encoder in enumerate(self._encoders.values()):
             if encoder.texts is not None:
@@ -106,14 +106,14 @@ class PartitionIndex:
         return saved
 
     def load(self, saved: Saved) -> None:
-        """Takes up what was saved, each key in its slot."""
+        """Restores saved keys, each in its slot."""
         for i, encoder in enumerate(self._encoders.values()):
             if encoder.texts is not None:
                 encoder.texts.ids(saved[f"texts{i}"])
         self._table.load(saved)
 
     def _null(self, slots: Slots | Ints, column: int) -> Mask | None:
-        """Which of these slots have null in a column; None if no key has."""
+        """A mask of the slots with null in a column; None if no key has one."""
         if self.width > 1:
             nulls: Mask = (self._table.keys[slots, -1] >> column) & 1 == 1
             return nulls
@@ -121,7 +121,7 @@ class PartitionIndex:
         return here
 
     def _forget(self, column: int, encoder: _Encoder) -> None:
-        """Drops texts that no living key has, once they are most of all texts."""
+        """Drops texts that no live key has, once they are the majority."""
         if encoder.texts is None:
             return
         null = self._null(np.arange(self.capacity), column)
@@ -136,7 +136,7 @@ class PartitionIndex:
 
 
 class _Encoder:
-    """One attribute's values as int64, and back."""
+    """Converts the values of one attribute to int64 and back."""
 
     def __init__(self, data_type: pa.DataType) -> None:
         self.type = data_type
@@ -206,7 +206,7 @@ def _as_bytes(column: pa.Array) -> pa.Array:
         return column
     if pt.is_string_view(data_type) or pt.is_binary_view(data_type):
         return column.cast(pa.large_binary())
-    if not pt.is_fixed_size_binary(data_type):  # such as decimals: what is equal has equal bytes
+    if not pt.is_fixed_size_binary(data_type):  # such as decimals: equal values have equal bytes
         column = column.view(pa.binary(data_type.bit_width // 8))
     return column.cast(pa.large_binary())
 

@@ -16,7 +16,7 @@ from runtime.types.columns import times_of
 
 
 class PlanSwitch:
-    """The sharing plan that is followed, and the one that follows it with the next pane."""
+    """The current sharing plan, and the one that replaces it at the next pane."""
 
     def __init__(self, current: SharingPlan) -> None:
         self.current = current
@@ -34,7 +34,7 @@ class PlanSwitch:
         self.current, self._scheduled = self._scheduled, None
 
     def boundary(self, plan: PhysicalPlan, now: int | None) -> int | None:
-        """The end of the pane of the last event; None where panes do not matter."""
+        """The end of the pane of the last event; None if no operator depends on panes."""
         lengths = [
             length
             for node in plan
@@ -57,7 +57,7 @@ class PlanSwitch:
     def cut(
         self, plan: PhysicalPlan, now: int | None, events: pa.RecordBatch, instants: Ints | None
     ) -> Iterator[tuple[bool, pa.RecordBatch, Ints | None]]:
-        """The events of the open pane (`True`), and those that the scheduled plan begins with."""
+        """The events of the open pane (`True`), then those for the scheduled plan (`False`)."""
         if self._scheduled is None or events.num_rows == 0:
             yield True, events, instants
             return

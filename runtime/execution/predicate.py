@@ -1,5 +1,7 @@
-"""Conditions over whole columns, with the meaning that `language/row_eval.py` gives them row by
-row: three values, comparisons of numbers exact whatever their types, arithmetic in doubles.
+"""Evaluates conditions over whole columns.
+
+The semantics are those of `language/row_eval.py`, which evaluates row by row: three-valued logic,
+exact comparison of numbers of any types, arithmetic in doubles.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ Operand: TypeAlias = MaskedColumn | Constant
 
 
 def truth(expression: s.Expression, leaf: Leaf, size: int) -> Mask:
-    """Where the expression is true. `leaf` gives the columns of attributes and aggregates."""
+    """A mask of the rows for which the expression is true. `leaf` returns the columns of
+    attributes and aggregates."""
     result = _Evaluator(leaf, size).condition(expression)
     values: Mask = result.values
     return values if result.valid is None else values & result.valid
@@ -44,9 +47,9 @@ class _Evaluator:
         self._size = size
 
     def condition(self, expression: s.Expression) -> MaskedColumn:
-        """Booleans."""
-        found = self._operand(expression)
-        return self._spread(found) if isinstance(found, Constant) else found
+        """A column of booleans."""
+        operand = self._operand(expression)
+        return self._spread(operand) if isinstance(operand, Constant) else operand
 
     def _spread(self, constant: Constant) -> MaskedColumn:
         values = np.full(self._size, bool(constant.value))
@@ -62,8 +65,8 @@ class _Evaluator:
                 return self._compare(symbol, left, right)
             case s.OneOf(body, values):
                 cells = self._cells(body)
-                wanted = frozenset(literal.value for literal in values)
-                return MaskedColumn(is_one_of(cells.values, wanted), cells.valid)
+                listed = frozenset(literal.value for literal in values)
+                return MaskedColumn(is_one_of(cells.values, listed), cells.valid)
             case s.IsNull(body):
                 return self._is_null(body)
             case s.Invert(body):
@@ -84,21 +87,21 @@ class _Evaluator:
                 raise AssertionError(f"{expression} is not lowered")
 
     def _cells(self, expression: s.Expression) -> MaskedColumn:
-        found = self._operand(expression)
-        if isinstance(found, Constant):  # a value that is null in every row
-            return self._spread(found)
-        return found
+        operand = self._operand(expression)
+        if isinstance(operand, Constant):  # a value that is null in every row
+            return self._spread(operand)
+        return operand
 
     # ---- logic -----------------------------------------------------------------------------
 
     def _all_of(self, parts: Sequence[s.Expression]) -> MaskedColumn:
-        """False if any part is false, else unknown if any part is."""
-        return self._joined(parts, np.logical_and, _where_false, decisive=False)
+        """False if any part is false, otherwise unknown if any part is."""
+        return self._combine(parts, np.logical_and, _where_false, decisive=False)
 
     def _any_of(self, parts: Sequence[s.Expression]) -> MaskedColumn:
-        return self._joined(parts, np.logical_or, _where_true, decisive=True)
+        return self._combine(parts, np.logical_or, _where_true, decisive=True)
 
-    def _joined(
+    def _combine(
         self,
         parts: Sequence[s.Expression],
         join: Any,
@@ -106,16 +109,16 @@ class _Evaluator:
         *,
         decisive: bool,
     ) -> MaskedColumn:
-        found = [self.condition(part) for part in parts]
-        if all(part.valid is None for part in found):
-            return MaskedColumn(join.reduce([part.values for part in found]))
-        decided = np.logical_or.reduce([decided_by(part) for part in found])
-        known = np.logical_and.reduce([part.mask(self._size) for part in found])
-        return MaskedColumn(decided if decisive else ~decided, decided | known)
+        columns = [self.condition(part) for part in parts]
+        if all(column.valid is None for column in columns):
+            return MaskedColumn(join.reduce([column.values for column in columns]))
+        decided = np.logical_or.reduce([decided_by(column) for column in columns])
+        all_valid = np.logical_and.reduce([column.mask(self._size) for column in columns])
+        return MaskedColumn(decided if decisive else ~decided, decided | all_valid)
 
     def _is_null(self, body: s.Expression) -> MaskedColumn:
-        found = self._cells(body)
-        return MaskedColumn(np.zeros(self._size, np.bool_) if found.valid is None else ~found.valid)
+        cells = self._cells(body)
+        return MaskedColumn(np.zeros(self._size, np.bool_) if cells.valid is None else ~cells.valid)
 
     # ---- values ----------------------------------------------------------------------------
 
@@ -124,7 +127,7 @@ class _Evaluator:
         if isinstance(x, Constant):
             symbol, x, y = MIRRORED[symbol], y, x
         if isinstance(x, Constant):
-            return Constant(None)  # only a null can have taken the place of a column
+            return Constant(None)  # only a null can replace a column
         if isinstance(y, Constant):
             if y.value is None:
                 return y
@@ -156,13 +159,13 @@ _ARITHMETIC: dict[str, Any] = {
 
 def _constant(expression: s.Expression) -> Constant:
     def no_leaf(part: s.Expression) -> Any:
-        raise AssertionError(f"{part} is no constant")
+        raise AssertionError(f"{part} is not a constant")
 
     return Constant(compile_expression(expression, no_leaf)(None, None))
 
 
 def _doubles(operand: Operand) -> npt.NDArray[np.float64] | float | None:
-    """As `float` makes them; None where that cannot be."""
+    """Converted as by `float`; None if a constant is null or too large."""
     if isinstance(operand, MaskedColumn):
         numbers: Doubles = operand.values.astype(np.float64, copy=False)
         return numbers

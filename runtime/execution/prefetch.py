@@ -1,7 +1,7 @@
 """Prefetches memory into the CPU's caches.
 
-Events of many partitions come interleaved, so each touches another part of memory. Which parts the
-next events touch is known already, so they are requested in advance.
+Events of many partitions arrive interleaved, so each touches a different part of memory. The parts
+that the next events touch are already known, so they are requested in advance.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
-"""Exact numbers. A sum of integers is a whole number; a sum of doubles is a whole number of
-2^-1074, the smallest double, so that it stays an `int` and never rounds."""
+"""Exact arithmetic: a sum of doubles is kept as an integer multiple of 2^-1074, so it never rounds.
+
+2^-1074 is the smallest double. A sum of integers is a plain `int`.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,13 @@ FRACTION_BITS = 1074
 
 
 def whole(value: float) -> int:
-    """A finite double as a whole number of 2^-1074."""
+    """A finite double as an integer multiple of 2^-1074."""
     numerator, denominator = value.as_integer_ratio()
     return numerator << (FRACTION_BITS + 1 - denominator.bit_length())
 
 
 def rational(total: int, power: int) -> Fraction:
-    """What a sum of such whole numbers to the power of `power` stands for."""
+    """The value of a sum of such integers to the power of `power`."""
     return Fraction(total, 1 << power * FRACTION_BITS)
 
 
@@ -36,9 +38,9 @@ def square_root(value: Fraction) -> float:
     shift += shift % 2
     scaled = value.numerator << shift
     root = math.isqrt(scaled // value.denominator)
-    # A last bit says whether the root goes on, so that rounding sees which side it is on.
-    goes_on = root * root * value.denominator != scaled
-    return as_double(Fraction(2 * root + goes_on, 2 << shift // 2))
+    # A last bit says whether the root is inexact, so that it is rounded to the right side.
+    inexact = root * root * value.denominator != scaled
+    return as_double(Fraction(2 * root + inexact, 2 << shift // 2))
 
 
 def log2(value: int | Fraction) -> float:
@@ -47,7 +49,8 @@ def log2(value: int | Fraction) -> float:
 
 
 def decimal_text(value: int) -> str:
-    """All digits. Python guards `str` against long numbers from outside; this one is ours."""
+    """All digits. Lifts Python's limit on the length of `str`, which guards against untrusted
+    input."""
     limit = sys.get_int_max_str_digits()
     if limit == 0 or value.bit_length() < 3 * limit:
         return str(value)

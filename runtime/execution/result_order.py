@@ -1,7 +1,7 @@
-"""The order of result rows: by window, then by the values of GROUP-BY, null first.
+"""Sorts result rows by window, then by the values of GROUP-BY, null first.
 
 Every column becomes int64 columns of the same order: one for a number, one for every eight bytes of
-a text. A stable radix sort orders these from the last digit to the first, over no more bits than
+a text. A stable radix sort orders these from the last digit to the first, using only the bits that
 differ.
 """
 
@@ -22,9 +22,9 @@ from runtime.execution.jit import cached_njit
 Order = npt.NDArray[np.int32]
 
 _WORD = 8
-# Longer texts are compared as they are: every word takes several passes over all rows.
+# Longer texts are compared directly: every word takes several passes over all rows.
 _LONGEST = 8 * _WORD
-# The bits of a digit: more than this, and the places to write to are too many for the cache.
+# The bits of a digit: with more, the write positions do not fit in the cache.
 _LEAST, _WIDEST = 4, 8
 _BITS = np.uint64(64)
 _ONE = np.uint64(1)
@@ -32,22 +32,23 @@ _TOP = np.uint64(1 << 63)
 
 
 class ResultOrder:
-    """Rows by their windows and groups."""
+    """The order of rows by window and group."""
 
     def __init__(self, windows: Ints, groups: Iterable[pa.Array]) -> None:
         self._size = len(windows)
         columns = [column for column in _columns(windows, groups) if _differs(column)]
-        # One column is most common, and is not copied.
+        # One column is the most common case and is not copied.
         self._keys = columns[0].reshape(1, -1) if len(columns) == 1 else _stacked(columns)
-        # Kernels are compiled for what can be written to and for what cannot: let it be one.
+        # Numba compiles separate code for writable and read-only arrays; use only the latter.
         self._keys.setflags(write=False)
 
     def order(self) -> Order | None:
-        """The rows in order; None if they are already."""
+        """The sorted row indexes; None if the rows are already sorted."""
         return None if _in_order(self._keys) else _sorted_rows(self._keys)
 
     def numbers(self) -> tuple[Ints, Ints]:
-        """Equal rows have the same number, counted in their order; and the first row of each."""
+        """Numbers the distinct rows in order; returns the number of each row, and the first row
+        of each number."""
         order = self.order()
         if order is None:
             order = np.arange(self._size, dtype=np.int32)
@@ -56,9 +57,9 @@ class ResultOrder:
 
 
 def taken(column: pa.Array, order: Order | None) -> pa.Array:
-    """The column in this order; a copy also where it is in order already, since runs use the
-    memory of their results again. Whole words without nulls are most common, and Arrow would
-    check every place and fill fresh memory by small pages."""
+    """The column in this order; always a copy, since operators reuse the memory of their results.
+    64-bit columns without nulls are the most common; for those Arrow would be slower, since it
+    checks every index and touches fresh memory page by page."""
     data_type, size = column.type, len(column)
     if column.null_count or not pt.is_primitive(data_type) or data_type.bit_width != 64:
         return column.take(pa.array(np.arange(size) if order is None else order))
@@ -86,7 +87,7 @@ def _stacked(columns: list[Ints]) -> Ints:
 
 
 def _keys(column: pa.Array) -> Iterator[Ints]:
-    """Columns by which this one orders. Values under a null are all the same."""
+    """The sort keys of a column. All nulls have equal keys."""
     if pt.is_null(column.type):
         return
     cells = MaskedColumn.of(column)
@@ -104,7 +105,7 @@ def _words(column: pa.Array) -> Iterable[Ints]:
         lengths = np.diff(offsets).astype(np.int64)
         longest = int(lengths.max(initial=0))
         if longest <= _LONGEST:
-            # Bytes that are not there count as zero, which the lengths tell from those that are.
+            # Missing bytes count as zero; the lengths distinguish them from zero bytes.
             words = np.empty((-(-longest // _WORD), len(column)), np.int64)
             _read_words(offsets, data, words)
             return [*words, lengths]
@@ -114,7 +115,7 @@ def _words(column: pa.Array) -> Iterable[Ints]:
 
 @cached_njit
 def _read_words(offsets, data, words):  # type: ignore[no-untyped-def]
-    """Eight bytes of each text at a time, as whole numbers of the same order."""
+    """Reads eight bytes of each text at a time, as integers of the same order."""
     for number in range(len(words)):
         for row in range(words.shape[1]):
             begin, end = np.int64(offsets[row]) + number * _WORD, np.int64(offsets[row + 1])
@@ -155,7 +156,7 @@ def _number_rows(keys: Ints, order: Order, found: Ints, firsts: Ints) -> int:
 
 def _sorted_rows(keys: Ints) -> Order:
     size = keys.shape[1]
-    # A digit has at most as many values as there are rows, so that few rows are sorted soon.
+    # A digit has at most as many values as there are rows, so that few rows are sorted fast.
     counts = np.empty(1 << min(_WIDEST, max(_LEAST, size.bit_length())), np.int64)
     away, order = np.empty((2, size), np.uint64), np.empty((2, size), np.int32)
     half: int = _sort(keys, counts, away, order)
@@ -165,7 +166,8 @@ def _sorted_rows(keys: Ints) -> Order:
 
 @cached_njit
 def _sort(keys, counts, away, order):  # type: ignore[no-untyped-def]
-    """Sorts to and fro between the two halves of its arrays; gives the half of the outcome."""
+    """Sorts back and forth between the two halves of its arrays; returns the half with the
+    result."""
     for row in range(order.shape[1]):
         order[0, row] = row
     half, digit = 0, np.uint64(0)

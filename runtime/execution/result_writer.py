@@ -1,4 +1,4 @@
-"""Writes merged blocks as result tables, by columns, in doubles."""
+"""Writes merged partial aggregates as result tables of doubles."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from runtime.types.time_codec import TimeCodec
 
 
 class FloatWriter:
-    """Result rows of one query as a table. `types` are those of the attributes."""
+    """Writes the result rows of one query. `types` are those of the attributes."""
 
     def __init__(self, query: Query, types: Mapping[str, pa.DataType]) -> None:
         self._query = query
@@ -26,7 +26,7 @@ class FloatWriter:
         self._having = None if query.having is None else Having(query, types)
 
     def empty(self) -> PartialAggregates:
-        """The block of no rows."""
+        """A block without rows."""
         none = WideFloatColumn.zeros(0)
         lanes: list[LaneColumn] = [
             none
@@ -70,7 +70,7 @@ class FloatWriter:
 
 
 def _doubles(name: str, numbers: WideFloatColumn, valid: Mask | None) -> dict[str, pa.Array]:
-    """Doubles; where one is beyond their range, a second column has its logarithm."""
+    """Doubles; a second column has the logarithms of those beyond their range."""
     null = None if valid is None else ~valid
     rounded = numbers.doubles()
     columns = {name: pa.array(rounded, mask=null)}

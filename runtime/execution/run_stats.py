@@ -1,4 +1,4 @@
-"""What an executor saw of its stream and decided: types, bursts, decisions, operator times."""
+"""The statistics of an executor: event types, bursts, sharing decisions and operator times."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 
 from runtime.execution.batch import Batch
 from runtime.execution.operator import Operator
-from runtime.plan.decisions import Decisions, less, merged
+from runtime.plan.decisions import Decisions, decisions_since, merge_decisions
 from runtime.plan.observations import Observations, OperatorTime
 
 EXAMPLES = 16  # of the last decisions
-# Of so many events of a batch the types are counted.
+# A larger batch is sampled: its types are counted in about this many of its events.
 COUNTED = 16_384
 
 
 class RunStats:
-    """Everything is since it was last taken."""
+    """All numbers are since they were last taken."""
 
     def __init__(self) -> None:
         self._of_code: Counter[int] = Counter()
@@ -28,7 +28,7 @@ class RunStats:
         self._of_stopped: list[Decisions] = []
 
     def count_types(self, batch: Batch) -> None:
-        """Of large batches one event in some: a count of all would cost as much as a query."""
+        """Samples large batches: counting every event would cost as much as a query."""
         each = 1 + batch.size // COUNTED
         counted = np.bincount(batch.type_places[::each], minlength=len(batch.type_codes))
         for code, count in zip(batch.type_codes.tolist(), counted.tolist(), strict=True):
@@ -41,29 +41,29 @@ class RunStats:
         spent[2] += 1
 
     def stop(self, operator: Operator) -> None:
-        """An operator makes room for others. What it decided is still reported."""
+        """Keeps the decisions of an operator that is stopped, so that they are still reported."""
         decisions = operator.decisions(EXAMPLES)
         if decisions is not None:
-            self._of_stopped.append(less(decisions, self._reported.pop(operator, None)))
+            self._of_stopped.append(decisions_since(decisions, self._reported.pop(operator, None)))
 
     def take_decisions(self, operators: Iterable[Operator]) -> list[Decisions]:
-        """What operators decided, also those that were stopped meanwhile."""
-        found, self._of_stopped = self._of_stopped, []
-        now = {each: decided for each in operators if (decided := each.decisions(EXAMPLES))}
-        found += [less(decided, self._reported.get(each)) for each, decided in now.items()]
+        """The decisions of operators, including those stopped since the last call."""
+        fresh, self._of_stopped = self._of_stopped, []
+        now = {each: made for each in operators if (made := each.decisions(EXAMPLES))}
+        fresh += [decisions_since(made, self._reported.get(each)) for each, made in now.items()]
         self._reported = now
-        return [each for each in merged(found) if each.types]
+        return [each for each in merge_decisions(fresh) if each.types]
 
-    def take(
+    def take_observations(
         self, operators: Collection[Operator], names: Sequence[str], state_bytes: int
     ) -> Observations:
-        """What was seen, by the names of type codes. Operators that were stopped meanwhile are
-        left out."""
+        """`names` are those of the type codes. Operators stopped since the last call are left
+        out."""
         counts, self._of_code = self._of_code, Counter()
         times, self._times = self._times, {}
         of_bursts = {each: d for each in operators if (d := _over_bursts(each))}
         bursts = _count_bursts(of_bursts.values())
-        fresh = {name: _less(now, self._bursts.get(name)) for name, now in bursts.items()}
+        fresh = {name: _increase(now, self._bursts.get(name)) for name, now in bursts.items()}
         self._bursts = bursts
         return Observations(
             {names[code]: count for code, count in counts.items() if code >= 0 and count},
@@ -85,17 +85,17 @@ def _over_bursts(operator: Operator) -> Decisions | None:
 
 
 def _count_bursts(several: Iterable[Decisions]) -> dict[str, tuple[int, int]]:
-    """The bursts of each type that were decided on, and their events."""
-    found: dict[str, tuple[int, int]] = {}
+    """The bursts of each type with a sharing decision, and their events."""
+    counts: dict[str, tuple[int, int]] = {}
     for decisions in several:
         for each in decisions.types:
-            number, events = found.get(each.type, (0, 0))
-            found[each.type] = number + each.all, events + each.events
-    return found
+            number, events = counts.get(each.type, (0, 0))
+            counts[each.type] = number + each.all, events + each.events
+    return counts
 
 
-def _less(now: tuple[int, int], before: tuple[int, int] | None) -> tuple[int, int]:
-    """What is new. Operators that were started anew count from zero."""
+def _increase(now: tuple[int, int], before: tuple[int, int] | None) -> tuple[int, int]:
+    """A restarted operator counts from zero again."""
     if before is None or now < before:
         return now
     return now[0] - before[0], now[1] - before[1]

@@ -29,7 +29,7 @@ class SimultaneousGroups:
 
 
 class GroupFinder:
-    """Finds the groups of a batch. Most batches have none, which is cheap to see."""
+    """Finds the groups of a batch. Most batches have none, which is cheap to check."""
 
     def __init__(self) -> None:
         self._stamp = np.zeros(0, np.int64)
@@ -57,7 +57,7 @@ class GroupFinder:
 
 @cached_njit
 def _any_equal(instants: Ints) -> bool:
-    """Looks at all of them, since a loop without a way out becomes vector code."""
+    """Reads all of them, since LLVM vectorizes a loop without an early exit."""
     equal = 0
     for i in range(np.uintp(1), np.uintp(len(instants))):
         equal += instants[i] == instants[i - np.uintp(1)]
@@ -74,8 +74,8 @@ def _link(
     group: npt.NDArray[np.int8],
     follower: Small,
 ) -> int:
-    """Chains the events of each partition and instant. A stamp tells the run of equal instants
-    in which a partition was last seen, so nothing has to be wiped between runs."""
+    """Links the events of each partition and instant. A stamp records the run of equal instants
+    in which a partition last occurred, so nothing has to be cleared between runs."""
     for i in range(len(instants)):
         if i == 0 or instants[i] != instants[i - 1]:
             run += 1

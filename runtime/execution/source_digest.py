@@ -30,7 +30,7 @@ _IMPORT = re.compile(
     r"|import[ \t]+(?P<modules>[^\n]*))",
     re.MULTILINE,
 )
-# How kernels are compiled and how arrays reach them: part of all, whether imported or not.
+# The modules that compile kernels and pass arrays to them: part of every digest.
 _COMMON = ("runtime.execution.jit", "runtime.execution.kernel_args")
 
 
@@ -45,7 +45,7 @@ def source_digest(module: str, file: Path | None = None) -> str:
 
 
 def digest_of(files: Iterable[Path], generated: Iterable[str] = ()) -> str:
-    """The digest of files, of generated sources and of the versions of what compiles them."""
+    """The digest of files, of generated sources and of the compiler versions."""
     versions = platform.python_version(), numba.__version__, llvmlite.__version__, np.__version__
     digest = sha256(" ".join(versions).encode())
     for content in (*(_read(path).digest for path in files), *map(_digest, generated)):
@@ -56,8 +56,8 @@ def digest_of(files: Iterable[Path], generated: Iterable[str] = ()) -> str:
 def sources_of(
     imports: Iterable[Import], known: Mapping[str, Path] | None = None
 ) -> dict[str, Path]:
-    """The files of modules and of what they import, directly or not, from the packages of these
-    modules and from the runtime: by module, in order."""
+    """The files of modules and of their direct and indirect imports from the same packages and the
+    runtime: by module, in order."""
     waiting = [*imports, *((module, ()) for module in _COMMON)]
     packages = {_package_of(module) for module, _ in waiting}
     found: dict[str, Path | None] = dict(known or {})
@@ -94,7 +94,7 @@ def absolute_imports(imports: Iterable[Import], module: str, is_package: bool) -
 
 
 def imports_in(source: str) -> Iterator[Import]:
-    """The imports of a source. Words that are no names may be among them: they name no file."""
+    """The imports of a source. May include words that are not module names; these match no file."""
     for found in _IMPORT.finditer(source):
         if found["modules"] is not None:
             yield from ((name, ()) for name in re.findall(r"[.\w]+", found["modules"]))

@@ -1,7 +1,7 @@
 """Reads and writes the Arrow file of a local checkpoint.
 
-One row for each piece of state: the header, the events that wait, every open window of every
-partition. It contains JSON, no pickle, and is checked before anything is loaded.
+It has one row for each piece of state: the header, the buffered events, every open window of every
+partition. It contains JSON and Arrow, no pickle, and is verified before anything is loaded.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class StatePart:
-    """A piece of state: of which kind, of which query and window, and what it holds."""
+    """A piece of state: its kind, its query and window, and its content."""
 
     part: str
     data: Any
@@ -43,7 +43,7 @@ class StatePart:
 
 @dataclass(frozen=True)
 class StateHeader:
-    """What holds for the whole engine. `queries` are fingerprints by name."""
+    """The state of the engine as a whole. `queries` are fingerprints by name."""
 
     queries: dict[str, str]
     ties: str
@@ -73,14 +73,14 @@ def write(parts: Iterable[StatePart]) -> bytes:
 
 
 def read(data: bytes) -> list[StatePart]:
-    """The parts of a checkpoint, after it was checked to be one, and whole."""
+    """The parts of a checkpoint, after verifying that it is complete."""
     try:
         table = pa.ipc.open_file(pa.BufferReader(data)).read_all()
     except (pa.ArrowInvalid, OSError) as error:
-        raise HamletError(f"this is no checkpoint, or not a whole one: {error}") from None
+        raise HamletError(f"this is not a complete checkpoint: {error}") from None
     metadata = table.schema.metadata or {}
     if not table.schema.equals(_SCHEMA) or _MARK not in metadata:
-        raise HamletError("this Arrow file is no checkpoint")
+        raise HamletError("this Arrow file is not a checkpoint")
     version = metadata[_MARK].decode()
     if version != str(VERSION):
         raise HamletError(
@@ -88,7 +88,7 @@ def read(data: bytes) -> list[StatePart]:
             "start from the beginning with another --checkpoint folder",
         )
     if metadata.get(b"hamlet.digest") != _digest(table):
-        raise HamletError("the checkpoint is damaged: its digest does not fit")
+        raise HamletError("the checkpoint is damaged: its digest does not match")
     return [
         StatePart(row["part"], _decode(row["data"]), row["query"], row["window"])
         for row in table.to_pylist()
@@ -96,7 +96,7 @@ def read(data: bytes) -> list[StatePart]:
 
 
 def fingerprint(query: Query) -> str:
-    """Equal for queries that say the same, wherever and however spaced they were written."""
+    """Equal for queries with the same meaning, whatever their position and white space."""
     return hashlib.sha256(repr(query.text).encode()).hexdigest()
 
 
@@ -109,7 +109,7 @@ def batches_to_bytes(batches: list[pa.RecordBatch], schema: pa.Schema) -> bytes:
 
 
 def columns_with_clock(columns: pa.Schema, clock: TimeCodec) -> pa.Schema:
-    """The input's columns, and as one more what times in text turned out to be."""
+    """The input's columns, and one more with the detected type of times in text."""
     return columns.append(pa.field(_CLOCK, clock.type)) if clock.decided else columns
 
 
@@ -126,7 +126,7 @@ def _encode(data: Any) -> bytes:
 
 
 def _decode(data: bytes) -> Any:
-    """JSON starts with a bracket; what does not is Arrow."""
+    """JSON starts with a bracket; everything else is Arrow."""
     return json.loads(data) if data[:1] in (b"{", b"[") else data
 
 

@@ -1,4 +1,4 @@
-"""Maps texts that are compared with NEXT to whole numbers, and ranks them."""
+"""Maps texts that queries compare between adjacent events to integers, and ranks them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from runtime.execution.interner import Interner
 
 
 class TextDictionary:
-    """Every text that was ever looked up."""
+    """Contains every text that was ever looked up."""
 
     def __init__(self) -> None:
         self._known = Interner()
         self._ranks: Ints = np.zeros(0, np.int64)
 
     def ids(self, column: pa.Array) -> Ints:
-        """The number of each text (or bytes); 0 for null."""
+        """The id of each text (or bytes); 0 for null."""
         return self._known.ids(column)
 
     def all(self) -> pa.Array:
@@ -27,7 +27,7 @@ class TextDictionary:
 
     @property
     def ranks(self) -> Ints:
-        """By id, the place of the text in the order of all of them."""
+        """For each id, the rank of its text among all of them."""
         size = self._known.size
         if len(self._ranks) != size:
             order = pc.sort_indices(self._known.binary(np.arange(size))).to_numpy()

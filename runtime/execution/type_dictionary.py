@@ -1,4 +1,4 @@
-"""Maps event types to small whole numbers."""
+"""Maps event types to small integers."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from runtime.execution.interner import Interner
 
 Codes: TypeAlias = npt.NDArray[np.int32]
 
-# More names of types than this are not remembered, but read anew from the start.
+# With more type names than this, the dictionary starts over.
 _MOST = 65_536
 
 
 class TypeDictionary:
-    """Has every type that a query ever named; -1 stands for any other type."""
+    """Contains every type that a query ever named; -1 stands for any other type."""
 
     def __init__(self) -> None:
         self._codes: dict[str, int] = {}
@@ -51,7 +51,7 @@ class TypeDictionary:
         return found
 
     def encoded(self, column: pa.Array) -> tuple[Codes, Codes]:
-        """The codes of the distinct types, and for each event the place of its type there."""
+        """The codes of the distinct types, and for each event the index of its type there."""
         names = column if isinstance(column, pa.DictionaryArray) else column.dictionary_encode()
         return self.of(names.dictionary), names.indices.to_numpy()
 

@@ -1,9 +1,9 @@
 """Floats with a wide exponent: 53 bits of precision at any magnitude.
 
 A number is `m * 2**(512 * e)` with a double `m` and a whole `e >= 0`. Normal form: with `e == 0`
-any `|m| < 2**512`, so what fits a double is kept as it is and whole numbers below 2**53 are exact;
-with `e > 0`, `1 <= |m| < 2**512`. So two numbers whose exponents differ by two or more are so far
-apart that the smaller does not count, and a product of two mantissas never overflows.
+any `|m| < 2**512`, so ordinary doubles are unchanged and integers below 2**53 are exact; with
+`e > 0`, `1 <= |m| < 2**512`. So if the exponents of two numbers differ by two or more, the smaller
+is negligible in their sum, and a product of two mantissas never overflows.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SMALL = 2.0**-STEP
 
 @inlined_njit
 def normal(m, e):
-    """The normal form of a mantissa that may be out of its range (but is finite)."""
+    """The normal form of a number whose mantissa may be out of range (but is finite)."""
     while abs(m) >= LARGE:
         m *= SMALL
         e += 1

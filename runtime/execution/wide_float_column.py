@@ -30,7 +30,7 @@ class WideFloatColumn:
 
     @classmethod
     def of(cls, values: npt.ArrayLike) -> WideFloatColumn:
-        """Doubles as such numbers."""
+        """Converts doubles."""
         doubles = np.asarray(values, np.float64)
         large = np.abs(doubles) >= 2.0**STEP
         if not large.any():
@@ -51,7 +51,7 @@ class WideFloatColumn:
 
     @property
     def large(self) -> bool:
-        """Whether any number is beyond what a mantissa holds; without one, none is infinite."""
+        """Whether any number exceeds a mantissa; if not, all are finite doubles."""
         return bool(self.exponent.any())
 
     def take(self, rows: npt.NDArray[np.intp] | Mask) -> WideFloatColumn:
@@ -78,7 +78,7 @@ class WideFloatColumn:
         return logs
 
     def over(self, divisor: WideFloatColumn) -> Doubles:
-        """Quotients, as doubles; NaN where the divisor is zero. The divisor is a count."""
+        """Quotients as doubles; NaN if the divisor is zero. The divisor is a count."""
         apart = np.clip(self.exponent - divisor.exponent, -_FAR, _FAR)
         with np.errstate(all="ignore"):
             quotients = self.mantissa / divisor.mantissa
@@ -89,7 +89,7 @@ class WideFloatColumn:
 def _add_groups(
     groups: Ints, mantissa: Doubles, exponent: Exponents, totals: Doubles, scales: Exponents
 ) -> None:
-    # Rows of one group mostly follow each other: their sum need not go through memory.
+    # Rows of one group are mostly contiguous, so their sum stays in registers.
     last, m, e = -1, 0.0, np.int32(0)
     for row in range(len(groups)):
         group = groups[row]

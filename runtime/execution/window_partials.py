@@ -1,8 +1,8 @@
-"""What closed windows leave behind, as columns: a row for each window and partition, then merged
-into a row for each window and group.
+"""The partial aggregates of closed windows, as columns.
 
-Sums of whole numbers are exact below 2**53. MIN and MAX come as the whole numbers by which their
-attribute orders, so that they are exact for every type.
+There is a row for each window and partition, then, after merging, for each window and group. Sums
+of integers are exact below 2**53. MIN and MAX are integers that order like their attribute, so they
+are exact for every type.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Slots: TypeAlias = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class ExtremeColumn:
-    """A MIN or MAX lane: `order` as `Batch.order` gives it, `valid` where there is a value."""
+    """A MIN or MAX lane: `order` as in `Batch.order`, `valid` masks the rows with a value."""
 
     order: Ints
     valid: Mask
@@ -65,7 +65,7 @@ class ClosedWindows:
     lanes: list[LaneColumn]
 
     def block(self, keys: PartitionIndex, places: Sequence[int]) -> PartialAggregates:
-        """With the values of the group attributes, which have these places among the keys'."""
+        """Adds the values of the group attributes, which have these indexes in the keys."""
         groups = [keys.column(self.slots, place) for place in places]
         distinct = len(places) == keys.width
         return PartialAggregates(self.query, self.windows, groups, self.count, self.lanes, distinct)
@@ -73,8 +73,9 @@ class ClosedWindows:
 
 @dataclass(frozen=True)
 class PartialAggregates:
-    """As `ClosedWindows`, with the values of GROUP-BY for slots, so that it can leave its process.
-    `distinct`: every partition is a group of its own, so no window and group is there twice."""
+    """Like `ClosedWindows`, with the values of GROUP-BY instead of slots, so that it can be sent to
+    another process. `distinct`: every partition is its own group, so no window and group occurs
+    twice."""
 
     query: str
     windows: Ints

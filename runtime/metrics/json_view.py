@@ -10,7 +10,7 @@ from typing import Any
 
 from runtime.metrics.histogram import Histogram
 from runtime.metrics.snapshot import DecisionLogEntry, MetricsSnapshot
-from runtime.plan.decision_text import why
+from runtime.plan.decision_text import explain_decision
 from runtime.plan.policy import Policy
 
 
@@ -66,7 +66,7 @@ def _checksum(drawings: Mapping[str, str]) -> str:
 
 
 def _entry(entry: DecisionLogEntry, policies: Iterable[Policy]) -> dict[str, Any]:
-    found = why(entry.example, policies)
+    reason = explain_decision(entry.example, policies)
     return {
         "group": entry.group,
         "epoch": entry.epoch,
@@ -74,6 +74,11 @@ def _entry(entry: DecisionLogEntry, policies: Iterable[Policy]) -> dict[str, Any
         "actor": entry.actor,
         "noted": entry.number,
         **asdict(entry.example),
-        "told": entry.example.told(),
-        "why": {**asdict(found), "split": found.split, "shared": found.shared},
+        "told": entry.example.describe(),
+        "why": {
+            "said": reason.sentences,
+            "terms": [asdict(term) for term in reason.terms],
+            "split": reason.split,
+            "shared": reason.shared,
+        },
     }

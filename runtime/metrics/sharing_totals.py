@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from runtime.metrics.snapshot import FORMER, OTHER, ShareGroupMetrics
-from runtime.plan.decisions import Decisions, TypeDecisions, group_name, merged
+from runtime.plan.decisions import Decisions, TypeDecisions, group_name, merge_decisions
 
 # How many pairs of a group and a Kleene type have series of their own.
 NAMED = 200
@@ -50,7 +50,7 @@ class SharingTotals:
                 self._retire(other)
             self._group_of.update(dict.fromkeys(decided.queries, key))
         known = [self._decided[key]] if key in self._decided else []
-        self._decided[key] = replace(merged([*known, decided])[0], examples=())
+        self._decided[key] = replace(merge_decisions([*known, decided])[0], examples=())
         for each in decided.types:
             self._count(key, each)
 
@@ -76,7 +76,7 @@ class SharingTotals:
         for name in key[0]:
             del self._group_of[name]
         gone = replace(self._decided.pop(key), queries=())
-        self._former = merged([*self._former, gone])
+        self._former = merge_decisions([*self._former, gone])
         for each in self._named.pop(key, {}).values():
             if each.decided is not None:
                 self._unnamed[FORMER].add(each.decided, each.carried)
@@ -107,4 +107,4 @@ def _group_metrics(name: str, key: Key, counted: dict[str, _TypeTotals]) -> Shar
 
 def _sum(one: TypeDecisions, other: TypeDecisions) -> TypeDecisions:
     both = [Decisions((), (replace(each, type=""),), ()) for each in (one, other)]
-    return replace(merged(both)[0].types[0], type=one.type)
+    return replace(merge_decisions(both)[0].types[0], type=one.type)

@@ -49,7 +49,7 @@ class CostModelFitter:
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
         self._values = np.array([*cost_model.coefficients(policy), _CLOCK, _CLOCK])
-        self._samples = Samples.none()
+        self._samples = Samples.empty()
         self._born: Ints = np.zeros(0, np.int64)
         self._new = 0
         self._solutions = 0
@@ -121,7 +121,7 @@ class CostModelFitter:
         values = np.array([*cost_model.coefficients(self.policy), *self._values[_WORK:]])
         rows, _ = _equations(samples)
         work, compared = np.split(rows @ values, [samples.size])
-        compared[samples.way != cost_model.CLASSES] = 0.0
+        compared[samples.kind != cost_model.CLASSES] = 0.0
         told = np.column_stack([work + compared, samples.nanoseconds])
         self._told = np.concatenate([self._told, told])[-RECENT:]
         self.timed += samples.size
@@ -132,19 +132,21 @@ class CostModelFitter:
 
     def _keep(self, samples: Samples) -> None:
         born = np.full(samples.size, self._solutions)
-        self._samples = Samples.all([self._samples, samples])
+        self._samples = Samples.concat([self._samples, samples])
         self._born = np.concatenate([self._born, born])
-        newest = [np.flatnonzero(self._samples.way == way)[-KEPT:] for way in cost_model.WAYS]
+        newest = [
+            np.flatnonzero(self._samples.kind == way)[-KEPT:] for way in cost_model.SAMPLE_KINDS
+        ]
         kept = np.zeros(self._samples.size, np.bool_)
         kept[np.concatenate(newest)] = True
-        self._samples, self._born = self._samples.those(kept), self._born[kept]
+        self._samples, self._born = self._samples.select(kept), self._born[kept]
 
     def _weights(self) -> Floats:
         """By age and by how rare a way is: decisions compare ways, so a frequent one must not drown
         a rare one."""
-        by_way = np.bincount(self._samples.way, minlength=len(cost_model.WAYS) + 1)
+        by_way = np.bincount(self._samples.kind, minlength=len(cost_model.SAMPLE_KINDS) + 1)
         age = self._solutions - self._born
-        found: Floats = 0.5 ** (age / HALF_LIFE) / np.sqrt(by_way[self._samples.way])
+        found: Floats = 0.5 ** (age / HALF_LIFE) / np.sqrt(by_way[self._samples.kind])
         found /= found.sum()
         return found
 
@@ -171,7 +173,7 @@ class CostModelFitter:
         """The relative change of the predictions, for the kind of work where it is largest."""
         before, after = cost_model.coefficients(self.policy), cost_model.coefficients(better)
         work, compared = cost_model.equations(self._samples)
-        done = [(work + compared)[self._samples.way == way] for way in cost_model.WAYS]
+        done = [(work + compared)[self._samples.kind == way] for way in cost_model.SAMPLE_KINDS]
         kinds = [*done, *np.split(cost_model.alternatives(self._samples), 2)]
         return max(_difference(kind @ before, kind @ after) for kind in kinds)
 

@@ -25,7 +25,7 @@ from runtime.plan.estimate import CostEstimate, OperatorWork, graphlet_nodes, wo
 from runtime.plan.observations import Observations
 from runtime.plan.operators.graphlet.eligibility import supports
 from runtime.plan.physical_plan import PhysicalPlan, PlanDifference
-from runtime.plan.planner import AUTO, PlannerResult, choose, physical_plan_of, plan
+from runtime.plan.planner import AUTO, PlannerResult, choose_planner, physical_plan_of, plan
 from runtime.plan.policy import Policy
 from runtime.plan.sharing_plan import SharingPlan
 from runtime.plan.statistics import Statistics
@@ -59,7 +59,7 @@ class WorkloadSnapshot:
     @cached_property
     def chosen(self) -> str:
         """The planner that suits the workload."""
-        return choose(self.sharing)[0]
+        return choose_planner(self.sharing)[0]
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ class Optimizer:
         works = self._known_works()
         self._coefficients.observe(
             RunTiming(works[run.queries], run.batches / run.events, run.nanoseconds / run.events)
-            for run in seen.runs
+            for run in seen.operator_times
             if run.queries in works and run.events
         )
 
@@ -253,4 +253,4 @@ class Optimizer:
 
     def _statistics(self) -> Statistics:
         types = sorted({type_ for query in self._running.queries for type_ in query.types})
-        return self._rates.statistics.including(types)
+        return self._rates.statistics.with_types(types)

@@ -23,7 +23,7 @@ from runtime.pipeline.routing_table import InputFormat, routes_of
 from runtime.pipeline.settings import Settings
 from runtime.pipeline.shard import Shard, ShardStatistics
 from runtime.pipeline.state_segments import SavedUnit, SegmentWriter, events_of, log_of
-from runtime.plan.decisions import Decisions, merged
+from runtime.plan.decisions import Decisions, merge_decisions
 from runtime.plan.observations import Observations
 from runtime.plan.policy import Policy
 from runtime.plan.sharing_plan import SharingPlan
@@ -234,8 +234,8 @@ class Aggregation:
         return result
 
     def take_observations(self) -> Observations:
-        """The observations of its shards since the last call."""
-        return Observations.all(shard.take_observations() for shard in self._shards.values())
+        """What its shards observed since the last call."""
+        return Observations.merge(shard.take_observations() for shard in self._shards.values())
 
     def _set_policy(self, policy: Policy) -> None:
         self._policy = policy
@@ -276,7 +276,7 @@ class Aggregation:
             ),
             events=sum(batch.num_rows for batches in events.values() for batch in batches),
             policy=0 if self._policy is None else self._policy.version,
-            decisions=merged(each for shard in shards for each in shard.take_decisions()),
+            decisions=merge_decisions(each for shard in shards for each in shard.take_decisions()),
         )
 
     @property

@@ -17,7 +17,7 @@ from runtime.execution.backend import CompiledBackend
 from runtime.execution.context import ExecutionOptions
 from runtime.execution.exact.backend import ExactBackend
 from runtime.execution.exact.executor import FOREVER
-from runtime.execution.partials import Partials, merged
+from runtime.execution.partials import Partials, merge_partials
 from runtime.execution.state_file import StateHeader, fingerprint
 from runtime.language.query import Query, Workload
 from runtime.pipeline.reorder_buffer import ReorderBuffer, ordered
@@ -147,7 +147,7 @@ class Shard:
         if self.buffer.rows:
             self._execute_all(self.buffer.portions(None))
         found.append(self.backend.close(FOREVER, self.workload))
-        return merged(found, self.workload)
+        return merge_partials(found, self.workload)
 
     def check_running(self) -> None:
         if self._finished:
@@ -182,7 +182,7 @@ class Shard:
         start after every event seen. `plan` is for the workload after the change."""
         workload = self.workload.with_queries(queries)
         if plan is not None:
-            plan = plan.among(workload.queries)
+            plan = plan.restricted_to(workload.queries)
             self.settings.check_plan(plan, workload.queries)
         self.workload = workload
         if self._schema is not None:
@@ -202,7 +202,7 @@ class Shard:
     def set_plan(self, plan: SharingPlan | None) -> None:
         """Shares by another plan from the next pane on. The exact engine shares nothing."""
         if plan is not None and isinstance(self.backend, CompiledBackend):
-            plan = plan.among(self.workload.queries)
+            plan = plan.restricted_to(self.workload.queries)
             self.settings.check_plan(plan, self.workload.queries)
             self.backend.set_plan(plan)
 
@@ -293,7 +293,7 @@ class Shard:
 def _backend(settings: Settings, workload: Workload) -> ExactBackend | CompiledBackend:
     plan = settings.plan
     if plan is not None:
-        plan = plan.among(workload.queries)
+        plan = plan.restricted_to(workload.queries)
         settings.check_plan(plan, workload.queries)
     if settings.numeric != "float":
         return ExactBackend()

@@ -17,12 +17,12 @@ from runtime.plan.physical_plan import PhysicalPlan, Rejection
 from runtime.template.query_groups import routing_groups
 from runtime.types.attribute_kinds import AttributeKind
 
-# What an attribute is taken to be where only the queries are known.
+# The type of an attribute while only the queries are known.
 _ASSUMED = {AttributeKind.TEXT: pa.string(), AttributeKind.BOOL: pa.bool_()}
 
 
 def assumed_types(queries: Iterable[Query]) -> Types:
-    """The types of attributes before any input is known, by how queries use them."""
+    """The types of attributes as queries use them, before any input is known."""
     kinds: dict[str, AttributeKind] = {}
     for query in queries:
         for mention in query.mentions:
@@ -34,8 +34,8 @@ def assumed_types(queries: Iterable[Query]) -> Types:
 def make_physical_plan(
     queries: Sequence[Query], context: PlanContext, running: PhysicalPlan | None = None
 ) -> PhysicalPlan:
-    """The plan of a workload, or, with `running`, what becomes of that plan now that queries have
-    come or gone or the sharing plan has changed: state that cannot move stays in its node."""
+    """The plan of a workload. With `running`, the successor of that plan after queries or the
+    sharing plan have changed: state that cannot move stays in its node."""
     pinned = list(_pinned(queries, running or PhysicalPlan()))
     settled = {query.name: node.operator for node in pinned for query in node.active}
     chosen: dict[str, tuple[OperatorDeclaration, tuple[Rejection, ...]]] = {}
@@ -64,12 +64,12 @@ def choose_operator(
     by_event = context.sharing_plan.granularity.get(query.name) == "event"
     for operator in OPERATORS:
         if by_event and operator is not OPERATORS[-1]:
-            found: tuple[str, ...] = ("granularity `event` in the sharing plan",)
+            obstacles: tuple[str, ...] = ("granularity `event` in the sharing plan",)
         else:
-            found = tuple(operator.obstacles(query, context.types))
-        if not found:
+            obstacles = tuple(operator.obstacles(query, context.types))
+        if not obstacles:
             return operator, tuple(rejections)
-        rejections.append(Rejection(operator.name, found))
+        rejections.append(Rejection(operator.name, obstacles))
     raise AssertionError("the last operator supports every query")
 
 
@@ -79,8 +79,8 @@ def describe_plan(plan: PhysicalPlan) -> list[dict[str, Any]]:
 
 
 def _describe(node: OperatorNode) -> dict[str, Any]:
-    """State that cannot move is laid out for all queries of a node, also those that are gone when
-    it is restored, so their texts are kept."""
+    """State that cannot move is laid out for all queries of a node, even those that are removed
+    before it is restored, so their texts are kept."""
     keeps_texts = not BY_NAME[node.operator].movable and len(node.queries) > 1
     return {
         "operator": node.operator,
@@ -96,19 +96,19 @@ def _describe(node: OperatorNode) -> dict[str, Any]:
 def restore_nodes(
     described: Iterable[Mapping[str, Any]], queries: Sequence[Query]
 ) -> dict[int, OperatorNode]:
-    """The nodes of a checkpoint whose state cannot move and that have queries left, by their places
-    in its plan."""
-    known = {query.name: query for query in queries}
+    """The nodes of a checkpoint whose state cannot move and that still have queries, by their
+    indexes in its plan."""
+    current = {query.name: query for query in queries}
     nodes = {}
     for place, node in enumerate(described):
         if BY_NAME[node["operator"]].movable:
             continue
-        gone = {name for name in node["queries"] if name not in known or name in node["retired"]}
+        gone = {name for name in node["queries"] if name not in current or name in node["retired"]}
         if gone.issuperset(node["queries"]):
             continue
         texts = dict(zip(node["queries"], node["texts"], strict=False))
         members = tuple(
-            parse(texts[name])[name] if name in gone else known[name] for name in node["queries"]
+            parse(texts[name])[name] if name in gone else current[name] for name in node["queries"]
         )
         since = tuple(node["since"])
         nodes[place] = OperatorNode(node["operator"], members, since, retired=frozenset(gone))

@@ -1,7 +1,7 @@
-"""What evaluating a plan costs, in nanoseconds: the coefficients of the planners' model.
+"""The coefficients of the planners' cost model, in nanoseconds.
 
-Those of a burst's decision are in `sharing/policy.py`; these are above it: what it costs that a
-query is in a run, whatever is decided there.
+`policy.py` has the coefficients of the decision for each burst. These are one level above: the cost
+of a query in an operator, whatever is decided there.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class CostCoefficients:
-    """The defaults are of one server core; the optimizer fits them to what it hears."""
+    """The defaults are those of one server core; the optimizer fits them to observations."""
 
-    event: float = 12.0  #: an event goes through a run, whether it matches or not
-    enter: float = 20.0  #: a burst enters states that lie side by side
-    state: float = 0.3  #: a number of these is stepped
-    repeat: float = 4.0  #: the same, where the state repeats or has several before it
-    settling: float = 170.0  #: a longer part is applied to queries that lie side by side
-    settle: float = 2.5  #: one product, where that is done
+    event: float = 12.0  #: an operator reads an event, whether it matches or not
+    enter: float = 20.0  #: a burst enters contiguous states
+    state: float = 0.3  #: one number of these states is updated
+    repeat: float = 4.0  #: the same, if the state repeats or has several predecessors
+    settling: float = 170.0  #: a shared sub-pattern is applied to contiguous queries
+    settle: float = 2.5  #: one product of that application

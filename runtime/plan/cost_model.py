@@ -1,9 +1,9 @@
-"""What the work on a burst costs, by the coefficients of a policy.
+"""The cost model of a burst: predicts the nanoseconds of sharing and of splitting it.
 
 A sample is a burst (or the crossing of a pane) whose work was timed. It gives one equation, or two
-where comparing conditions was timed apart from the rest: so many times each coefficient, in all so
-many nanoseconds. `shared` and `split` are the two sides of the decision; `benefit` is what the
-kernel compares with zero (`benefit_of_classes` in `compiled/graphlets/kernel/waiting.py`).
+if comparing conditions was timed separately: the sum of counts times coefficients equals the
+measured nanoseconds. `shared_work` and `split_work` are the two sides of the decision; the kernel
+compares `benefit` with zero (`benefit_of_classes` in `graphlet/kernel/buffered_burst.py`).
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from runtime.plan.policy import Policy
 Ints: TypeAlias = npt.NDArray[np.int64]
 Floats: TypeAlias = npt.NDArray[np.float64]
 
-#: The coefficients that samples tell of, in the order of the columns of equations.
+#: The coefficients that samples determine, in the order of the columns of equations.
 TERMS = ("scan", "operator", "pick", "compare", "walk", "apply", "join", "beside", "cross")
 SCAN, OPERATOR, PICK, COMPARE, WALK, APPLY, JOIN, BESIDE, CROSS = range(len(TERMS))
-#: What was done; as the kernel writes it down (`kernel/record.py`).
+#: The work that was timed, as the kernel records it (`graphlet/kernel/record.py`).
 AGREED, CLASSES, APART, CROSSED = range(1, 5)
-WAYS = (AGREED, CLASSES, APART, CROSSED)
+SAMPLE_KINDS = (AGREED, CLASSES, APART, CROSSED)
 
 
 class Samples(NamedTuple):
     """Columns of equal length. `waiting` are the events that conditions differed on, `applied` the
     vectors that operators were applied to, `joined` those of several queries of a class, `stepped`
-    those of single queries, `compared` the nanoseconds that comparing took, of all `nanoseconds`.
-    Pickles as arrays."""
+    those of single queries; `compared` of all `nanoseconds` went into comparing. Pickles as
+    arrays."""
 
-    way: Ints
+    kind: Ints
     waiting: Ints
     classes: Ints
     queries: Ints
@@ -47,75 +47,76 @@ class Samples(NamedTuple):
     version: Ints
 
     @classmethod
-    def none(cls) -> Samples:
+    def empty(cls) -> Samples:
         return cls(*(np.zeros(0, np.int64) for _ in cls._fields))
 
     @classmethod
-    def all(cls, several: Iterable[Samples]) -> Samples:
-        """Those of several engines."""
-        found = list(several)
-        return cls(*map(np.concatenate, zip(*found, strict=True))) if found else cls.none()
+    def concat(cls, several: Iterable[Samples]) -> Samples:
+        each = list(several)
+        return cls(*map(np.concatenate, zip(*each, strict=True))) if each else cls.empty()
 
     @property
     def size(self) -> int:
-        return len(self.way)
+        return len(self.kind)
 
-    def those(self, chosen: npt.NDArray[np.bool_] | slice) -> Samples:
-        return Samples(*(column[chosen] for column in self))
+    def select(self, rows: npt.NDArray[np.bool_] | slice) -> Samples:
+        return Samples(*(column[rows] for column in self))
 
 
 # ---- the two sides of a decision -----------------------------------------------------------
 
 
-def split(waiting: float, queries: float, each: float) -> Floats:
-    """Every query scans the events that wait and applies what it found to `each` vector."""
-    found = np.zeros(len(TERMS))
-    found[[SCAN, OPERATOR, APPLY]] = queries * waiting, queries, queries * each
-    found[BESIDE] = queries * each
-    return found
+def split_work(waiting: float, queries: float, each: float) -> Floats:
+    """Every query scans the buffered events and applies its operator to its `each` vectors."""
+    work = np.zeros(len(TERMS))
+    work[[SCAN, OPERATOR, APPLY]] = queries * waiting, queries, queries * each
+    work[BESIDE] = queries * each
+    return work
 
 
-def shared(
+def shared_work(
     waiting: float, queries: float, conditions: float, classes: float, each: float
 ) -> Floats:
-    """What conditions picked is compared; then each class does what a query alone would do."""
-    found = split(waiting, classes, each)
-    found[PICK] = conditions * waiting
-    found[[COMPARE, WALK]] = conditions * classes
-    found[JOIN] = min(classes, queries - classes) * each
-    # The queries of a class lie side by side: each of them is stepped, with one operator.
-    found[BESIDE] = queries * each
-    return found
+    """The events that conditions picked are compared; then each class does the work of one
+    query."""
+    work = split_work(waiting, classes, each)
+    work[PICK] = conditions * waiting
+    work[[COMPARE, WALK]] = conditions * classes
+    work[JOIN] = min(classes, queries - classes) * each
+    # The queries of a class are contiguous: one operator updates each of them.
+    work[BESIDE] = queries * each
+    return work
 
 
 def benefit(
     policy: Policy, waiting: float, queries: float, conditions: float, classes: float, each: float
 ) -> float:
     """The nanoseconds that sharing is predicted to save."""
-    saved = split(waiting, queries, each) - shared(waiting, queries, conditions, classes, each)
+    shared = shared_work(waiting, queries, conditions, classes, each)
+    saved = split_work(waiting, queries, each) - shared
     return float(saved @ coefficients(policy))
 
 
-# ---- what was done -------------------------------------------------------------------------
+# ---- samples -------------------------------------------------------------------------------
 
 
 def equations(samples: Samples) -> tuple[Floats, Floats]:
-    """How often each coefficient counts in the work apart from comparing, and in comparing, with a
-    row for each sample."""
+    """How often each coefficient counts in the work except comparing, and in comparing, one row
+    per sample."""
     work = np.zeros((samples.size, len(TERMS)))
-    crossed = samples.way == CROSSED
+    crossed = samples.kind == CROSSED
     operators = np.select(
-        [samples.way == AGREED, samples.way == CLASSES, samples.way == APART],
+        [samples.kind == AGREED, samples.kind == CLASSES, samples.kind == APART],
         [1, samples.classes, samples.queries],
         0,
     )
     work[:, OPERATOR] = operators
     work[:, SCAN] = operators * samples.waiting
     work[:, APPLY] = np.where(crossed, 0, samples.applied)
-    work[:, JOIN] = np.where(samples.way == CLASSES, samples.joined, 0)
+    work[:, JOIN] = np.where(samples.kind == CLASSES, samples.joined, 0)
     work[:, BESIDE] = np.where(crossed, 0, samples.stepped)
     work[:, CROSS] = np.where(crossed, samples.applied, 0)
-    conditions = np.where(samples.way == CLASSES, samples.conditions, 0)
+    conditions = np.where(samples.kind == CLASSES, samples.conditions, 0)
     work[:, WALK] = conditions * samples.classes
     compared = np.zeros_like(work)
     compared[:, PICK] = conditions * samples.waiting
@@ -123,7 +124,7 @@ def equations(samples: Samples) -> tuple[Floats, Floats]:
     return work, compared
 
 
-def predicted(policy: Policy, samples: Samples) -> Floats:
+def predict(policy: Policy, samples: Samples) -> Floats:
     """The nanoseconds of each sample's work."""
     work, compared = equations(samples)
     total: Floats = (work + compared) @ coefficients(policy)
@@ -131,8 +132,8 @@ def predicted(policy: Policy, samples: Samples) -> Floats:
 
 
 def alternatives(samples: Samples) -> Floats:
-    """Both sides of the decision over bursts on which conditions differed, a row for each side."""
-    over = samples.those((samples.way == CLASSES) | (samples.way == APART))
+    """The work of sharing and of splitting each burst on which conditions differed, a row each."""
+    over = samples.select((samples.kind == CLASSES) | (samples.kind == APART))
     each = over.stepped / np.maximum(over.queries, 1)
     work = np.zeros((2, over.size, len(TERMS)))
     for side, operators in zip(work, (over.queries, over.classes), strict=True):

@@ -1,8 +1,8 @@
-"""Why a burst was shared or split: the numbers of the benefit, in words.
+"""Explains in words why a burst was shared or split.
 
-What splitting and what sharing were predicted to cost is worked out again from what the decision
-log keeps, with the coefficients of the policy that decided. The two sides differ by the benefit
-that the kernel wrote down; where they do not, the policy is not the one, and no terms are given.
+The predicted costs of sharing and splitting are recomputed from the decision log with the
+coefficients of the policy that decided. Their difference must equal the benefit that the kernel
+recorded; otherwise the policy is a different one, and no cost terms are given.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ _SAME = 1e-6
 
 @dataclass(frozen=True)
 class CostTerm:
-    """What one thing costs on both sides, in nanoseconds. `each` is the policy's coefficient."""
+    """The nanoseconds of one kind of work if split and if shared. `each` is the policy's
+    coefficient."""
 
     what: str
     each: float
@@ -30,9 +31,9 @@ class CostTerm:
 
 @dataclass(frozen=True)
 class DecisionReason:
-    """`terms` are empty where nothing was predicted, or the policy is not known any more."""
+    """`terms` is empty if nothing was predicted or the policy is no longer available."""
 
-    said: tuple[str, ...]
+    sentences: tuple[str, ...]
     terms: tuple[CostTerm, ...] = ()
 
     @property
@@ -44,12 +45,12 @@ class DecisionReason:
         return sum(term.shared for term in self.terms)
 
 
-def why(example: DecisionExample, policies: Iterable[Policy]) -> DecisionReason:
+def explain_decision(example: DecisionExample, policies: Iterable[Policy]) -> DecisionReason:
     terms = _terms(example, policies)
-    return DecisionReason(tuple(_said(example, DecisionReason((), terms))), terms)
+    return DecisionReason(tuple(_sentences(example, DecisionReason((), terms))), terms)
 
 
-# ---- what was predicted --------------------------------------------------------------------
+# ---- predicted costs -----------------------------------------------------------------------
 
 _WHAT = {
     "scan": "scan events",
@@ -65,61 +66,63 @@ _WHAT = {
 
 def _terms(example: DecisionExample, policies: Iterable[Policy]) -> tuple[CostTerm, ...]:
     policy = next((each for each in policies if each.version == example.policy), None)
-    if policy is None or not _predicted(example):
+    if policy is None or not _has_prediction(example):
         return ()
     coefficients = cost_model.coefficients(policy)
     split, shared = _sides(example)
     saved = float((split - shared) @ coefficients)
     if not math.isclose(saved, example.benefit, rel_tol=_SAME, abs_tol=_SAME):
         return ()
-    found = zip(
+    costs = zip(
         cost_model.TERMS, coefficients, split * coefficients, shared * coefficients, strict=True
     )
     return tuple(
         CostTerm(_WHAT[name], float(each), float(alone), float(together))
-        for name, each, alone, together in found
+        for name, each, alone, together in costs
         if alone or together
     )
 
 
-def _predicted(example: DecisionExample) -> bool:
-    """Where sharing is not a choice, nothing is."""
+def _has_prediction(example: DecisionExample) -> bool:
+    """Nothing is predicted if sharing is not a choice."""
     return example.snapshots == 0 or example.vectors > 0
 
 
 def _sides(example: DecisionExample) -> tuple[cost_model.Floats, cost_model.Floats]:
-    """A burst on which all agree is applied alike on both sides: what that costs is left out."""
+    """Leaves out the cost of applying a burst on which all queries agree: both sides have it."""
     queries = example.queries
     if example.snapshots == 0:
         events = example.events
-        return cost_model.split(events, queries, 0), cost_model.shared(events, queries, 0, 1, 0)
+        return cost_model.split_work(events, queries, 0), cost_model.shared_work(
+            events, queries, 0, 1, 0
+        )
     waiting, each = example.snapshots, example.vectors
-    shared = cost_model.shared(waiting, queries, example.conditions, example.expected, each)
-    return cost_model.split(waiting, queries, each), shared
+    shared = cost_model.shared_work(waiting, queries, example.conditions, example.expected, each)
+    return cost_model.split_work(waiting, queries, each), shared
 
 
 # ---- in words ------------------------------------------------------------------------------
 
 
-def _said(example: DecisionExample, known: DecisionReason) -> Iterable[str]:
+def _sentences(example: DecisionExample, predicted: DecisionReason) -> Iterable[str]:
     yield (
         f"A burst of {_many(example.events, 'event')} of type {example.type}, for "
         f"{_many(example.queries, 'query', 'queries')}."
     )
-    yield _differed(example)
-    if known.terms:
+    yield _differences(example)
+    if predicted.terms:
         yield (
-            f"Splitting was predicted to cost {_time(known.split)}, "
-            f"sharing {_time(known.shared)}: {_saved(example)}."
+            f"Splitting was predicted to cost {_time(predicted.split)}, "
+            f"sharing {_time(predicted.shared)}: {_benefit(example)}."
         )
-    elif _predicted(example):
-        yield f"By policy {example.policy}: {_saved(example)}."
-    yield _done(example)
+    elif _has_prediction(example):
+        yield f"By policy {example.policy}: {_benefit(example)}."
+    yield _outcome(example)
     if example.nanoseconds:
         yield f"The work took {_time(example.nanoseconds)}."
 
 
-def _differed(example: DecisionExample) -> str:
+def _differences(example: DecisionExample) -> str:
     if example.snapshots == 0:
         return "All conditions agreed on them, so one operator serves all queries."
     differed = (
@@ -134,7 +137,7 @@ def _differed(example: DecisionExample) -> str:
     return f"{differed}{expected}, and {example.classes:,} found."
 
 
-def _saved(example: DecisionExample) -> str:
+def _benefit(example: DecisionExample) -> str:
     if example.benefit > 0:
         return f"sharing was expected to save {_time(example.benefit)}"
     return f"sharing was expected to cost {_time(-example.benefit)} more"
@@ -144,14 +147,14 @@ _KINDS = {
     "shared": "So it was shared.",
     "merged": "So it was shared again, after a split.",
     "continued": "So it was shared, as the burst before.",
-    "split": "So it was split: every query went by itself.",
+    "split": "So it was split: every query was evaluated separately.",
 }
 
 
-def _done(example: DecisionExample) -> str:
-    """Now and then the other way is taken, so that it is known what that costs."""
-    if not _predicted(example):
-        return f"Nothing was weighed up: {example.kind}, as was asked for."
+def _outcome(example: DecisionExample) -> str:
+    """Now and then the engine does the opposite, to measure what that costs."""
+    if not _has_prediction(example):
+        return f"No costs were compared: {example.kind}, as requested."
     if example.kind == "split" and example.benefit > 0:
         return "It was split all the same, as one burst in 4,096 is, to learn what that costs."
     if example.kind != "split" and example.benefit <= 0:

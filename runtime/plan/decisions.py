@@ -1,4 +1,4 @@
-"""What was decided: counted by event type and kind, and told by examples."""
+"""Sharing decisions: their counts by event type and kind, and examples."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ KINDS = ("shared", "split", "merged", "continued")
 
 @dataclass(frozen=True)
 class BurstTiming:
-    """Of the bursts whose work was timed: how many there were, and their nanoseconds."""
+    """The number of bursts whose work was timed, and their nanoseconds."""
 
     bursts: int = 0
     nanoseconds: int = 0
@@ -22,8 +22,8 @@ class BurstTiming:
 
 @dataclass(frozen=True)
 class TypeDecisions:
-    """The decisions over bursts of one type. `benefit` is the sum of what sharing was predicted
-    to save, in nanoseconds; below zero where splitting was better."""
+    """The decisions about bursts of one type. `benefit` is the sum of the nanoseconds that sharing
+    was predicted to save; negative if splitting was better."""
 
     type: str
     shared: int
@@ -43,10 +43,10 @@ class TypeDecisions:
 
 @dataclass(frozen=True)
 class DecisionExample:
-    """One decision: the n-th over bursts of its type, by which policy, and how long the work took
-    that was decided on. `snapshots` are the events that queries differed on; `expected` are the
-    classes and `vectors` those of a query that the benefit was predicted with, `classes` what was
-    found where the burst was shared."""
+    """One decision: `number` is its index among bursts of its type, `policy` the version that
+    made it, `nanoseconds` the time of the work that followed. `snapshots` are the events that
+    queries differed on. The benefit was predicted with `expected` classes and `vectors` vectors of
+    a query; `classes` is the actual number if the burst was shared."""
 
     type: str
     kind: str
@@ -62,7 +62,7 @@ class DecisionExample:
     expected: float = 1.0
     vectors: int = 0
 
-    def told(self) -> str:
+    def describe(self) -> str:
         size = f"a burst of {self.events:,} {self.type}"
         differed = (
             f"queries differed on {self.snapshots:,} of them"
@@ -85,8 +85,8 @@ class DecisionExample:
 
 @dataclass(frozen=True)
 class Decisions:
-    """Of one share group: the names of its queries, what was decided by type, and examples.
-    `over` is what decisions are about: bursts, or single events in an ordered index."""
+    """The decisions of one share group by type, with examples. `over` is their subject: bursts,
+    or single events in an ordered index."""
 
     queries: tuple[str, ...]
     types: tuple[TypeDecisions, ...]
@@ -95,41 +95,37 @@ class Decisions:
 
 
 def group_name(queries: tuple[str, ...]) -> str:
-    """A query is in one group, so that its name tells groups apart."""
+    """A query is in one group only, so the name of its first query identifies a group."""
     more = f" +{len(queries) - 1}" if len(queries) > 1 else ""
     return f"{queries[0]}{more}"
 
 
-# Of several engines, as many as of one are enough.
+# Merged decisions keep as many examples as one engine reports.
 EXAMPLES = 16
 
 
-def merged(several: Iterable[Decisions]) -> list[Decisions]:
-    """What engines over other partitions of the same queries decided, as one."""
+def merge_decisions(several: Iterable[Decisions]) -> list[Decisions]:
+    """Merges the decisions of engines that run the same queries over other partitions."""
     groups: dict[tuple[tuple[str, ...], str], Decisions] = {}
     for each in several:
-        known = groups.get((each.queries, each.over))
-        groups[each.queries, each.over] = each if known is None else _both(known, each)
+        before = groups.get((each.queries, each.over))
+        groups[each.queries, each.over] = each if before is None else _merge_two(before, each)
     return list(groups.values())
 
 
-def less(now: Decisions, before: Decisions | None) -> Decisions:
-    """What was decided since. Examples are those of types that were decided on since then."""
+def decisions_since(now: Decisions, before: Decisions | None) -> Decisions:
+    """The decisions made since `before`, with the examples among them."""
     if before is None:
         return now
-    known = {each.type: each for each in before.types}
-    types = [
-        _difference(each, known[each.type]) if each.type in known else each for each in now.types
-    ]
+    old = {each.type: each for each in before.types}
+    types = [_difference(each, old[each.type]) if each.type in old else each for each in now.types]
     fresh = [
-        each
-        for each in now.examples
-        if each.type not in known or each.number > known[each.type].all
+        each for each in now.examples if each.type not in old or each.number > old[each.type].all
     ]
     return replace(now, types=tuple(e for e in types if e.all), examples=tuple(fresh))
 
 
-def _both(one: Decisions, other: Decisions) -> Decisions:
+def _merge_two(one: Decisions, other: Decisions) -> Decisions:
     types = {each.type: each for each in one.types}
     for each in other.types:
         types[each.type] = _sum(types[each.type], each) if each.type in types else each
@@ -138,14 +134,14 @@ def _both(one: Decisions, other: Decisions) -> Decisions:
 
 
 def _sum(one: TypeDecisions, other: TypeDecisions) -> TypeDecisions:
-    return _added(one, other, 1)
+    return _add(one, other, 1)
 
 
 def _difference(one: TypeDecisions, other: TypeDecisions) -> TypeDecisions:
-    return _added(one, other, -1)
+    return _add(one, other, -1)
 
 
-def _added(one: TypeDecisions, other: TypeDecisions, sign: int) -> TypeDecisions:
+def _add(one: TypeDecisions, other: TypeDecisions, sign: int) -> TypeDecisions:
     return TypeDecisions(
         one.type,
         one.shared + sign * other.shared,
@@ -155,10 +151,10 @@ def _added(one: TypeDecisions, other: TypeDecisions, sign: int) -> TypeDecisions
         one.events + sign * other.events,
         one.snapshots + sign * other.snapshots,
         one.benefit + sign * other.benefit,
-        _timed(one.time_shared, other.time_shared, sign),
-        _timed(one.time_split, other.time_split, sign),
+        _add_times(one.time_shared, other.time_shared, sign),
+        _add_times(one.time_split, other.time_split, sign),
     )
 
 
-def _timed(one: BurstTiming, other: BurstTiming, sign: int) -> BurstTiming:
+def _add_times(one: BurstTiming, other: BurstTiming, sign: int) -> BurstTiming:
     return BurstTiming(one.bursts + sign * other.bursts, one.nanoseconds + sign * other.nanoseconds)

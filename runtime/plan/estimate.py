@@ -1,7 +1,7 @@
-"""What a plan costs, in nanoseconds for each event of the stream: the yardstick of all planners.
+"""Estimates the cost of a plan in nanoseconds per event, by which all planners are compared.
 
-A graphlet node pays for every event that passes, for the states that the event enters, and, where
-queries share longer parts, for settling these. The states are those of the node's own layout.
+A graphlet node pays for every event it reads, for the states that the event enters and, if queries
+share sub-patterns, for settling these. The states are those of the node's own layout.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from runtime.template.query_groups import routing_groups
 
 
 class OperatorWork(NamedTuple):
-    """What an operator does for an event, on the average, in the units of `CostCoefficients`."""
+    """The average work of an operator per event, in the units of `CostCoefficients`."""
 
     event: float = 1.0
     enter: float = 0.0
@@ -44,8 +44,8 @@ class OperatorWork(NamedTuple):
 
 
 def graphlet_nodes(plan: SharingPlan, queries: Iterable[Query]) -> list[OperatorNode]:
-    """The nodes of queries that the graphlet operator supports. All others cost the same under
-    every sharing plan."""
+    """The nodes of the queries that the graphlet operator supports. All other queries cost the
+    same under every sharing plan."""
     context = PlanContext(sharing_plan=plan)
     return [
         node
@@ -56,19 +56,19 @@ def graphlet_nodes(plan: SharingPlan, queries: Iterable[Query]) -> list[Operator
 
 @dataclass
 class CostEstimate:
-    """Of plans for one workload. Remembers nodes, since plans have many in common."""
+    """Estimates plans for one workload. Caches nodes, since plans have many in common."""
 
     statistics: Statistics
     prices: CostCoefficients = field(default_factory=CostCoefficients)
-    _known: dict[NodeKey, float] = field(default_factory=dict)
+    _node_costs: dict[NodeKey, float] = field(default_factory=dict)
 
     def plan(self, plan: SharingPlan, queries: Sequence[Query]) -> float:
         return sum(self.node(node) for node in graphlet_nodes(plan, queries))
 
     def node(self, node: OperatorNode) -> float:
-        if node.key not in self._known:
-            self._known[node.key] = work_of(node, self.statistics).price(self.prices)
-        return self._known[node.key]
+        if node.key not in self._node_costs:
+            self._node_costs[node.key] = work_of(node, self.statistics).price(self.prices)
+        return self._node_costs[node.key]
 
 
 def work_of(node: OperatorNode, statistics: Statistics) -> OperatorWork:
@@ -77,12 +77,12 @@ def work_of(node: OperatorNode, statistics: Statistics) -> OperatorWork:
     shares = statistics.shares(layout.types)
     enter = state = repeat = 0.0
     for entry in layout.entries:
-        form = layout.all_forms[entry.form]
+        row_class = layout.all_row_classes[entry.row_class]
         bursts = shares[entry.type] / statistics.burst(entry.type)
-        numbers = 1 + len(form.sums) + len(form.mins)
-        stepped = bursts * entry.queries * form.vectors * numbers
+        numbers = 1 + len(row_class.sums) + len(row_class.mins)
+        stepped = bursts * entry.queries * row_class.vectors * numbers
         enter += bursts
-        if _steps(form, entry.position):
+        if _steps(row_class, entry.position):
             state += stepped
         else:
             repeat += stepped
@@ -91,17 +91,17 @@ def work_of(node: OperatorNode, statistics: Statistics) -> OperatorWork:
     return OperatorWork(1.0, enter, state, repeat, times, products)
 
 
-def _steps(form: RowClass, position: int) -> bool:
-    """Whether a state is entered from one other state, or only begins trends: that is quick."""
-    before = len(form.before[position]) + (position in form.first)
-    return position not in form.loops and before <= 1
+def _steps(row_class: RowClass, position: int) -> bool:
+    """Whether a state has at most one predecessor or only starts trends, which is cheap."""
+    before = len(row_class.before[position]) + (position in row_class.first)
+    return position not in row_class.loops and before <= 1
 
 
 def _settling(
     part: SharedSubpattern, layout: GraphletLayout, shares: Mapping[str, float]
 ) -> tuple[float, float]:
-    """How often for each event, and products. A part is settled where an event of a type next to
-    it comes, if it has been stepped since the last time."""
+    """How often an event settles the part, and how many products that takes. An event of an
+    adjoining type settles the part if the part has changed since it was last settled."""
     queries = [query for query in layout.queries if query.name in part.queries]
     outside = [type_ for type_ in layout.types if type_ not in part.types]
     touching = [t for t in outside if any(adjoins(query, t, part) for query in queries)]
@@ -112,9 +112,9 @@ def _settling(
     often = touched * stepped / (touched + stepped)
     columns = len(part.types) + len(part.entered)
     sharing = [
-        (form.vectors, sum(layout.queries[n].name in part.queries for n in members))
-        for form, members in zip(layout.forms, layout.members, strict=True)
+        (row_class.vectors, sum(layout.queries[n].name in part.queries for n in members))
+        for row_class, members in zip(layout.row_classes, layout.members, strict=True)
     ]
     vectors = sum(windows * queries for windows, queries in sharing)
-    runs = sum(queries > 0 for _, queries in sharing)
-    return often * runs, often * len(part.types) * columns * vectors
+    blocks = sum(queries > 0 for _, queries in sharing)
+    return often * blocks, often * len(part.types) * columns * vectors

@@ -1,6 +1,6 @@
-"""What an engine saw of a stream, and how long its runs took: what an optimizer learns from.
+"""What an engine observed of a stream and the times of its operators: the optimizer's input.
 
-Everything is since the last time it was taken, so that reports add up. Pickles as it is.
+All numbers are since the last report, so that reports add up. Pickles as is.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from runtime.plan.cost_model import Samples
 
 @dataclass(frozen=True)
 class OperatorTime:
-    """The queries of a run, the events that went through it, how long that took, and in how many
-    batches they came."""
+    """The queries of an operator, the events it processed, in how much time and how many
+    batches."""
 
     queries: tuple[str, ...]
     events: int
@@ -25,29 +25,29 @@ class OperatorTime:
 
 @dataclass(frozen=True)
 class Observations:
-    """`counts` are the events of types that queries name, and `others` all other ones; `bursts`
-    the bursts of each type that were decided on, and `in_bursts` their events."""
+    """`counts` are the events of types that queries name, and `others` all other events; `bursts`
+    are the bursts of each type with a sharing decision, and `in_bursts` their events."""
 
     counts: Mapping[str, int] = field(default_factory=dict)
     others: int = 0
     bursts: Mapping[str, int] = field(default_factory=dict)
     in_bursts: Mapping[str, int] = field(default_factory=dict)
-    runs: tuple[OperatorTime, ...] = ()
+    operator_times: tuple[OperatorTime, ...] = ()
     state_bytes: int = 0
-    samples: Samples = field(default_factory=Samples.none)  #: bursts that were timed
+    samples: Samples = field(default_factory=Samples.empty)  #: bursts that were timed
 
     @classmethod
-    def all(cls, several: Iterable[Observations]) -> Observations:
-        """What several engines saw, as one. Each run is kept by itself."""
-        found = list(several)
+    def merge(cls, several: Iterable[Observations]) -> Observations:
+        """The observations of several engines as one. Operator times stay separate."""
+        seen = list(several)
         return cls(
-            _sum(each.counts for each in found),
-            sum(each.others for each in found),
-            _sum(each.bursts for each in found),
-            _sum(each.in_bursts for each in found),
-            tuple(run for each in found for run in each.runs),
-            sum(each.state_bytes for each in found),
-            Samples.all(each.samples for each in found),
+            _sum(each.counts for each in seen),
+            sum(each.others for each in seen),
+            _sum(each.bursts for each in seen),
+            _sum(each.in_bursts for each in seen),
+            tuple(time for each in seen for time in each.operator_times),
+            sum(each.state_bytes for each in seen),
+            Samples.concat(each.samples for each in seen),
         )
 
 

@@ -1,4 +1,4 @@
-"""The physical plan: which operator evaluates which queries, together with whom, and why.
+"""The physical plan: which operator evaluates which queries, which of them together, and why.
 
 A physical plan is a value. The planner makes it, `hamlet explain` prints it, the executor runs it,
 a checkpoint names it, and a re-plan is the difference of two of them.
@@ -15,7 +15,8 @@ from runtime.plan.operators.operator_node import OperatorNode
 
 
 class Rejection(NamedTuple):
-    """An operator that comes earlier in the registry, and what it cannot evaluate in a query."""
+    """An operator earlier in the registry, and the features of a query that it does not
+    support."""
 
     operator: str
     obstacles: tuple[str, ...]
@@ -23,8 +24,8 @@ class Rejection(NamedTuple):
 
 @dataclass(frozen=True)
 class PlanDifference:
-    """What has to happen to get from one physical plan to another. State of `stopped` nodes moves
-    to the `started` ones query by query; `kept` nodes keep theirs, but may have other settings."""
+    """The steps from one physical plan to another. The state of `stopped` nodes moves to the
+    `started` ones query by query; `kept` nodes keep theirs but may have other settings."""
 
     started: tuple[OperatorNode, ...] = ()
     stopped: tuple[OperatorNode, ...] = ()
@@ -50,8 +51,8 @@ class PlanDifference:
 
 @dataclass(frozen=True)
 class PhysicalPlan:
-    """The operators of a workload. `rejections` has, for each query, the operators that were
-    asked before the one that evaluates it, each with what it cannot evaluate."""
+    """The operators of a workload. `rejections` has, for each query, the operators that come
+    before the one that evaluates it, each with the features that it does not support."""
 
     operators: tuple[OperatorNode, ...] = ()
     rejections: Mapping[str, tuple[Rejection, ...]] = field(default_factory=dict)
@@ -71,7 +72,7 @@ class PhysicalPlan:
         return query in self._node_of
 
     def difference(self, after: PhysicalPlan) -> PlanDifference:
-        """What has to happen to get from this plan to another one."""
+        """The steps from this plan to another one."""
         before = {node.key: node for node in self.operators}
         kept = tuple(n for n in after.operators if n.key in before and _same(n, before[n.key]))
         keys = {node.key for node in kept}

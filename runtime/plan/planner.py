@@ -1,4 +1,4 @@
-"""Plans a workload: by the planner that is asked for, or the one that fits its shape."""
+"""Plans a workload with the requested planner, or with the one that suits its shape."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NAMES = (AUTO, *PLANNERS)
 
 
 class PlanReason(NamedTuple):
-    """Why something is as it is, in one line."""
+    """One line on why the plan treats `what` as it does."""
 
     what: str
     why: str
@@ -36,11 +36,10 @@ class PlanReason(NamedTuple):
 
 @dataclass(frozen=True)
 class PlannerResult:
-    """A sharing plan and the physical plan of the workload under it, by which planner, and why by
-    that one. `cost` is what it is estimated to take, in
-    nanoseconds for each event; `alternatives` are the costs of the other planners' plans, if they
-    were asked. `sets` says why of each shared transition, `parts` of each longer part that could
-    be one operator."""
+    """A sharing plan, the physical plan of the workload under it, the planner that made it, and
+    why that planner. `cost` is the estimate in nanoseconds per event; `alternatives` are the costs
+    of the other planners' plans, if they were compared. `sets` has a reason for each shared
+    transition, `parts` one for each shared sub-pattern that could be one operator."""
 
     plan: SharingPlan
     planner: str
@@ -62,24 +61,24 @@ def plan(
     compare: bool = False,
     version: int = 0,
 ) -> PlannerResult:
-    """Queries may be the text of a workload, statistics the events of each type. `compare`: what
-    the other planners would come to is worked out, too."""
+    """`queries` may be the text of a workload, `statistics` the number of events of each type.
+    `compare` also estimates the plans of the other planners."""
     if planner not in NAMES:
         raise HamletError(f"there is no planner `{planner}`", did_you_mean(planner, NAMES))
     workload = tuple(parse(queries) if isinstance(queries, str) else queries)
-    given = tuple(query for query in workload if supports(query))
-    types = sorted({type_ for query in given for type_ in query.types})
-    known = Statistics.read(statistics).including(types)
-    estimate = CostEstimate(known, prices or CostCoefficients())
-    name, why = choose(given) if planner == AUTO else (planner, "it was asked for")
-    found = replace(_planned(given, name, estimate), why=why)
-    found = replace(found, plan=replace(found.plan, version=version))
-    found = replace(found, physical=physical_plan_of(workload, found.plan))
+    shareable = tuple(query for query in workload if supports(query))
+    types = sorted({type_ for query in shareable for type_ in query.types})
+    complete = Statistics.read(statistics).with_types(types)
+    estimate = CostEstimate(complete, prices or CostCoefficients())
+    name, why = choose_planner(shareable) if planner == AUTO else (planner, "it was asked for")
+    result = replace(_plan_with(shareable, name, estimate), why=why)
+    result = replace(result, plan=replace(result.plan, version=version))
+    result = replace(result, physical=physical_plan_of(workload, result.plan))
     if not compare:
-        return found
+        return result
     others = [other for other in PLANNERS if other != name]
-    costs = {other: _planned(given, other, estimate).cost for other in others}
-    return replace(found, alternatives=costs)
+    costs = {other: _plan_with(shareable, other, estimate).cost for other in others}
+    return replace(result, alternatives=costs)
 
 
 def physical_plan_of(queries: Sequence[Query], plan: SharingPlan) -> PhysicalPlan:
@@ -87,26 +86,26 @@ def physical_plan_of(queries: Sequence[Query], plan: SharingPlan) -> PhysicalPla
     return make_physical_plan(queries, PlanContext(assumed_types(queries), plan))
 
 
-def choose(queries: Sequence[Query]) -> tuple[str, str]:
-    """By the shape of a workload whose bursts can be shared."""
-    found = [family for family in shareable_sets(queries) if len(family.queries) > 1]
-    if not found:
+def choose_planner(queries: Sequence[Query]) -> tuple[str, str]:
+    """The planner for the shape of a workload whose bursts can be shared, and the reason."""
+    families = [family for family in shareable_sets(queries) if len(family.queries) > 1]
+    if not families:
         return "none", "no two queries could share a state"
-    loops = [loop for family in found for loop in _loops(family)]
+    loops = [loop for family in families for loop in _loops(family)]
     if not loops:
         return "sharon", "its patterns are sequences"
-    if all(len(loop.types) == 1 for loop in loops) and not any(f.sequences for f in found):
+    if all(len(loop.types) == 1 for loop in loops) and not any(f.sequences for f in families):
         return "greedy", "its Kleene parts have one type each, and bursts of them are shared anyway"
-    if any(family.sequences for family in found):
+    if any(family.sequences for family in families):
         return "gloria", "some of its patterns repeat parts, others are sequences"
     return "gloria", "its patterns repeat parts of several types"
 
 
-def extended(
+def extend_plan(
     running: SharingPlan, queries: Sequence[Query], added: Sequence[Query], planner: str = AUTO
 ) -> SharingPlan:
-    """The plan for a workload to which some queries were added: these are planned by themselves,
-    so that the state of all others stays where it is, until the whole is planned again."""
+    """The plan for a workload with added queries. These are planned separately, so that the state
+    of all others stays in place until the next re-plan of the whole workload."""
     names = {query.name for query in added}
     before = [query for query in queries if query.name not in names]
     fresh = plan(added, planner).plan
@@ -119,7 +118,7 @@ def extended(
     )
 
 
-def _planned(queries: tuple[Query, ...], name: str, estimate: CostEstimate) -> PlannerResult:
+def _plan_with(queries: tuple[Query, ...], name: str, estimate: CostEstimate) -> PlannerResult:
     plan = SharingPlan()
     sets: list[str] = []
     parts: list[PlanReason] = []
@@ -128,12 +127,12 @@ def _planned(queries: tuple[Query, ...], name: str, estimate: CostEstimate) -> P
         draft = PLANNERS[name](family, estimate.statistics, estimate.prices)
         here = tuple(q for q in queries if q.partition_by == family.partition_by)
         here = tuple(q for q in here if q.window.kind == family.window_kind)
-        found, why = _settled(family, here, draft, estimate)
+        family_plan, why = _plan_of_draft(family, here, draft, estimate)
         plan = replace(
             plan,
-            shared=(*plan.shared, *found.shared),
-            groups=(*plan.groups, *found.groups),
-            transitions=(*plan.transitions, *found.transitions),
+            shared=(*plan.shared, *family_plan.shared),
+            groups=(*plan.groups, *family_plan.groups),
+            transitions=(*plan.transitions, *family_plan.transitions),
         )
         sets += draft.reasons
         parts += why
@@ -144,10 +143,10 @@ def _planned(queries: tuple[Query, ...], name: str, estimate: CostEstimate) -> P
     )
 
 
-def _settled(
+def _plan_of_draft(
     family: ShareableSet, queries: tuple[Query, ...], draft: PlanDraft, estimate: CostEstimate
 ) -> tuple[SharingPlan, list[PlanReason]]:
-    """A draft as a plan: with groups of all queries, and only those longer parts that pay."""
+    """A draft as a plan: with groups of all queries and only the shared sub-patterns that pay."""
     plan = SharingPlan(
         transitions=draft.sets, groups=() if draft.links else _names_of(_alone(queries))
     )
@@ -170,7 +169,7 @@ def _one_pass(plan: SharingPlan, queries: tuple[Query, ...], estimate: CostEstim
 
 
 def _pays(part: SharedPart, queries: tuple[Query, ...], estimate: CostEstimate) -> tuple[bool, str]:
-    """Other queries of the group do not change what it is worth."""
+    """Whether a shared sub-pattern pays. The other queries of its group make no difference."""
     names = set(part.queries)
     sharing = [query for query in queries if query.name in names]
     alone = SharingPlan(groups=(part.queries,))

@@ -1,7 +1,7 @@
-"""The static plan: what may be shared at all, above the decisions that are made burst by burst.
+"""The static sharing plan: what queries may share, above the decisions for each burst.
 
-A plan is a value. Planners make one, a person can write one, and the engine honours it: results do
-not depend on it. What a plan does not mention is left to the engine.
+A plan is a value. A planner makes it or a person writes it, and the engine follows it; results do
+not depend on it. The engine decides whatever the plan does not mention.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ class SharedPart:
     """Transitions between event types that some queries share as one operator, such as P to T and
     T to P of `SEQ(P, T)+`, or A to B and B to C of `SEQ(A, B, C)`.
 
-    `snapshots` are the types at which queries enter the part: there each of them brings a value
-    of its own. None: those at which the patterns say so."""
+    `snapshots` are the types at which queries enter the part, each with a value of its own.
+    None: derive them from the patterns."""
 
     queries: tuple[str, ...]
     transitions: tuple[Transition, ...]
     snapshots: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Lists will do, too."""
+        """Accepts lists, too."""
         _set(self, "queries", _names(self.queries, "queries"))
         given = _list(self.transitions, "transitions")
         _set(self, "transitions", tuple(_pair(each) for each in given))
         if self.snapshots is not None:
             _set(self, "snapshots", _names(self.snapshots, "snapshots"))
         if len(set(self.queries)) < 2:
-            raise HamletError("a shared part of the plan is shared by two queries at least")
+            raise HamletError("a shared part of the plan needs at least two queries")
         if not self.transitions:
             raise HamletError("a shared part of the plan has no transitions")
 
@@ -54,9 +54,9 @@ class SharedPart:
 
 @dataclass(frozen=True)
 class QuerySet:
-    """Queries that share a transition of the merged template: their states lie side by side, and
-    one pass over the events steps them all. `snapshots` is the type whose events bring each of
-    them a value of its own."""
+    """Queries that share a transition of the merged template: their states are contiguous, and
+    one pass over the events updates them all. `snapshots` is the type whose events give each
+    query a value of its own."""
 
     source: str
     target: str
@@ -66,7 +66,7 @@ class QuerySet:
     def __post_init__(self) -> None:
         _set(self, "queries", _names(self.queries, "queries"))
         if len(set(self.queries)) < 2:
-            raise HamletError(f"{self} is shared by two queries at least")
+            raise HamletError(f"{self} needs at least two queries")
 
     def __str__(self) -> str:
         return f"the transition from {self.source} to {self.target}"
@@ -74,12 +74,13 @@ class QuerySet:
 
 @dataclass(frozen=True)
 class SharingPlan:
-    """`groups` are queries that share bursts and keep their states together; a query that is named
-    in none shares with whom it can. `transitions` are shared by queries of one group, `shared` are
-    longer parts that are one operator. `granularity` is "type" (whole bursts) or "event" (one by
-    one, by itself) for a query. `windows` is how overlapping windows are kept: "vectors" (each its
-    own), "panes" (one operator for all of them), or "auto", pane by pane; for all queries, or for
-    the groups of those that are named."""
+    """`groups` are queries that share bursts and keep their states together; a query in no group
+    shares with any query it can. Queries of one group share `transitions`; `shared` are
+    sub-patterns of several transitions that run as one operator. `granularity` of a query is
+    "type" (whole bursts) or "event" (event by event, sharing nothing). `windows` says how
+    overlapping windows are kept: "vectors" (one per window), "panes" (one operator for all of
+    them) or "auto" (decided for each pane); one value for all queries, or a value for the groups
+    of the named queries."""
 
     version: int = 0
     shared: tuple[SharedPart, ...] = ()
@@ -119,16 +120,16 @@ class SharingPlan:
 
     @classmethod
     def read(cls, data: object) -> SharingPlan:
-        """From what a YAML or JSON file holds."""
-        known = [f.name for f in fields(cls)]
-        given = dict(_mapping({} if data is None else data, "a plan", known))
+        """Reads the content of a YAML or JSON file."""
+        names = [f.name for f in fields(cls)]
+        given = dict(_mapping({} if data is None else data, "a plan", names))
         given["shared"] = [_part(each) for each in _list(given.get("shared", []), "shared")]
         sets = _list(given.get("transitions", []), "transitions")
         given["transitions"] = [_query_set(each) for each in sets]
         return cls(**given)
 
     def check(self, queries: Sequence[Query]) -> None:
-        """Refuses names that the workload does not have, and what contradicts itself."""
+        """Rejects names that the workload does not have, and contradictions."""
         names = [query.name for query in queries]
         grouped = [name for group in self.groups for name in group]
         mentioned = [name for part in self.sharing for name in part.queries]
@@ -136,7 +137,7 @@ class SharingPlan:
         for name in dict.fromkeys((*grouped, *mentioned, *self.granularity, *kept)):
             if name not in names:
                 raise HamletError(
-                    f"the plan names `{name}`, which is no query", did_you_mean(name, names)
+                    f"the plan names `{name}`, which is not a query", did_you_mean(name, names)
                 )
         twice = [name for name, count in Counter(grouped).items() if count > 1]
         if twice:
@@ -146,7 +147,7 @@ class SharingPlan:
 
     @property
     def sharing(self) -> tuple[SharedPart | QuerySet, ...]:
-        """What some queries have together."""
+        """Everything that some queries share: sub-patterns and transitions."""
         return (*self.shared, *self.transitions)
 
     def _check_part(self, part: SharedPart | QuerySet) -> None:
@@ -164,18 +165,18 @@ class SharingPlan:
                     "group"
                 )
 
-    def among(self, queries: Iterable[Query]) -> SharingPlan:
-        """What the plan says of these queries."""
+    def restricted_to(self, queries: Iterable[Query]) -> SharingPlan:
+        """The plan for these queries alone."""
         here = {query.name for query in queries}
         named = {name for part in self.sharing for name in part.queries}
-        kept = () if isinstance(self.windows, str) else self.windows
-        found = self
-        for name in named.union(*self.groups, self.granularity, kept) - here:
-            found = found.without(name)
-        return found
+        windowed = () if isinstance(self.windows, str) else self.windows
+        plan = self
+        for name in named.union(*self.groups, self.granularity, windowed) - here:
+            plan = plan.without(name)
+        return plan
 
     def without(self, name: str) -> SharingPlan:
-        """What is left of the plan without a query."""
+        """The plan without one query."""
         return SharingPlan(
             self.version,
             tuple(
@@ -227,7 +228,7 @@ def _pair(data: object) -> Transition:
 
 
 def _set(value: object, name: str, to: object) -> None:
-    """Of a frozen value, while it is made."""
+    """Sets an attribute of a frozen value during `__post_init__`."""
     object.__setattr__(value, name, to)
 
 

@@ -1,4 +1,4 @@
-"""What planners know of a stream: how often events of each type come."""
+"""What planners know about a stream: how often each event type occurs."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from runtime.errors import HamletError
 
 @dataclass(frozen=True)
 class Statistics:
-    """`counts` are events by type, over whatever time; `bursts` the mean lengths of bursts, where
-    they are known."""
+    """`counts` are events by type over any period; `bursts` are the known mean lengths of
+    bursts."""
 
     counts: Mapping[str, float] = field(default_factory=dict)
     bursts: Mapping[str, float] = field(default_factory=dict)
@@ -27,7 +27,7 @@ class Statistics:
 
     @classmethod
     def read(cls, given: Statistics | Mapping[str, float] | None) -> Statistics:
-        """As it is, or of the events by type."""
+        """Converts event counts by type to statistics."""
         if given is None:
             return cls()
         if isinstance(given, Statistics):
@@ -39,17 +39,18 @@ class Statistics:
             'such as {"Travel": 9_000, "Request": 1_000}',
         )
 
-    def including(self, types: Iterable[str]) -> Statistics:
-        """With all these types: one that was not seen yet is taken to come once."""
+    def with_types(self, types: Iterable[str]) -> Statistics:
+        """Adds missing types, each with a count of one."""
         return replace(self, counts={**dict.fromkeys(types, 1.0), **self.counts})
 
     def shares(self, types: Iterable[str]) -> dict[str, float]:
-        """The part of all events that are of each of these types."""
-        wanted = tuple(types)
+        """The fraction of all events that each of these types has; equal if there are no
+        events."""
+        names = tuple(types)
         total = sum(self.counts.values())
-        if total == 0:  # nothing came, so nothing came more often
-            return dict.fromkeys(wanted, 1 / len(wanted)) if wanted else {}
-        return {type_: self.counts[type_] / total for type_ in wanted}
+        if total == 0:
+            return dict.fromkeys(names, 1 / len(names)) if names else {}
+        return {type_: self.counts[type_] / total for type_ in names}
 
     def burst(self, type_: str) -> float:
         return max(1.0, self.bursts.get(type_, 1.0))

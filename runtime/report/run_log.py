@@ -168,7 +168,7 @@ def _decision(entry: DecisionLogEntry) -> dict[str, Any]:
         "time": entry.time,
         "type": example.type,
         "kind": example.kind,
-        "told": example.told(),
+        "told": example.describe(),
     }
 
 

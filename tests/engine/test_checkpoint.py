@@ -225,9 +225,9 @@ def test_sharing_may_be_another_one() -> None:
 
 def test_what_is_no_checkpoint_is_refused(numeric: str) -> None:
     whole = saved(numeric=numeric)
-    with pytest.raises(HamletError, match="no checkpoint"):
+    with pytest.raises(HamletError, match="not a complete checkpoint"):
         restored(whole[: len(whole) // 2], numeric=numeric)
-    with pytest.raises(HamletError, match="no checkpoint"):
+    with pytest.raises(HamletError, match="not a complete checkpoint"):
         restored(b"something else", numeric=numeric)
 
 

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from runtime.pipeline.engine import Engine
-from runtime.plan.decisions import merged
+from runtime.plan.decisions import merge_decisions
 from runtime.plan.sharing_plan import SharingPlan
 
 TEXT = "\n".join(
@@ -61,7 +61,7 @@ def test_every_burst_is_told_once(seed: int):
     told += engine.take_decisions()
     assert engine.take_decisions() == []
     of_queries = dict.fromkeys(("q0", "q1", "q2", "q3"), 0)
-    for group in merged(told):
+    for group in merge_decisions(told):
         for each in group.types:
             assert each.type == "B"
             for name in group.queries:

@@ -217,7 +217,7 @@ def test_decisions_are_filtered_and_opened_by_keyboard(page: Any, hub: MetricsSe
     first = page.find_element("css selector", "#log li:not([hidden]) > button")
     page.execute_script("arguments[0].focus()", first)
     first.send_keys(Keys.ENTER)
-    assert "So it was split: every query went by itself." in seen(page, "#log .why")[0]
+    assert "So it was split: every query was evaluated separately." in seen(page, "#log .why")[0]
     assert first.get_attribute("aria-expanded") == "true"
     hub.update(replanned(after_epoch(kept, 2, QUERIES), 1.0, "rates"))  # more come: it stays open
     assert until(lambda: seen(page, "#shown") == ["3 of 6"])

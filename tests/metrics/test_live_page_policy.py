@@ -65,7 +65,7 @@ def test_facts_say_why(hub: MetricsServer):
     hub.update(replanned(after_epoch(collector(QUERIES), 0, QUERIES), 1.0, "rates"))
     (shared, split) = json.loads(asked(hub.url + "/metrics.json")[0])["log"]
     assert shared["why"]["said"][0] == "A burst of 5 events of type B, for 3 queries."
-    assert "So it was split: every query went by itself." in split["why"]["said"]
+    assert "So it was split: every query was evaluated separately." in split["why"]["said"]
 
 
 # ---- pictures ------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ def drawn(
 ) -> Samples:
     """Bursts of all sizes, with the times that a policy says."""
     draw = np.random.default_rng(seed)
-    way = draw.choice(ways or cost_model.WAYS, size)
+    way = draw.choice(ways or cost_model.SAMPLE_KINDS, size)
     queries = draw.integers(2, 60, size)
     classes = np.minimum(draw.integers(1, 60, size), queries)
     by_classes = way == cost_model.CLASSES
@@ -31,7 +31,7 @@ def drawn(
         draw.integers(10, 1_000, size),
     )
     samples = Samples(
-        way=way,
+        kind=way,
         waiting=np.where(way == cost_model.AGREED, 0, draw.integers(1, 65, size)),
         classes=classes,
         queries=queries,

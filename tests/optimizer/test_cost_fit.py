@@ -23,7 +23,7 @@ def learned(learner: CostModelFitter, truth: Policy, calls: int = 20, **how) -> 
 def off(policy: Policy, truth: Policy) -> float:
     """By how much predictions are off, at the most, over bursts of all kinds."""
     fresh = drawn(truth, 2_000, seed=99)
-    predicted, true = cost_model.predicted(policy, fresh), cost_model.predicted(truth, fresh)
+    predicted, true = cost_model.predict(policy, fresh), cost_model.predict(truth, fresh)
     return float(np.percentile(np.abs(predicted / true - 1), 95))
 
 
@@ -75,7 +75,7 @@ def test_coefficients_without_evidence_stay() -> None:
 def test_bursts_that_are_shared_tell_what_a_query_costs_alone() -> None:
     policy = learned(CostModelFitter(scaled(TRUE, 100.0)), TRUE, ways=(cost_model.CLASSES,))
     split = drawn(TRUE, 500, ways=(cost_model.APART,))
-    predicted, true = cost_model.predicted(policy, split), cost_model.predicted(TRUE, split)
+    predicted, true = cost_model.predict(policy, split), cost_model.predict(TRUE, split)
     assert np.median(np.abs(predicted / true - 1)) < 0.2
 
 
@@ -96,7 +96,7 @@ def test_another_policy_is_given_only_where_it_matters() -> None:
     given = [learner.learn(drawn(TRUE, seed=seed)) for seed in range(30)]
     assert given[0] is not None
     assert sum(each is not None for each in given) <= 3
-    assert learner.learn(Samples.none()) is None
+    assert learner.learn(Samples.empty()) is None
 
 
 def test_the_version_is_left_to_the_caller() -> None:

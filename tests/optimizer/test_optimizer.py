@@ -18,7 +18,7 @@ from runtime.plan import cost_model
 from runtime.plan.cost_coefficients import CostCoefficients
 from runtime.plan.estimate import OperatorWork
 from runtime.plan.observations import Observations, OperatorTime
-from runtime.plan.planner import extended, plan
+from runtime.plan.planner import extend_plan, plan
 from runtime.plan.policy import Policy
 from runtime.plan.sharing_plan import SharingPlan
 
@@ -190,7 +190,7 @@ def test_queries_that_came_are_folded_in():
     first, later = queries[:20], queries[20:]
     begun = plan(first, "gloria").plan
     found = Optimizer(WorkloadSnapshot(first, begun), Policy(), "gloria")
-    hasty = extended(begun, queries, later, "gloria")
+    hasty = extend_plan(begun, queries, later, "gloria")
     assert len(hasty.groups) == 2
     found.set_workload(WorkloadSnapshot(queries, hasty, 1))
     assert found.guidance.plan is hasty
@@ -216,7 +216,7 @@ def test_an_answer_for_another_workload_comes_too_late():
 def test_runs_that_nobody_planned_are_left_out():
     found = central()
     before = found.prices
-    found.observe("a", Observations(ROUNDS, runs=(OperatorTime(("nobody",), 10, 10),)))
+    found.observe("a", Observations(ROUNDS, operator_times=(OperatorTime(("nobody",), 10, 10),)))
     assert found.prices == before
 
 
@@ -301,8 +301,10 @@ def test_facts_tell_how_good_the_model_is(by: float, noise: float):
 
     bursts = drawn(TRUE, 1_000, noise=noise)
     found.observe("a", Observations(samples=bursts))
-    clock = 40 * (1 + (bursts.way == cost_model.CLASSES))  # as long as it is taken to take at first
-    predicted, measured = cost_model.predicted(policy, bursts) + clock, bursts.nanoseconds
+    clock = 40 * (
+        1 + (bursts.kind == cost_model.CLASSES)
+    )  # as long as it is taken to take at first
+    predicted, measured = cost_model.predict(policy, bursts) + clock, bursts.nanoseconds
     cut = np.minimum(measured, np.percentile(measured, 98))
     correlation = np.corrcoef(predicted, cut)[0, 1]
 

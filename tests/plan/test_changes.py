@@ -12,7 +12,7 @@ from plan.prices import FREE_PARTS
 from runtime.language.parser import parse
 from runtime.pipeline.engine import Engine
 from runtime.plan.cost_coefficients import CostCoefficients
-from runtime.plan.planner import extended, plan
+from runtime.plan.planner import extend_plan, plan
 from runtime.plan.planners.registry import PLANNERS
 from runtime.plan.statistics import Statistics
 
@@ -124,7 +124,7 @@ def test_queries_that_come_with_a_plan(seed: int):
     engine.set_plan(begun)
     found = [engine.process(table.slice(0, middle))]
     since = int(table["time"][middle].as_py())
-    engine.add(later, since, plan=extended(begun, every, later))
+    engine.add(later, since, plan=extend_plan(begun, every, later))
     found.append(engine.process(table.slice(middle)))
     found.append(engine.finish())
     got, wanted = as_numbers(rows(found)), as_numbers(exact(text, table))

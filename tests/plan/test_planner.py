@@ -11,7 +11,7 @@ from runtime.language.parser import parse
 from runtime.plan.cost_coefficients import CostCoefficients
 from runtime.plan.estimate import CostEstimate, graphlet_nodes
 from runtime.plan.operators.graphlet.shared_subpattern import check_plan
-from runtime.plan.planner import extended, plan
+from runtime.plan.planner import extend_plan, plan
 from runtime.plan.planners.registry import PLANNERS
 from runtime.plan.sharing_plan import SharingPlan
 from runtime.plan.statistics import Statistics
@@ -123,7 +123,7 @@ def test_added_queries_are_planned_by_themselves():
     all_queries = tuple(queries(*ORDERS, "SEQ(X, Y)", "SEQ(X, Y, Z)"))
     running, added = all_queries[:4], all_queries[4:]
     before = plan(running, "gloria").plan
-    after = extended(before, all_queries, added)
+    after = extend_plan(before, all_queries, added)
     check_plan(after, all_queries)
     assert set(before.groups) <= set(after.groups)
     assert ("q5", "q6") in after.groups
@@ -131,7 +131,7 @@ def test_added_queries_are_planned_by_themselves():
 
 def test_a_plan_that_names_no_groups_is_extended():
     all_queries = tuple(queries("SEQ(A, B+)", "SEQ(C, B+)", "SEQ(D, B+)"))
-    after = extended(SharingPlan(), all_queries, all_queries[2:])
+    after = extend_plan(SharingPlan(), all_queries, all_queries[2:])
     assert after.groups == (("q1", "q2"), ("q3",))
 
 

@@ -1,1 +1,1 @@
-"""The plain engine: whole numbers of any size, state by state. Slow, readable, the yardstick."""
+"""The exact engine: integers of any size, in plain Python; slow, readable, the reference."""

@@ -1,4 +1,4 @@
-"""The exact engine behind `Engine`: rows of Python values through plain executors."""
+"""The exact engine behind `Engine`: feeds rows of Python values to executors."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class ExactBackend:
         """Windows end at `close`."""
 
     def close(self, watermark: int, workload: Workload) -> dict[str, dict[Group, Totals]]:
-        """What the windows that end by the watermark have come to, by query."""
+        """The totals of the windows that end by the watermark, by query."""
         merge = TotalsMerge(workload)
         for executor in self._executors.values():
             merge.add(executor.close(watermark))
@@ -80,7 +80,7 @@ class ExactBackend:
         return sum(executor.open_windows() for executor in self._executors.values())
 
     def decisions(self) -> list[Decisions]:
-        """Every query runs by itself."""
+        """None: the exact engine shares nothing."""
         return []
 
     def take_decisions(self) -> list[Decisions]:
@@ -97,7 +97,7 @@ class ExactBackend:
         return 0
 
     def take_samples(self) -> Samples:
-        return Samples.none()
+        return Samples.empty()
 
     def decision_seconds(self) -> float:
         return 0.0
@@ -112,7 +112,7 @@ class ExactBackend:
             executor.load(part)
 
     def load_first(self, parts: Mapping[str, Any]) -> None:
-        """What must be known before columns are bound: the places of attributes."""
+        """Loads the places of attributes, which binding columns requires."""
         self._layout = {name: place for place, name in enumerate(parts["layout"])}
 
     @property

@@ -1,7 +1,7 @@
 """Runs the queries of one routing group: events in order in, totals of closed windows out.
 
 A routing group has one set of partition attributes, so the stream is split once for all of its
-queries. State lives under its window: when a window closes, its partitions are gone with it.
+queries. State is stored by window: when a window closes, its partitions are dropped with it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FOREVER = 2**63
 
 
 class EventRow(NamedTuple):
-    """An event in order: its time (with its arrival, where ties are ordered by that)."""
+    """An event in order: its time (with its arrival, if that orders ties)."""
 
     instant: tuple[int, int]
     type: str
@@ -57,7 +57,7 @@ class ExactExecutor:
             self.add(query)
 
     def add(self, query: Query, since: int | None = None) -> None:
-        """A query that joins late reports only windows that start at `since` or after."""
+        """A query that joins late reports only windows that start at `since` or later."""
         self._key = [self._layout[name] for name in query.partition_by]
         machine = Machine(query, self._layout, self._doubles)
         self._runs[query.name] = RUNS[type(query.window)](machine, query.partition_by, since)
@@ -66,7 +66,7 @@ class ExactExecutor:
         del self._runs[name]
 
     def process(self, moments: Iterable[EventRow]) -> None:
-        """Takes events in order; all events of one instant come in one call."""
+        """Processes events in order; all events of one instant come in one call."""
         partitions: dict[Key, list[EventRow]] = {}
         for moment in moments:
             key = tuple([moment.row[i] for i in self._key])
@@ -78,7 +78,7 @@ class ExactExecutor:
                     run.step(key, instant[0], together)
 
     def close(self, watermark: int) -> list[WindowTotals]:
-        """The windows that end at or before the watermark, and those of events that are full."""
+        """The windows that end at or before the watermark and the count windows that are full."""
         return [closed for run in self._runs.values() for closed in run.close(watermark)]
 
     def open_windows(self) -> int:
@@ -94,7 +94,7 @@ class ExactExecutor:
 
 
 class QueryRun(ABC):
-    """One query over all partitions. How windows open and close is left to the two below."""
+    """One query over all partitions. Subclasses decide how windows open and close."""
 
     def __init__(self, machine: Machine, partition_by: tuple[str, ...], since: int | None) -> None:
         query = machine.query
@@ -107,17 +107,17 @@ class QueryRun(ABC):
 
     @abstractmethod
     def step(self, key: Key, time: int, group: list[EventRow]) -> None:
-        """Takes all events of one partition and instant."""
+        """Processes all events of one partition and instant."""
 
     @abstractmethod
     def close(self, watermark: int) -> list[WindowTotals]:
-        """What has ended since the last call."""
+        """The windows that ended since the last call."""
 
     def open_windows(self) -> int:
         return len(self._open)
 
     def save(self) -> Iterator[StatePart]:
-        """Parts of a checkpoint: what holds for the whole run, then every open window."""
+        """Parts of a checkpoint: the state of the query, then every open window."""
         yield StatePart("run", self._saved(), self._query.name)
         for window, partitions in self._open.items():
             saved = [[save_values(key), save_trends(t)] for key, t in partitions.items()]
@@ -161,7 +161,7 @@ class QueryRun(ABC):
 
 
 class TimeRun(QueryRun):
-    """Windows of time: an event is in every window that holds its time."""
+    """Time windows: an event is in every window that contains its time."""
 
     def step(self, key: Key, time: int, group: list[EventRow]) -> None:
         events = self._seen(group)
@@ -180,8 +180,8 @@ class TimeRun(QueryRun):
 
 
 class CountRun(QueryRun):
-    """Windows of n events of a partition: an event is in every window that holds its ordinal.
-    A query that joins late counts ordinals from then on."""
+    """Count windows of n events of a partition: an event is in every window that contains its
+    ordinal. A query that joins late counts ordinals from then on."""
 
     def __init__(self, machine: Machine, partition_by: tuple[str, ...], since: int | None) -> None:
         super().__init__(machine, partition_by, since)

@@ -1,11 +1,11 @@
-"""The aggregates of many trends at once: their count, and the lanes beside it.
+"""The aggregates of many trends at once: their count and their lanes.
 
 A bundle has a row of lanes for each position its trends can end in, since an aggregate by alias
-depends on the binding; where bindings meet again they agree (`language/ambiguity.py` rejects all
-other queries).
+depends on the binding; bindings that meet again agree (`language/ambiguity.py` rejects all other
+queries).
 
-Laws: `add` is commutative and associative, and the bundle of no trends is its unit. Extending
-all trends by one event is linear: extending a sum is the sum of what was extended.
+Laws: `add` is commutative and associative, and the bundle without trends is its unit. Extending
+all trends by one event is linear: extending a sum is the sum of the extensions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Lanes = list[Any]
 
 
 def no_lanes(lanes: tuple[Lane, ...]) -> Lanes:
-    """The lanes of no trends: sums are zero, there is no least and no greatest value."""
+    """The lanes of no trends: sums are zero, minima and maxima are absent."""
     return [0 if lane.fold is Fold.SUM else None for lane in lanes]
 
 

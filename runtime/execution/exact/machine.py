@@ -1,15 +1,15 @@
-"""A query's automaton, made deterministic while it runs, where that is needed.
+"""The automaton of a query, made deterministic on demand if necessary.
 
 A partial trend is a sequence of events; the *subset* of positions that its bindings can have
-reached is one and the same whichever binding one looks at, so a trend is counted once. Subsets
-are built when they are first reached and kept, with their steps. Where a step depends on the
-pair of events (an adjacent condition) or on what was skipped (a NOT), it is worked out each time.
+reached does not depend on the binding, so a trend is counted once. Subsets are built when they are
+first reached and cached with their steps. If a step depends on the pair of events (an adjacent
+condition) or on skipped events (a NOT), it is computed each time.
 
-Where no trend has two bindings, each binding is followed by itself, in subsets of one position:
-there can be exponentially fewer of those. skip-till-next-match and `P & Q` look at all bindings
-of a trend together, so they always need the subsets.
+If no trend has two bindings, each binding is tracked separately, in subsets of one position: there
+can be exponentially fewer of those. skip-till-next-match and `P & Q` consider all bindings of a
+trend together, so they always need the subsets.
 
-A machine belongs to a query and holds no run state; `trends.py` does.
+A machine belongs to a query and holds no state; `trends.py` does.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from runtime.language.automaton import OPEN, SHUT, Guard, either
 from runtime.language.query import Fold, Lane, Query
 from runtime.language.row_eval import Function, compile_expression
 
-#: The number of a lane, its fold, the place of its attribute, and what a value adds to a sum.
+#: The number of a lane, its fold, the place of its attribute, and the summand of a value.
 Touch: TypeAlias = tuple[int, Fold, int | None, Callable[[Any], int]]
 
 
 class Subset:
-    """A set of positions, with all that can be said of it before any event comes."""
+    """A set of positions with its properties that do not depend on events."""
 
     def __init__(self, machine: Machine, positions: tuple[int, ...]) -> None:
         automaton = machine.query.template.automaton
@@ -55,14 +55,14 @@ class Subset:
 
 
 class SubsetStep(NamedTuple):
-    """Where an event leads: a subset, and for each of its positions one that it comes from."""
+    """The result of a step: a subset, and for each of its positions one predecessor."""
 
     target: Subset
     sources: tuple[int, ...]
 
 
 class TrendState(NamedTuple):
-    """What partial trends must have in common to have the same future."""
+    """The state that determines how partial trends can continue."""
 
     subset: Subset
     length: int
@@ -72,7 +72,7 @@ class TrendState(NamedTuple):
 
 class Machine:
     def __init__(self, query: Query, layout: Mapping[str, int], doubles: Set[str]) -> None:
-        """`layout` gives the place of each attribute in a row, `doubles` those that are no
+        """`layout` has the place of each attribute in a row, `doubles` the attributes that are not
         integers."""
         self.query = query
         self.side = [p.side for p in query.template.positions]
@@ -96,7 +96,7 @@ class Machine:
     # ---- events ----------------------------------------------------------------------------
 
     def mask(self, type_: str, row: Row) -> int:
-        """The positions, as bits, whose type and local conditions the event meets."""
+        """The positions, as bits, whose type and local conditions the event matches."""
         always, tested = self._matchers.get(type_, (0, ()))
         for bit, tests in tested:
             if all(test(row, row) for test in tests):
@@ -119,8 +119,7 @@ class Machine:
     # ---- steps -----------------------------------------------------------------------------
 
     def start(self, event: MatchedEvent, waits: tuple[Progress, ...]) -> tuple[Subset, ...]:
-        """Where a trend that begins with this event stands: in one place, or in one for each
-        binding."""
+        """The states of a trend that begins with this event: one, or one for each binding."""
         if self.opening:
             return self._start(event, waits)
         if event.mask not in self._starts:
@@ -134,7 +133,7 @@ class Machine:
         return self._subsets_of(reached)
 
     def step(self, state: TrendState, event: MatchedEvent) -> tuple[SubsetStep, ...]:
-        """Where trends in a state go with this event, if it can extend them at all."""
+        """The steps of trends in a state with this event, if it can extend them."""
         subset = state.subset
         if not subset.memoised:
             return self._step(state, event)
@@ -166,7 +165,7 @@ class Machine:
         return all(test(earlier, row) for test in self.pairs.get((p, q), ()))
 
     def enter(self, subset: Subset, length: int, row: Row) -> TrendState:
-        """The state of trends whose last event has just come: no gap has passed yet."""
+        """The state of trends right after their last event, before any gap."""
         capped = min(length, self.query.least_length)
         waits = tuple(self.negations.fresh for _ in subset.crossed)
         return TrendState(subset, capped, tuple([row[i] for i in subset.kept]), waits)
@@ -223,7 +222,7 @@ def _negations(guards: Iterable[Guard]) -> tuple[int, ...]:
 def _matchers(
     query: Query, layout: Mapping[str, int]
 ) -> dict[str, tuple[int, tuple[tuple[int, tuple[Function, ...]], ...]]]:
-    """For each type: the positions it always fits, and those with conditions to test."""
+    """For each type: the positions it always matches, and those with conditions to test."""
 
     def leaf(node: s.Expression) -> Function:
         assert isinstance(node, s.Attribute)
@@ -264,7 +263,7 @@ def _pairs(query: Query, layout: Mapping[str, int]) -> dict[tuple[int, int], tup
 
 
 def _kept(query: Query, layout: Mapping[str, int]) -> dict[int, tuple[int, ...]]:
-    """Which values of an event in a position are needed once the event itself is gone."""
+    """The values of an event in a position that later steps need."""
     kept: dict[int, set[int]] = {}
     for condition in query.adjacent:
         for p in condition.before:
@@ -286,7 +285,7 @@ def _touches(query: Query, layout: Mapping[str, int], doubles: Set[str]) -> list
 
 
 def _amount(power: int, double: bool) -> Callable[[Any], int]:
-    """What a value adds to a sum: a whole number, of 2^-1074 to this power if it is a double."""
+    """The summand of a value: an integer, in units of 2^-1074 to this power if it is a double."""
     if power == 0:
         return lambda value: 1
     if power == 1:

@@ -1,4 +1,4 @@
-"""An event as one query of the exact engine sees it."""
+"""An event together with the pattern positions that it matches in one query."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ Row: TypeAlias = tuple[Any, ...]
 
 
 class MatchedEvent(NamedTuple):
-    """An event as one query sees it: the positions it can sit in, as bits, and its values."""
+    """The positions of a query that an event matches, as bits, and the event's values."""
 
     mask: int
     row: Row

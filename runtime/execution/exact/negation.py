@@ -1,10 +1,10 @@
-"""How far a negated pattern has come in a gap.
+"""Tracks the progress of negated patterns in gaps.
 
-Only whether a whole match lies in the gap matters, so no counting: a gap knows the set of
-*threads*, the places that some match begun in the gap has reached, until one match is whole and
-the gap is DEAD. Under skip-till-any-match a thread stays where it is when events pass, so the set
-only grows. A thread keeps what an adjacent condition needs of its last event, and the progress
-of a NOT inside the NOT.
+Only the existence of a complete match in the gap matters, so nothing is counted: a gap has a set of
+*threads*, the positions that matches begun in the gap have reached, until one match is complete and
+the gap is DEAD. Under skip-till-any-match a thread stays when events pass, so the set only grows. A
+thread keeps the values of its last event that an adjacent condition needs, and the progress of a
+NOT inside the NOT.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ DEAD: Progress = None
 
 
 def passes(guard: Guard, alive: frozenset[int]) -> bool:
-    """Whether some alternative of the guard has none of its NOTs broken."""
+    """Whether some alternative of the guard has no violated NOT."""
     return any(alternative <= alive for alternative in guard)
 
 
 class Negations:
-    """The NOTs of one query. `fresh` is the progress in a gap that has just begun."""
+    """The NOTs of one query. `fresh` is the progress in a new gap."""
 
     fresh: Progress = frozenset()
 
@@ -83,7 +83,7 @@ class Negations:
         ]
 
     def _wait(self, number: int, thread: Thread, group: list[MatchedEvent]) -> Thread:
-        """A thread stays, but the NOTs inside this one watch what passes."""
+        """A thread stays, but the NOTs inside this one see the events that pass."""
         inner = self._inner[number]
         if not inner:
             return thread
@@ -109,6 +109,6 @@ class Negations:
 
 
 def _inner(automaton: Automaton) -> tuple[int, ...]:
-    """The NOTs that stand directly inside this one."""
+    """The NOTs directly inside this one."""
     guards = [guard for after in automaton.follow.values() for guard in after.values()]
     return tuple(sorted({n for guard in guards for alternative in guard for n in alternative}))

@@ -1,7 +1,7 @@
 """Merges the totals of partitions into result rows, and writes them as Arrow tables.
 
-Totals of all partitions with the same GROUP-BY values add up; only then is an average divided,
-a row held against HAVING, a number rounded: once, at the end.
+The totals of all partitions with the same GROUP-BY values are added; only then are averages
+computed, HAVING applied and numbers rounded, once.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Row: TypeAlias = tuple[int, tuple[Any, ...], list[Any]]
 
 
 class TotalsMerge:
-    """Adds up what partitions report, until a window's rows are taken."""
+    """Sums the totals of partitions until a window's rows are read."""
 
     def __init__(self, queries: Iterable[Query]) -> None:
         self._folds = {q.name: tuple(lane.fold for lane in q.lanes) for q in queries}
@@ -51,7 +51,7 @@ class TotalsMerge:
 
 
 class ExactWriter:
-    """Result rows of one query as a table. `types` are those of the attributes."""
+    """Writes the result rows of one query. `types` are those of the attributes."""
 
     def __init__(self, query: Query, types: Mapping[str, pa.DataType], numeric: str) -> None:
         self._query = query
@@ -79,7 +79,7 @@ class ExactWriter:
         return [self._value(measure, totals) for measure in self._query.measures]
 
     def _value(self, measure: Measure, totals: Totals) -> Any:
-        """The exact value: a whole number, a rational, an attribute's own value, or None."""
+        """The exact value: an integer, a rational, an attribute's own value, or None."""
         if measure.returns_attribute:
             return totals.lanes[measure.lanes[0]]
         lanes = [self._lane(place, totals) for place in measure.lanes] or [totals.count]
@@ -94,7 +94,7 @@ class ExactWriter:
         return self._having is None or self._having(group, values) is True
 
     def _type(self, place: int) -> pa.DataType:
-        """That of a lane's attribute."""
+        """The type of a lane's attribute."""
         attribute = self._query.lanes[place].attribute
         return self._types.get(attribute, pa.null()) if attribute else pa.int64()
 
@@ -129,7 +129,7 @@ def _text(value: int | Fraction | None) -> str | None:
 
 
 def _doubles(name: str, values: list[Any]) -> dict[str, pa.Array]:
-    """Doubles; where one is beyond their range, a second column has its logarithm."""
+    """Doubles; a second column has the logarithms of those beyond their range."""
     rounded = [None if value is None else as_double(value) for value in values]
     columns = {name: pa.array(rounded, pa.float64())}
     beyond = [value is not None and math.isinf(value) for value in rounded]

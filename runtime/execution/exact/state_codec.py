@@ -1,7 +1,7 @@
-"""The run state of the plain engine as plain data: lists, text and numbers that JSON can hold.
+"""Converts the state of the exact engine to and from lists, text and numbers for JSON.
 
 Counts and sums can have any number of digits, so they are written in hexadecimal, which is read
-and written in linear time. Values of events are written as they are.
+and written in linear time. Values of events are written unchanged.
 """
 
 from __future__ import annotations

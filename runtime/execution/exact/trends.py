@@ -1,11 +1,11 @@
-"""The trends of one query in one partition and one window: the run state of the plain engine.
+"""The trends of one query in one partition and one window: the state of the exact engine.
 
-Events come in groups of equal time. What a group creates is worked out from the state before it,
-so events of one time are never neighbours; then the semantics says what stays:
+Events come in groups of equal time. The trends that a group creates are computed from the state
+before it, so events of one time are never adjacent; then the semantics decides which ones stay:
 
-- skip-till-any-match copies: partial trends stay where they were, extended or not;
-- skip-till-next-match moves: partial trends that any event of the group can extend leave;
-- contiguous forgets: only what ends in the group itself is kept.
+- skip-till-any-match: partial trends stay, extended or not;
+- skip-till-next-match: partial trends that any event of the group can extend are removed;
+- contiguous: only trends that end in the group itself are kept.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ Partial: TypeAlias = dict[TrendState, LaneTotals]
 
 
 class Verdict(NamedTuple):
-    """Under what guard finished trends count, for each side of the pattern. A guard that is not
-    OPEN is a last NOT, which is settled only when the window closes."""
+    """The guard under which finished trends count, for each side of the pattern. A guard that is
+    not OPEN is a last NOT, which is decided only when the window closes."""
 
     ending: tuple[Guard, ...]
     awaited: tuple[int, ...]
@@ -37,7 +37,7 @@ Key = TypeVar("Key", TrendState, Verdict)
 
 @dataclass(frozen=True)
 class Totals:
-    """The outcome of a window in one partition: trends, or pairs of them for `P & Q`."""
+    """The result of a window in one partition: trends, or pairs of them for `P & Q`."""
 
     count: int
     lanes: Lanes
@@ -53,7 +53,7 @@ class Trends:
         self.opening = tuple(machine.negations.fresh for _ in machine.opening)
 
     def step(self, group: list[MatchedEvent]) -> None:
-        """Takes all events of one time."""
+        """Processes all events of one time."""
         machine = self.machine
         entered: Partial = {}
         taken: dict[TrendState, frozenset[int]] = {}
@@ -111,7 +111,7 @@ class Trends:
                     self._add(self.partial, rest, bundle)
 
     def _skip(self, group: list[MatchedEvent]) -> None:
-        """Every gap that was open before this group has now seen its events."""
+        """Advances every gap that was open before this group by its events."""
         advance = self.machine.negations.advance
         if any(event.mask & self.machine.negations.bits for event in group):
             self.opening = tuple(
@@ -163,7 +163,7 @@ class Trends:
     # ---- the outcome -----------------------------------------------------------------------
 
     def close(self) -> Totals | None:
-        """What the window has come to; None if no trend was finished."""
+        """The result of the window; None if no trend was finished."""
         accepted: dict[tuple[bool, ...], LaneTotals] = {}
         for verdict, bundle in self.finished.items():
             pairs = zip(verdict.awaited, verdict.waits, strict=True)
@@ -182,7 +182,7 @@ class Trends:
 
 
 def _pairs(accepted: dict[tuple[bool, ...], LaneTotals]) -> int:
-    """Unordered pairs of one trend of each side and a different one (hamlet.txt section 5)."""
+    """The number of unordered pairs of different trends, one of each side (hamlet.txt, 5)."""
 
     def count(*sides: bool) -> int:
         bundle = accepted.get(sides)

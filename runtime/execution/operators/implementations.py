@@ -1,4 +1,4 @@
-"""The implementation of every operator that `runtime/plan/operators/` declares."""
+"""The registry of operator implementations, one for each declaration in `plan/operators/`."""
 
 from __future__ import annotations
 

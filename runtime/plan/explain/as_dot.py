@@ -1,4 +1,4 @@
-"""The merged template and the physical plan in the language of Graphviz."""
+"""Prints the merged template and the physical plan as a Graphviz graph."""
 
 from __future__ import annotations
 

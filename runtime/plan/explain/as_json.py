@@ -1,4 +1,4 @@
-"""An explanation for programs: the fields of its values are the keys."""
+"""Prints an explanation as JSON, with the field names of its classes as keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An explanation as lines of text: what, then how, then why."""
+"""Prints an explanation as lines of text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PHYSICAL_PLAN = "PHYSICAL PLAN (with --numeric float; sharing is dynamic unless --sharing is given)"
 SHARING_PLAN = "SHARING PLAN (before any event is seen; costs are estimates)"
 LABEL = 15
-LINES = 30  # of transitions, or of operators
+LINES = 30  # the most lines of transitions or of operators
 SHOWN = 8
 TIES = {
     "strict": "events of equal time are never neighbours",

@@ -11,11 +11,10 @@ from runtime.plan.explain.explanation_sections import ExplanationSections
 
 class Explanation(ExplanationSections):
     def text(self) -> str:
-        """For a terminal or a mail: lines of plain text."""
+        """Lines of plain text, for a terminal or an e-mail."""
         return as_text(self)
 
     def json(self) -> str:
-        """For programs."""
         return as_json(self)
 
     def dot(self) -> str:
@@ -23,7 +22,7 @@ class Explanation(ExplanationSections):
         return as_dot(self)
 
     def svg(self) -> str:
-        """The merged template as a picture; needs no other program."""
+        """The merged template as a picture, drawn without Graphviz."""
         return as_svg(self)
 
     def __str__(self) -> str:

@@ -1,6 +1,6 @@
-"""What there is to say about a workload before it runs. Values only; `build` fills them in.
+"""The data of an explanation of a workload, filled in by `build`.
 
-Every name in here is a key of `.json()`, so that renaming one is a change of the format.
+Every field name here is a key of `.json()`, so renaming one changes the format.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Gap:
-    """Where a NOT must hold: between two neighbours of a trend, or (None) up to the window's
-    start or end."""
+    """Where a NOT applies: between two adjacent events of a trend, or (None) up to the start or
+    end of the window."""
 
     after: str | None
     before: str | None
@@ -19,8 +19,8 @@ class Gap:
 
 @dataclass(frozen=True)
 class NegationPlan:
-    """A NOT of a query: the types it names, those that complete it, and the gaps it watches.
-    One that stands inside another NOT watches gaps between that one's events."""
+    """A NOT of a query: the types it names, those that complete it, and the gaps in which it
+    applies. A nested NOT applies between the events of the outer one."""
 
     pattern: str
     types: tuple[str, ...]
@@ -40,7 +40,7 @@ class Predecessors:
 
 @dataclass(frozen=True)
 class RejectedOperator:
-    """An operator that does not support a query, and what in the query it does not support."""
+    """An operator that does not support a query, and the features it does not support."""
 
     operator: str
     obstacles: tuple[str, ...]
@@ -48,10 +48,10 @@ class RejectedOperator:
 
 @dataclass(frozen=True)
 class QueryPlan:
-    """One query. `twice` is a trend that has two bindings, if there is one: then the automaton
-    is made deterministic, so that it is counted once. `operator` evaluates it; `rejected` are the
-    operators that were asked before, each with what it does not support. `neighbours` says how
-    each adjacent condition is answered. `alone` says why it shares nothing."""
+    """One query. `twice` is an example of a trend with two bindings, if there is one: then the
+    automaton is made deterministic, so that it counts once. `operator` evaluates the query;
+    `rejected` are the preferred operators that do not support it. `neighbours` says how each
+    adjacent condition is evaluated. `alone` says why the query shares nothing."""
 
     name: str
     returns: tuple[str, ...]
@@ -94,7 +94,7 @@ class RoutingPlan:
 
 @dataclass(frozen=True)
 class KleenePart:
-    """A Kleene sub-pattern that these queries have in common."""
+    """A Kleene sub-pattern common to these queries."""
 
     pattern: str
     queries: tuple[str, ...]
@@ -103,9 +103,9 @@ class KleenePart:
 @dataclass(frozen=True)
 class OperatorPlan:
     """A node of the physical plan: one operator and the queries that it evaluates together. `pane`
-    is in microseconds or events. `windows` is how overlapping windows are kept. `kleene` are
-    Kleene parts that several of the queries have; `shared_parts` are the types of parts that they
-    share as one step. `reason` says why these queries form a node, if that needs saying."""
+    is in microseconds or events. `windows` says how overlapping windows are kept. `kleene` are
+    Kleene parts common to several queries; `shared_parts` are the types of parts that they share
+    as one step. `reason` says why these queries form a node, if it is not obvious."""
 
     operator: str
     queries: tuple[str, ...]
@@ -127,7 +127,7 @@ class OperatorPlan:
 
 @dataclass(frozen=True)
 class SetPlan:
-    """A transition that queries share, with snapshots of a type, and why they do."""
+    """A transition that queries share with snapshots of a type, and why."""
 
     source: str
     target: str
@@ -138,7 +138,7 @@ class SetPlan:
 
 @dataclass(frozen=True)
 class LongerPart:
-    """A part of several types that queries share as one step, or could."""
+    """A sub-pattern of several types that queries share, or could share, as one step."""
 
     part: str
     why: str
@@ -146,8 +146,8 @@ class LongerPart:
 
 @dataclass(frozen=True)
 class SharingPlanSection:
-    """What the planner lets queries share before it has seen an event. Costs are estimates, in
-    nanoseconds for each event of the stream; `alternatives` are those of the other planners."""
+    """The initial sharing plan, before any event. Costs are estimates in nanoseconds per event of
+    the stream; `alternatives` are those of the other planners."""
 
     planner: str
     why: str
@@ -160,7 +160,7 @@ class SharingPlanSection:
 
 @dataclass(frozen=True)
 class TypePlan:
-    """An event type of the merged template: who starts and ends trends with it, who forbids it."""
+    """An event type of the merged template and the queries that start, end or forbid with it."""
 
     type: str
     starts: tuple[str, ...]
@@ -171,9 +171,9 @@ class TypePlan:
 
 @dataclass(frozen=True)
 class StepPlan:
-    """A transition of the merged template and the queries for which it holds: with a NOT in
-    between (`guarded`), back to where a repeated part begins (`repeats`), inside a Kleene part
-    (`kleene`), inside one that is `shared`."""
+    """A transition of the merged template and its queries: those with a NOT in between
+    (`guarded`), back to the start of a repetition (`repeats`), inside a Kleene part (`kleene`),
+    and inside a `shared` one."""
 
     source: str
     target: str
@@ -194,7 +194,7 @@ class TemplatePlan:
 
 @dataclass(frozen=True)
 class ExplanationSections:
-    """All that is said about a workload."""
+    """All sections of the explanation of a workload."""
 
     ties: str
     queries: tuple[QueryPlan, ...]

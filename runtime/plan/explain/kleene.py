@@ -1,4 +1,4 @@
-"""Which steps of a template lie inside which Kleene part of the pattern."""
+"""Finds the Kleene part of the pattern that each step of a template belongs to."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Step = tuple[str, str]
 
 
 def kleene_steps(query: Query) -> dict[Step, set[str]]:
-    """For each transition between types, the Kleene parts that hold it, by their text."""
+    """For each transition between types, the texts of the Kleene parts that contain it."""
     positions = query.template.positions
     parts = _parts(query.pattern, 0)
     found: dict[Step, set[str]] = {}
@@ -21,7 +21,7 @@ def kleene_steps(query: Query) -> dict[Step, set[str]]:
 
 
 def repeating_steps(query: Query) -> set[Step]:
-    """The transitions that only lead back in the pattern, to where a repetition begins."""
+    """The transitions that only lead back in the pattern, to the start of a repetition."""
     positions = query.template.positions
     back: set[Step] = set()
     ahead: set[Step] = set()
@@ -31,7 +31,7 @@ def repeating_steps(query: Query) -> set[Step]:
 
 
 def _parts(pattern: s.Pattern, first: int) -> list[tuple[str, range]]:
-    """Every Kleene part with its positions, which are numbered as the leaves come."""
+    """Every Kleene part with its positions, which are numbered in the order of the leaves."""
     if isinstance(pattern, s.Not):
         return []
     found = []

@@ -1,6 +1,6 @@
-"""The merged template of each operator as a picture, for a page that shows a running job.
+"""Draws the merged template of each operator for the live page of a running job.
 
-Made whenever the workload or the plan changes, so nothing is planned for it.
+Runs whenever the workload or the plan changes, so it reuses the current plan.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from runtime.plan.operators.operator_node import OperatorNode
 from runtime.plan.planner import physical_plan_of
 from runtime.plan.sharing_plan import SharingPlan
 
-# More than a person looks at; a larger one takes long to lay out, and cannot be read.
+# More pictures or queries than these are too many to read; more steps also take long to lay out.
 MOST_PICTURES, MOST_QUERIES, MOST_STEPS = 24, 500, 60
 
 
 def drawings(workload: Workload, plan: SharingPlan | None) -> dict[str, str]:
-    """SVG by the name of the group, those of the most queries first. The queries of a group are in
-    `data-names`. A workload of very many queries is not drawn."""
+    """SVG by the name of the group, the largest groups first. `data-names` has the queries of a
+    group. A workload with too many queries is not drawn."""
     if len(workload) > MOST_QUERIES:
         return {}
     nodes = sorted(

@@ -1,4 +1,4 @@
-"""The NOTs of a query: what they forbid, and in which gaps."""
+"""Describes the NOTs of a query: the pattern each forbids, and in which gaps."""
 
 from __future__ import annotations
 
@@ -36,27 +36,27 @@ def _plan(query: Query, number: int, body: s.Pattern) -> NegationPlan:
 def _gaps(query: Query, automaton: Automaton, number: int) -> list[Gap]:
     """Every step, start and end of an automaton that the NOT guards."""
     name = [p.type for p in query.template.positions]
-    starts = [Gap(None, name[p]) for p, g in automaton.first.items() if _asks(g, number)]
+    starts = [Gap(None, name[p]) for p, g in automaton.first.items() if _includes(g, number)]
     steps = [
         Gap(name[p], name[q])
         for p, after in automaton.follow.items()
         for q, guard in after.items()
-        if _asks(guard, number)
+        if _includes(guard, number)
     ]
-    ends = [Gap(name[p], None) for p, g in automaton.last.items() if _asks(g, number)]
+    ends = [Gap(name[p], None) for p, g in automaton.last.items() if _includes(g, number)]
     return starts + steps + ends
 
 
-def _asks(guard: Guard, number: int) -> bool:
+def _includes(guard: Guard, number: int) -> bool:
     return any(number in together for together in guard)
 
 
 def _bodies(pattern: s.Pattern) -> list[s.Pattern]:
-    """In the order in which the compiler numbers them: an outer NOT before those inside it."""
-    found: list[s.Pattern] = [pattern.body] if isinstance(pattern, s.Not) else []
+    """The bodies of all NOTs, in the compiler's order: an outer NOT before those inside it."""
+    bodies: list[s.Pattern] = [pattern.body] if isinstance(pattern, s.Not) else []
     for part in s.children(pattern):
-        found += _bodies(part)
-    return found
+        bodies += _bodies(part)
+    return bodies
 
 
 def _unique(items: Iterable[T]) -> tuple[T, ...]:

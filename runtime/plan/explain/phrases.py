@@ -1,4 +1,4 @@
-"""Conditions, windows and lists in words, as they stand in an explanation."""
+"""Formats conditions, windows and lists as text for an explanation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PLAIN_NAME = re.compile(r"[^\W\d]\w*")
 
 
 def duration(length: int, counted: bool) -> str:
-    """Microseconds (or events) in the largest unit of which they are a whole number."""
+    """Microseconds (or events) in the largest unit that gives a whole number."""
     if counted:
         return _number(length, "event")
     size, unit = next((size, unit) for size, unit in _UNITS if length % size == 0)
@@ -36,7 +36,7 @@ def window(of: Window) -> str:
 
 
 def outputs(query: Query) -> tuple[str, ...]:
-    """The items of RETURN, as they were written."""
+    """The items of RETURN, as written in the query."""
     return tuple(
         _value(output.value) + (f" AS {_name(output.name)}" if output.name else "")
         for output in query.text.returns
@@ -56,7 +56,7 @@ def joined(names: Sequence[str]) -> str:
 
 
 def condition(expression: s.Expression) -> str:
-    """A condition as text. Brackets stand where they are needed, not where they were written."""
+    """A condition as text, with only the brackets that are needed."""
     match expression:
         case s.AllOf(parts):
             return " AND ".join(_bracketed(part, s.AnyOf) for part in parts)

@@ -1,4 +1,4 @@
-"""The physical plan as it stands in an explanation."""
+"""The physical-plan section of an explanation."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def rejected_operators(plan: PhysicalPlan, query: str) -> tuple[RejectedOperator
 
 
 def neighbour_conditions(plan: PhysicalPlan, query: Query) -> tuple[str, ...]:
-    """How each adjacent condition is answered."""
+    """How each adjacent condition is evaluated."""
     operator = plan.node_of(query.name).operator
     conditions = [phrases.condition(each.written) for each in query.adjacent]
     if operator == "range_index":

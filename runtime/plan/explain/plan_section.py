@@ -1,4 +1,4 @@
-"""The sharing plan of a workload, as it stands in an explanation."""
+"""The sharing-plan section of an explanation."""
 
 from __future__ import annotations
 

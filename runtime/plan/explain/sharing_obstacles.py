@@ -1,4 +1,4 @@
-"""Why a query shares nothing with any other."""
+"""Explains why a query shares nothing with any other."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from runtime.template.query_groups import kleene_subpatterns
 
 
 def why_alone(query: Query, workload: Workload, physical: PhysicalPlan, planner: str) -> str:
-    """What cannot be shared in the query itself; or the nearest miss: a query with a Kleene part
-    in common, and what sets it apart; or the planner."""
+    """The reason: a property of the query; or the closest query, which has a common Kleene part,
+    and how it differs; or the planner."""
     parts = kleene_subpatterns(query.pattern)
     others = [other for other in workload if other.name != query.name]
     if not others:
         return "it is the only query"
     operator = BY_NAME[physical.node_of(query.name).operator]
     if planner == "none" and operator is GRAPHLET:
-        return "the planner `none` evaluates every query by itself"
+        return "the planner `none` evaluates every query separately"
     if not parts:
         return "its pattern has no Kleene part"
     if not operator.shares:
@@ -64,6 +64,6 @@ def _difference(query: Query, other: Query, physical: PhysicalPlan) -> str:
 
 
 def _obstacles(query: Query, physical: PhysicalPlan) -> tuple[str, ...]:
-    """What keeps a query from the operator that shares most."""
+    """The features of a query that the operator that shares most does not support."""
     rejected = {each.operator: each.obstacles for each in physical.rejections[query.name]}
     return rejected.get(GRAPHLET.name, ())

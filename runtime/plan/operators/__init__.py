@@ -1,1 +1,1 @@
-"""What each physical operator supports, what it costs, and how large its state is."""
+"""Operator declarations: the queries each supports, their cost and the size of their state."""

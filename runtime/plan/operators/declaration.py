@@ -1,4 +1,4 @@
-"""What every physical operator declares: the queries it supports, their cost, and their state."""
+"""The interface by which an operator declares the queries it supports, their cost and state."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Types: TypeAlias = Mapping[str, pa.DataType]
 
 @dataclass(frozen=True)
 class PlanContext:
-    """What operators are arranged by. `types` are those of the attributes; `since` has the start
-    of the first window that a query reports, if it joined late."""
+    """The planner's input besides the queries. `types` are those of the attributes; `since` has
+    the start of the first window that a query reports, if it joined late."""
 
     types: Types = field(default_factory=dict)
     sharing_plan: SharingPlan = field(default_factory=SharingPlan)
@@ -39,17 +39,17 @@ class OperatorDeclaration(Protocol):
     movable: bool  #: whether the state of a query can move to another node of this operator
 
     def obstacles(self, query: Query, types: Types) -> Iterator[str]:
-        """What the operator cannot evaluate in a query. Nothing: it supports the query."""
+        """The features of a query that the operator does not support; none if it supports it."""
 
     def cost(self, query: Query) -> str:
         """How the time for an event grows."""
 
     def state_words(self, query: Query) -> int:
-        """The 64-bit words that a query keeps for a partition, or for an event of it where
-        events are kept."""
+        """The 64-bit words that a query keeps per partition, or per event if the operator keeps
+        events."""
 
     def arrange(self, queries: Sequence[Query], context: PlanContext) -> Iterator[OperatorNode]:
-        """The nodes that evaluate these queries, which are of one routing group."""
+        """The nodes that evaluate these queries of one routing group."""
 
 
 def supports(operator: OperatorDeclaration, query: Query, types: Types) -> bool:

@@ -11,7 +11,7 @@ from runtime.plan.operators.operator_node import OperatorNode
 
 class GeneralDeclaration:
     name = "general"
-    summary = "event by event; earlier events are kept where a condition compares neighbours"
+    summary = "event by event; earlier events are kept if a condition compares neighbours"
     shares = False
     movable = False
 

@@ -1,4 +1,4 @@
-"""The next-match operator: one vector of states for each open window, and no event is kept."""
+"""The next-match operator: keeps one vector of states for each open window, and no events."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from runtime.plan.operators.declaration import (
 )
 from runtime.plan.operators.operator_node import OperatorNode
 
-MOST_STATES = 62  # a set of states is one word
+MOST_STATES = 62  # a set of states fits in one 64-bit word
 
 
 class NextMatchDeclaration:
@@ -47,7 +47,7 @@ class NextMatchDeclaration:
             yield f"more than {MOST_STATES} places in the pattern"
         for lane in extremes(query):
             if not _is_number(types.get(lane.attribute or "")):
-                yield f"MIN or MAX of {lane.attribute}, which is no number"
+                yield f"MIN or MAX of {lane.attribute}, which is not a number"
         yield from unsigned_extremes(query, types)
 
     def cost(self, query: Query) -> str:
@@ -72,5 +72,5 @@ def extremes(query: Query) -> list[Lane]:
 
 
 def _is_number(data_type: pa.DataType | None) -> bool:
-    """As `Batch.order` gives it; texts have ids."""
+    """Whether `Batch.order` gives values in their own order; for text it gives ids."""
     return data_type is None or pt.is_primitive(data_type) or pt.is_null(data_type)

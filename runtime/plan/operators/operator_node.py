@@ -19,9 +19,9 @@ class OperatorNode:
 
     `since` has, for each query, the start of the first window that it reports; None: all of them.
     `shared_parts` are sub-patterns of several types that queries share as one step.
-    `window_strategy` says how overlapping windows are kept. `retired` queries have left: the state
-    of the others is laid out around theirs, so they stay in the node and report nothing.
-    `reason` says why these queries form a node of their own, if that needs saying."""
+    `window_strategy` says how overlapping windows are kept. `retired` queries were removed: the
+    state of the others is laid out around theirs, so they stay in the node and report nothing.
+    `reason` says why these queries form a node of their own, if it is not obvious."""
 
     operator: str
     queries: tuple[Query, ...]
@@ -33,7 +33,7 @@ class OperatorNode:
 
     @cached_property
     def key(self) -> NodeKey:
-        """Equal for nodes whose state is laid out alike."""
+        """Equal for nodes whose state has the same layout."""
         return self.operator, self.names, self.since, self.shared_parts
 
     @cached_property
@@ -42,7 +42,7 @@ class OperatorNode:
 
     @property
     def active(self) -> tuple[Query, ...]:
-        """The queries that it reports."""
+        """The queries that report results."""
         return tuple(query for query in self.queries if query.name not in self.retired)
 
     @property
@@ -51,5 +51,5 @@ class OperatorNode:
 
     @property
     def aggregates(self) -> Mapping[str, tuple[str, ...]]:
-        """What each query computes."""
+        """The aggregates of each query."""
         return {q.name: tuple(measure.text for measure in q.measures) for q in self.active}

@@ -1,4 +1,4 @@
-"""The physical operators in the order in which they are asked whether they support a query."""
+"""The registry of physical operators, in order of preference."""
 
 from __future__ import annotations
 

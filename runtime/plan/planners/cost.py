@@ -1,9 +1,9 @@
-"""What the papers' planners ask about costs, answered by what our engine does.
+"""The costs of this engine, in the terms that the papers' planners use.
 
-The engine keeps the states of queries that share a transition side by side, so that sharing saves
-the pass of an event through a run of its own and finding the states; each query's number is still
-stepped. Equations of the papers charge events by events instead, since their executors keep a
-graph of them; those are in `gloria/costs.py` and `sharon/benefit.py`.
+The engine keeps the states of queries that share a transition contiguous. So sharing saves reading
+an event in another operator and finding the states; each query's number is still updated. The
+papers' equations multiply event rates instead, since their executors keep a graph of events; those
+are in `gloria/costs.py` and `sharon/benefit.py`.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from runtime.plan.cost_coefficients import CostCoefficients
 from runtime.plan.planners.shareable_set import ShareableSet
 from runtime.plan.planners.sharon.candidates import Pattern, Queries, Weight
 
-# So little that it decides only between snapshots that cost the same: rare ones change less often.
+# Small enough to decide only between snapshots of equal cost: rare ones change less often.
 TIE = 1e-6
 
 
 @dataclass(frozen=True)
 class EngineCosts:
-    """GLORIA's costs. `shares` are the parts of all events that labels have; `passing` is what one
-    transition of a query pays for the pass of all events through its run."""
+    """GLORIA's costs. `shares` are the fractions of all events that labels have; `passing` is the
+    share of one transition of a query in the cost of reading all events."""
 
     shares: Mapping[str, float]
     prices: CostCoefficients
@@ -49,7 +49,7 @@ class EngineCosts:
         return self._together(target, k)
 
     def evaluate(self, type_: str, snapshots: str, k: int) -> float:
-        """Every query has its numbers already."""
+        """Free: every query already has its own numbers."""
         return 0.0
 
     def merge(self, type_: str, k: int) -> float:
@@ -64,7 +64,7 @@ class EngineCosts:
 
 
 def sequence_weight(costs: EngineCosts) -> Weight:
-    """SHARON's weight of a pattern that some queries share: what all but one of them save."""
+    """SHARON's weight of a pattern that some queries share: the savings of all but one of them."""
 
     def weight(pattern: Pattern, queries: Queries) -> float:
         return (len(queries) - 1) * _saved(costs, pattern)

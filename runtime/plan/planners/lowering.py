@@ -1,4 +1,4 @@
-"""What planners decide, as a plan that the engine honours: parts longer than one type."""
+"""Turns the plans of SHARON and GLORIA into shared parts that the engine can run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from runtime.plan.planners.sharon import SharonPlan
 from runtime.plan.sharing_plan import SharedPart, Transition
 
 Members: TypeAlias = frozenset[str]
-Refused: TypeAlias = tuple[SharedPart, str]
+RejectedPart: TypeAlias = tuple[SharedPart, str]
 
 
 def parts_of_sharon(family: ShareableSet, plan: SharonPlan) -> Iterator[SharedPart]:
@@ -25,48 +25,48 @@ def parts_of_sharon(family: ShareableSet, plan: SharonPlan) -> Iterator[SharedPa
 
 
 def parts_of_gloria(family: ShareableSet, plan: GloriaPlan) -> Iterator[SharedPart]:
-    """A type belongs to the set that shares the step into it; the first type of queries to the one
-    that shares the step out of it. Steps between types of one set are inside of its part."""
+    """A type belongs to the set that shares the step into it; the first type of queries belongs
+    to the set that shares the step out of it. Steps between types of one set are in its part."""
     shared = {
         (each.source, each.target): [_members(one) for one in each.sets if _is_shared(one)]
         for each in plan.transitions
     }
     claimed = _claims(shared)
-    _give_up(plan, shared, claimed)
-    found: defaultdict[Members, list[Transition]] = defaultdict(list)
+    _release_unshared(plan, shared, claimed)
+    steps_of: defaultdict[Members, list[Transition]] = defaultdict(list)
     for (source, target), sets in shared.items():
         for members in sets:
             if claimed[members] >= {source, target}:
-                found[members].append((family.types[source], family.types[target]))
-    for members, steps in found.items():
+                steps_of[members].append((family.types[source], family.types[target]))
+    for members, steps in steps_of.items():
         for connected in _connected(steps):
             yield SharedPart(tuple(sorted(members)), tuple(connected))
 
 
 def accept_parts(
     family: ShareableSet, parts: Iterable[SharedPart]
-) -> tuple[tuple[SharedPart, ...], list[Refused]]:
-    """The parts that the engine can share, and the others with the reason. Where a query would
-    have a type in two parts, the one that comes first has it."""
-    taken: set[tuple[str, str]] = set()
-    kept: list[SharedPart] = []
-    refused: list[Refused] = []
+) -> tuple[tuple[SharedPart, ...], list[RejectedPart]]:
+    """The parts that the engine can share, and the others with the reason. If a query would have a
+    type in two parts, the first part wins."""
+    claimed: set[tuple[str, str]] = set()
+    accepted: list[SharedPart] = []
+    rejected: list[RejectedPart] = []
     for part in parts:
         mine = {(name, type_) for name in part.queries for type_ in part.types}
         try:
             SharedSubpattern.of(
                 part, [query for query in family.queries if query.name in part.queries]
             )
-            if mine & taken:
+            if mine & claimed:
                 raise HamletError("a query has one of its types in another part")
-            if len(kept) == MOST_PARTS:
-                raise HamletError(f"there are {MOST_PARTS} parts already")
+            if len(accepted) == MOST_PARTS:
+                raise HamletError(f"there are already {MOST_PARTS} parts")
         except HamletError as error:
-            refused.append((part, str(error)))
+            rejected.append((part, str(error)))
         else:
-            kept.append(part)
-            taken |= mine
-    return tuple(kept), refused
+            accepted.append(part)
+            claimed |= mine
+    return tuple(accepted), rejected
 
 
 def _is_shared(one: TransitionQueries) -> bool:
@@ -78,7 +78,7 @@ def _members(one: TransitionQueries) -> Members:
 
 
 def _claims(shared: Mapping[Transition, list[Members]]) -> dict[Members, set[str]]:
-    """The types of each set; first those that its steps lead into."""
+    """The types of each set; targets of its steps take precedence over sources."""
     claimed: defaultdict[Members, set[str]] = defaultdict(set)
     owners: defaultdict[str, list[Members]] = defaultdict(list)
     for (_, target), sets in shared.items():
@@ -93,16 +93,16 @@ def _claims(shared: Mapping[Transition, list[Members]]) -> dict[Members, set[str
     return claimed
 
 
-def _give_up(
+def _release_unshared(
     plan: GloriaPlan, shared: Mapping[Transition, list[Members]], claimed: dict[Members, set[str]]
 ) -> None:
-    """A part has all steps among its types: where queries of a set take one that the set does not
-    share, such as a loop of its own, the type it leads to is left to them."""
+    """A part has all steps among its types. If queries of a set have a step that the set does not
+    share, such as a loop, the set gives up the type that the step leads to."""
     for each in plan.transitions:
-        takers = frozenset(name for one in each.sets for name in one.queries)
+        users = frozenset(name for one in each.sets for name in one.queries)
         sharing = shared[each.source, each.target]
         for members, types in claimed.items():
-            apart = members & takers and members not in sharing
+            apart = members & users and members not in sharing
             if apart and types >= {each.source, each.target}:
                 types.remove(each.target)
 
@@ -110,9 +110,9 @@ def _give_up(
 def _connected(steps: list[Transition]) -> Iterator[list[Transition]]:
     rest = list(steps)
     while rest:
-        types, found = set(rest[0]), []
+        types, component = set(rest[0]), []
         while more := [step for step in rest if types & set(step)]:
-            found += more
+            component += more
             types = types.union(*more)
             rest = [step for step in rest if step not in more]
-        yield found
+        yield component

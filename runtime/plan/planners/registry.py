@@ -1,9 +1,9 @@
-"""The planners: small policies that draft which queries of a family share what.
+"""The registry of planners: functions that draft what the queries of a shareable set share.
 
-none     every query is evaluated by itself
-greedy   what queries share from their first type on, pool by pool, and Kleene parts
-sharon   the parts of sequences that are worth most together
-gloria   the transitions of all patterns, by the lightest path through candidate plans
+none     shares nothing
+greedy   shares from the first type of queries on, pool by pool, and Kleene parts
+sharon   shares the sub-sequences with the greatest total benefit
+gloria   shares transitions of all patterns, by the lightest path through candidate plans
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from runtime.plan.statistics import Statistics
 
 @dataclass(frozen=True)
 class PlanDraft:
-    """`parts` are those that could be one operator, were it worth it. `links`: whether queries
-    with a Kleene part in common are evaluated together; `passes`: whether queries are that share
-    nothing but the pass over the events. `reasons` are those of `sets`, a line each."""
+    """`parts` are sub-patterns that become one operator if that pays. `links`: whether queries
+    with a common Kleene part are evaluated together; `passes`: whether queries that share only
+    the pass over the events are. `reasons` has a line for each of `sets`."""
 
     sets: tuple[QuerySet, ...] = ()
     parts: tuple[SharedPart, ...] = ()
@@ -48,17 +48,17 @@ def none(family: ShareableSet, statistics: Statistics, prices: CostCoefficients)
 
 def greedy(family: ShareableSet, statistics: Statistics, prices: CostCoefficients) -> PlanDraft:
     costs = _costs(family, statistics, prices)
-    found = gloria.plan(family.patterns, costs.shares, costs, greedily=True)
-    sets, reasons = _told(family, found)
-    return PlanDraft(sets, tuple(parts_of_gloria(family, found)), passes=False, reasons=reasons)
+    plan = gloria.plan(family.patterns, costs.shares, costs, greedily=True)
+    sets, reasons = _shared_sets(family, plan)
+    return PlanDraft(sets, tuple(parts_of_gloria(family, plan)), passes=False, reasons=reasons)
 
 
 def by_sharon(family: ShareableSet, statistics: Statistics, prices: CostCoefficients) -> PlanDraft:
-    """Kleene parts are left to bursts."""
+    """Plans sequences only; the engine decides on Kleene parts burst by burst."""
     weight = sequence_weight(_costs(family, statistics, prices))
-    found = sharon.plan(family.sequences, weight=weight)
+    plan = sharon.plan(family.sequences, weight=weight)
     sets, reasons = [], []
-    for pattern, names in found.chosen:
+    for pattern, names in plan.chosen:
         types = [family.types[label] for label in pattern]
         queries = tuple(sorted(names))
         here = [QuerySet(one, other, queries, types[0]) for one, other in pairwise(types)]
@@ -66,18 +66,18 @@ def by_sharon(family: ShareableSet, statistics: Statistics, prices: CostCoeffici
         whole = f"all of {', '.join(types)} saves" if len(here) > 1 else "saves"
         why = f"together from {types[0]} on; {whole} {weight(pattern, names):.3g}"
         reasons += [why] * len(here)
-    shown = f"which parts of sequences are shared: {found.ending.value}"
-    notes = (shown,) if family.sequences else ()
-    parts = tuple(parts_of_sharon(family, found))
+    note = f"which parts of sequences are shared: {plan.ending.value}"
+    notes = (note,) if family.sequences else ()
+    parts = tuple(parts_of_sharon(family, plan))
     return PlanDraft(tuple(sets), parts, reasons=tuple(reasons), notes=notes)
 
 
 def by_gloria(family: ShareableSet, statistics: Statistics, prices: CostCoefficients) -> PlanDraft:
     costs = _costs(family, statistics, prices)
-    found = gloria.plan(family.patterns, costs.shares, costs)
-    sets, reasons = _told(family, found)
-    parts = tuple(parts_of_gloria(family, found))
-    return PlanDraft(sets, parts, reasons=reasons, notes=found.notes)
+    plan = gloria.plan(family.patterns, costs.shares, costs)
+    sets, reasons = _shared_sets(family, plan)
+    parts = tuple(parts_of_gloria(family, plan))
+    return PlanDraft(sets, parts, reasons=reasons, notes=plan.notes)
 
 
 PLANNERS: dict[str, Planner] = {
@@ -94,11 +94,11 @@ def _costs(family: ShareableSet, statistics: Statistics, prices: CostCoefficient
     return EngineCosts.of(family, shares, prices)
 
 
-def _told(
+def _shared_sets(
     family: ShareableSet, plan: gloria.GloriaPlan
 ) -> tuple[tuple[QuerySet, ...], tuple[str, ...]]:
-    found = list(_sets(family, plan))
-    return tuple(each for each, _ in found), tuple(why for _, why in found)
+    sets = list(_sets(family, plan))
+    return tuple(each for each, _ in sets), tuple(why for _, why in sets)
 
 
 def _sets(family: ShareableSet, plan: gloria.GloriaPlan) -> Iterator[tuple[QuerySet, str]]:
@@ -109,5 +109,5 @@ def _sets(family: ShareableSet, plan: gloria.GloriaPlan) -> Iterator[tuple[Query
                 names = tuple(sorted(one.queries))
                 yield (
                     QuerySet(source, target, names, family.types[one.snapshots]),
-                    family.spoken(one.why),
+                    family.with_types(one.why),
                 )

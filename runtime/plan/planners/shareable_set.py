@@ -1,8 +1,8 @@
-"""A workload as planners see it: queries that could share with each other, as patterns of labels.
+"""The planners' view of a workload: sets of queries that could share, as patterns of labels.
 
-A **label** is an event type together with the condition on it, since queries share events only
-where they pick the same ones. What cannot share at all, or is no sequence with Kleene parts, is in
-no family and left to the engine.
+A **label** is an event type together with the condition on it, since queries share events only if
+they pick the same ones. A query that cannot share, or whose pattern is not a sequence with Kleene
+parts, is in no set and left to the engine.
 """
 
 from __future__ import annotations
@@ -35,31 +35,31 @@ class ShareableSet:
 
     @property
     def sequences(self) -> dict[str, tuple[str, ...]]:
-        """The labels of the queries that repeat nothing, in order."""
-        found = {}
+        """The labels of the queries without Kleene parts, in order."""
+        labels = {}
         for name, pattern in self.patterns.items():
             parts = flat(pattern)
             if not any(isinstance(part, KleeneLoop) for part in parts):
-                found[name] = tuple(all_types(parts))
-        return found
+                labels[name] = tuple(all_types(parts))
+        return labels
 
-    def spoken(self, text: str) -> str:
-        """With types in the place of labels, whose numbers nobody else knows."""
+    def with_types(self, text: str) -> str:
+        """The text with types instead of labels, whose numbers mean nothing to a reader."""
         for label in sorted(self.types, key=len, reverse=True):
             text = text.replace(label, self.types[label])
         return text
 
     def rates(self, of_types: Mapping[str, float]) -> dict[str, float]:
-        """Of labels, as if conditions picked every event. A type that is not known comes once."""
+        """The rates of labels if conditions picked every event. An unknown type counts once."""
         return {label: of_types.get(type_, 1.0) for label, type_ in self.types.items()}
 
 
 def shareable_sets(queries: Iterable[Query]) -> list[ShareableSet]:
-    """Of queries whose bursts can be shared (the graphlet operator supports them)."""
-    found: dict[tuple[tuple[str, ...], str], list[Query]] = {}
+    """The sets of queries that the graphlet operator supports."""
+    compatible: dict[tuple[tuple[str, ...], str], list[Query]] = {}
     for query in queries:
-        found.setdefault((query.partition_by, query.window.kind), []).append(query)
-    return [_family(*key, members) for key, members in found.items()]
+        compatible.setdefault((query.partition_by, query.window.kind), []).append(query)
+    return [_family(*key, members) for key, members in compatible.items()]
 
 
 def _family(partition_by: tuple[str, ...], window_kind: str, queries: list[Query]) -> ShareableSet:
@@ -74,7 +74,7 @@ def _family(partition_by: tuple[str, ...], window_kind: str, queries: list[Query
 
 
 class _Labels:
-    """A type's own name where there is no condition on it."""
+    """Labels types; without a condition, the label is the name of the type."""
 
     def __init__(self) -> None:
         self.types: dict[str, str] = {}
@@ -99,7 +99,8 @@ def _pattern(pattern: s.Pattern, labels: Iterable[str]) -> PatternPart | None:
             inner = _pattern(body, labels)
             return None if inner is None else Kleene(inner)
         case s.Seq(parts):
-            found = [_pattern(part, labels) for part in parts]
-            return None if None in found else Sequence(tuple(p for p in found if p is not None))
+            inner_parts = [_pattern(part, labels) for part in parts]
+            known = tuple(part for part in inner_parts if part is not None)
+            return Sequence(known) if len(known) == len(inner_parts) else None
         case _:
             return None

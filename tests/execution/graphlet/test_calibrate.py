@@ -25,7 +25,7 @@ def again() -> Policy:
 
 
 def test_every_coefficient_is_measured():
-    policy = calibrate.measured()
+    policy = calibrate.measure_policy()
     for each in fields(Policy):
         if each.name != "version":
             value = getattr(policy, each.name)

@@ -61,8 +61,8 @@ def test_classes_are_counted():
     group, _ = decided(stream(40, [0.5, 3.5]), CHEAP)
     last = group.examples[-1]
     assert (last.kind, last.classes, last.queries, last.snapshots) == ("continued", 2, 8, 1)
-    assert "in 2 classes" in last.told()
-    assert "and took" in last.told()
+    assert "in 2 classes" in last.describe()
+    assert "and took" in last.describe()
 
 
 def test_where_comparing_is_dear_bursts_are_split_and_looked_at_again():
@@ -73,7 +73,7 @@ def test_where_comparing_is_dear_bursts_are_split_and_looked_at_again():
     assert of_b.benefit < 0
     assert of_b.time_split.mean > 0
     split = next(example for example in group.examples if example.kind == "split")
-    assert "was expected to cost" in split.told()
+    assert "was expected to cost" in split.describe()
 
 
 def test_policies_take_turns():

@@ -129,7 +129,7 @@ def test_large_counts(events: int) -> None:
 REFUSED = {
     "no such query": (
         {"shared": [{"queries": ["a", "x"], "transitions": [["P", "T"]]}]},
-        "no query",
+        "not a query",
     ),
     "not a transition": (
         {"shared": [{"queries": ["a", "c"], "transitions": [["P", "T"]]}]},
@@ -154,7 +154,7 @@ REFUSED = {
     "two groups": ({"groups": [["a", "b"], ["b", "c"]]}, "in two groups"),
     "one query": (
         {"shared": [{"queries": ["a"], "transitions": [["P", "T"]]}]},
-        "two queries at least",
+        "at least two queries",
     ),
     "no transitions": ({"shared": [{"queries": ["a", "b"], "transitions": []}]}, "no transitions"),
     "event by event": (

@@ -227,7 +227,7 @@ def test_json_has_stable_keys():
         {
             "operator": "graphlet",
             "queries": ["q1", "q2"],
-            "summary": "burst by burst, shared where that pays",
+            "summary": "burst by burst, shared if that pays",
             "cost": ["O(1) per event, O(open windows) per burst"],
             "partition_by": [],
             "semantics": "skip-till-any-match",

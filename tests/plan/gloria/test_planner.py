@@ -192,7 +192,7 @@ def test_one_query_and_one_type() -> None:
     assert made.transitions[0].sets[0].why == "no other query has this transition"
     with pytest.raises(ValueError, match="no event type"):
         plan({"q": seq()}, {})
-    with pytest.raises(ValueError, match="q has B, of which there is no rate"):
+    with pytest.raises(ValueError, match="q has B, which has no rate"):
         plan({"q": seq("A", "B")}, {"A": 1.0})
 
 

@@ -74,7 +74,7 @@ def test_benefit_is_split_minus_shared() -> None:
 
 def test_samples_of_bursts_on_which_all_agree() -> None:
     samples = run(SHARE, [0.5] * 20).take_samples()
-    assert set(samples.way) == {cost_model.AGREED}
+    assert set(samples.kind) == {cost_model.AGREED}
     assert set(samples.waiting) == {0}
     assert set(samples.applied) == {1}, "queries of one form lie side by side"
     assert set(samples.stepped) == {QUERIES}
@@ -84,7 +84,7 @@ def test_samples_of_bursts_on_which_all_agree() -> None:
 
 def test_samples_of_bursts_shared_by_classes() -> None:
     samples = run(SHARE, [0.5, 3.5, 3.5]).take_samples()
-    assert set(samples.way) == {cost_model.CLASSES}
+    assert set(samples.kind) == {cost_model.CLASSES}
     assert set(samples.waiting) == {2}
     assert set(samples.classes) == {2}
     assert set(samples.conditions) == {QUERIES}
@@ -97,8 +97,8 @@ def test_samples_of_bursts_shared_by_classes() -> None:
 
 def test_where_bursts_are_split_both_ways_are_sampled() -> None:
     samples = run(SPLIT, [0.5, 3.5, 3.5]).take_samples()
-    split = samples.those(samples.way == cost_model.APART)
-    looked_at = samples.those(samples.way == cost_model.CLASSES)
+    split = samples.select(samples.kind == cost_model.APART)
+    looked_at = samples.select(samples.kind == cost_model.CLASSES)
     assert split.size >= 4
     assert looked_at.size >= 4
     assert set(split.applied) == {QUERIES}
@@ -108,7 +108,7 @@ def test_where_bursts_are_split_both_ways_are_sampled() -> None:
 def test_where_bursts_are_shared_one_in_4096_is_split() -> None:
     engine = run(SHARE, [3.5], bursts=8_192)
     samples = engine.take_samples()
-    assert (samples.way == cost_model.APART).sum() == 2
+    assert (samples.kind == cost_model.APART).sum() == 2
     (group,) = engine.decisions()
     (of_b,) = group.types
     assert of_b.split == 2
@@ -118,7 +118,7 @@ def test_vectors_of_windows_are_counted() -> None:
     """Four windows are open."""
     engine = run(SPLIT, [0.5, 3.5, 3.5], "40 s SLIDE 10 s")
     samples = engine.take_samples()
-    split = samples.those(samples.way == cost_model.APART)
+    split = samples.select(samples.kind == cost_model.APART)
     assert 4 * QUERIES in split.stepped
     assert (split.applied <= split.stepped).all()
 
@@ -132,7 +132,7 @@ def test_crossings_are_sampled() -> None:
     engine.process(table)
     engine.advance(int(table["time"][-1].as_py()) * 1_000)
     samples = engine.take_samples()
-    crossed = samples.those(samples.way == cost_model.CROSSED)
+    crossed = samples.select(samples.kind == cost_model.CROSSED)
     # Of two states, three pairs: a window begins in each, and trends go from the first on.
     assert set(crossed.applied) == {400 * QUERIES * 3}
     work, compared = cost_model.equations(crossed)
@@ -162,8 +162,8 @@ def test_samples_pickle_small() -> None:
 
 def test_samples_of_several_engines() -> None:
     one, other = (run(SHARE, [3.5], bursts=n).take_samples() for n in (20, 40))
-    assert Samples.all([one, other]).size == one.size + other.size
-    assert Samples.all([]).size == 0
+    assert Samples.concat([one, other]).size == one.size + other.size
+    assert Samples.concat([]).size == 0
 
 
 def test_engines_that_share_nothing_have_none() -> None:
@@ -173,7 +173,7 @@ def test_engines_that_share_nothing_have_none() -> None:
     engine.bind(table.schema)
     engine.process(table)
     engine.finish()
-    assert set(engine.take_samples().way) <= {cost_model.AGREED}
+    assert set(engine.take_samples().kind) <= {cost_model.AGREED}
 
 
 def test_what_was_done_is_predicted_from_the_same_terms() -> None:
@@ -181,9 +181,12 @@ def test_what_was_done_is_predicted_from_the_same_terms() -> None:
     policy = Policy(scan=1, operator=10, pick=0.5, compare=0.25, walk=0.5, apply=20, join=5)
     values = cost_model.coefficients(policy)
     for samples, expected in (
-        (run(SHARE, [0.5, 3.5, 3.5]).take_samples(), cost_model.shared(2, QUERIES, QUERIES, 2, 1)),
-        (run(SPLIT, [0.5, 3.5, 3.5]).take_samples(), cost_model.split(2, QUERIES, 1)),
+        (
+            run(SHARE, [0.5, 3.5, 3.5]).take_samples(),
+            cost_model.shared_work(2, QUERIES, QUERIES, 2, 1),
+        ),
+        (run(SPLIT, [0.5, 3.5, 3.5]).take_samples(), cost_model.split_work(2, QUERIES, 1)),
     ):
         way = cost_model.CLASSES if samples.version[0] == 3 else cost_model.APART
-        chosen = samples.those(samples.way == way)
-        assert set(cost_model.predicted(policy, chosen)) == {expected @ values}
+        chosen = samples.select(samples.kind == way)
+        assert set(cost_model.predict(policy, chosen)) == {expected @ values}

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from hamlet import Engine, parse
-from runtime.plan.decision_text import why
+from runtime.plan.decision_text import explain_decision
 from runtime.plan.decisions import DecisionExample
 from runtime.plan.policy import Policy
 
@@ -42,14 +42,14 @@ def test_both_sides_differ_by_the_benefit(policy: Policy, differ: bool):
     examples = decided(policy, differ)
     assert examples
     for each in examples:
-        found = why(each, [Policy(), policy])
+        found = explain_decision(each, [Policy(), policy])
         assert found.terms, each
         assert found.split - found.shared == pytest.approx(each.benefit, rel=1e-6, abs=1e-6)
 
 
 def test_what_was_done_is_said_with_its_numbers():
     shared = [each for each in decided(CHEAP, True) if each.snapshots and each.kind != "split"][-1]
-    said = " ".join(why(shared, [CHEAP]).said)
+    said = " ".join(explain_decision(shared, [CHEAP]).sentences)
     assert f"A burst of {shared.events} events of type B, for 5 queries." in said
     assert f"Queries differed on {shared.snapshots} of them" in said
     assert "sharing was expected to save" in said
@@ -57,25 +57,29 @@ def test_what_was_done_is_said_with_its_numbers():
     assert "So it was shared" in said
 
     split = [each for each in decided(DEAR, True) if each.kind == "split"][-1]
-    said = " ".join(why(split, [DEAR]).said)
-    assert "more. So it was split: every query went by itself." in said
+    said = " ".join(explain_decision(split, [DEAR]).sentences)
+    assert "more. So it was split: every query was evaluated separately." in said
 
 
 def test_terms_of_another_policy_are_not_shown():
     """Numbers that do not lead to the decision would be made up."""
     (example, *_) = decided(CHEAP, True)
-    assert why(example, []).terms == ()
-    assert why(example, [replace(DEAR, version=CHEAP.version)]).terms == ()
-    assert "By policy 7: sharing was expected to save" in " ".join(why(example, []).said)
+    assert explain_decision(example, []).terms == ()
+    assert explain_decision(example, [replace(DEAR, version=CHEAP.version)]).terms == ()
+    assert "By policy 7: sharing was expected to save" in " ".join(
+        explain_decision(example, []).sentences
+    )
 
 
 def test_the_other_way_is_said_to_be_a_trial():
     example = DecisionExample("B", "split", 5, 5, 3, 3, 40.0, 2_049, 100, 7, 3, 2.0, 1)
-    assert "as one burst in 4,096 is" in " ".join(why(example, []).said)
+    assert "as one burst in 4,096 is" in " ".join(explain_decision(example, []).sentences)
     example = replace(example, kind="merged", benefit=-40.0)
-    assert "as one burst in 16 is" in " ".join(why(example, []).said)
+    assert "as one burst in 16 is" in " ".join(explain_decision(example, []).sentences)
 
 
 def test_where_nobody_chose_nothing_was_weighed_up():
     example = DecisionExample("B", "shared", 5, 5, 3, 3, 0.0, 1, conditions=3)
-    assert "Nothing was weighed up: shared, as was asked for." in why(example, []).said
+    assert (
+        "No costs were compared: shared, as requested." in explain_decision(example, []).sentences
+    )

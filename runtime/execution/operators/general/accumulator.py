@@ -1,7 +1,7 @@
 """The count and lanes of many trends at once.
 
-Accumulators add up, and extending them by an event is linear. A sum is a double
-with an exponent; MIN and MAX have a key that orders, and a one beside it where there is a value.
+Accumulators can be added, and extending them by an event is linear. A sum is a double with an
+exponent; MIN and MAX have an ordering key, and a 1 next to it if there is a value.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ def add_extended(
     reached: Int,
     row: Int,
 ) -> None:
-    """Adds the trends of an item, each longer by one event, that now end in `reached`. Without an
-    item (NOBODY) it is the trend of this event alone."""
+    """Adds the trends of an item, each extended by one event, that now end in `reached`. Without
+    an item (NOBODY), adds the trend of this event alone."""
     m, e = 1.0, 0
     if item != NOBODY:
         m, e = s.item_numbers[item, 0], s.items[item, EXPONENT]

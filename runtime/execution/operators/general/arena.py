@@ -1,12 +1,12 @@
-"""The run state of one query: flat arrays of records that point to each other by number.
+"""The state of one query: flat arrays of records that refer to each other by index.
 
     slot -> open windows, in order -> nodes, one for each state -> items -> (next item)
 
 A *slot* is a partition. A *node* holds the partial trends of one state (a set of positions and a
-capped length), split into *items*: by event, where values of it are kept; by instant, as far as
-a NOT can tell instants apart; else one item. *Threads* are partial matches of negated patterns.
-Records that nobody uses are chained in free lists. Arrays grow in Python, between two calls of
-the kernel: a kernel that runs out of records undoes what it had begun and says what it needs.
+capped length), split into *items*: by event if its values are kept; by instant if a NOT can
+distinguish instants; otherwise one item. *Threads* are partial matches of negated patterns. Unused
+records are in free lists. Arrays grow in Python, between two calls of the kernel: a kernel that
+runs out of records undoes its unfinished step and returns what it needs.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ START = EXPONENT
 STATE, HEAD = range(1, 3)
 # Windows; then the exponents of three totals (by sides of the pattern) and of the lanes.
 NUMBER, BEGIN, NODES, AWAITED, TURN, TOTALS = range(1, 7)
-# Slots; then for each NOT the latest start of a whole match, then the places of partial ones.
+# Slots; then for each NOT the latest start of a complete match, then the places of partial ones.
 OLDEST, NEWEST, SEEN, TURNS, TAU = range(5)
 # States.
 MASK, LENGTH, AHEAD, CROSSED, AWAITS, ENDS, SURE, GRAINED, PAIRED = range(9)
-# And where a state stands now: the node among what enters, with the stamp of the group for which
-# that holds; the same for the window's nodes.
+# The current nodes of a state: the staged node with the stamp of the group for which it is valid,
+# then the same for the window's node.
 ENTERS, ENTERING, STAYS, STAYING = range(9, 13)
 STATE_COLUMNS = 13
 # Moves of negated patterns in a group.
@@ -44,7 +44,7 @@ POSITION, BEGUN, ROW, ORDINAL = range(4)
 # Output rows; then the keys or exponents of the lanes.
 OUT_WINDOW, OUT_SLOT, OUT_EXPONENT, OUT_LANES = range(4)
 
-# What the kernel counts: heads of free lists, and how many records are left in each.
+# Counters of the kernel: heads of free lists, and the number of free records in each.
 ITEM, NODE, WINDOW, THREAD = range(4)
 LEFT = 4
 STATES, OUT, MOVES, STAMP, ENTERED, FAULT, EARLIEST = range(8, 15)
@@ -103,7 +103,7 @@ def new_arena(tables: GeneralTables) -> TrendArena:
 
 
 def grown(pools: TrendArena, need: int) -> TrendArena:
-    """The same state with twice the room for what was needed."""
+    """The same state with twice the capacity for the needed records."""
     if need < LEFT:
         names = ("items", "nodes", "windows", "threads")
         numbers = {ITEM: "item_numbers", WINDOW: "window_numbers"}.get(need)
@@ -157,7 +157,7 @@ def _chain(records: npt.NDArray[Any], start: int, counters: Ints, pool: int) -> 
 
 @compiled
 def allocate(records: Ints, counters: Ints, pool: Int) -> Int:
-    """A free record, or NOBODY and a fault."""
+    """A free record; if there is none, NOBODY and a fault."""
     record = counters[pool]
     if record == NOBODY:
         counters[FAULT] = pool
@@ -176,7 +176,7 @@ def release(records: Ints, counters: Ints, pool: Int, record: Int) -> None:
 
 @compiled
 def free_node(s: TrendArena, node: Int) -> None:
-    """With all of its items."""
+    """Frees a node with all its items."""
     item = s.nodes[node, HEAD]
     while item != NOBODY:
         after = s.items[item, LINK]
@@ -195,7 +195,7 @@ def free_nodes(s: TrendArena, node: Int) -> None:
 
 @entry
 def _free_cell(table: Ints, mask: Int, length: Int) -> Int:
-    """Where a state that the table does not have goes."""
+    """The cell for a state that is not in the table."""
     cell = first_cell(table, mask, length)
     while table[cell] != NOBODY:
         cell = (cell + 1) & (len(table) - 1)

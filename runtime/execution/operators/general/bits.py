@@ -1,4 +1,4 @@
-"""Sets of positions as the bits of a word, and doubles as the bits they are made of."""
+"""Bit operations for kernels: lowest set bit, and conversion between doubles and their bits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numba.extending import intrinsic
 
 
 def _instruction(result: Any, operand: Any, emit: Callable[[Any, Any], Any]) -> Any:
-    """A function of one word that is one instruction."""
+    """A function of one word that compiles to one instruction."""
 
     def typed(context: Any, word: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

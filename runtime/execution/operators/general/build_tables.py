@@ -116,8 +116,8 @@ def _fill_steps(query: Query, at: Ints, steps: Ints, guards: _Guards) -> None:
 
 
 def _place_negated(query: Query, at: Ints, grained: int) -> tuple[list[int], list[int]]:
-    """Gives positions under NOT their places. Returns those whose partial matches are stored, and
-    those whose partial matches are listed one by one."""
+    """Assigns places to positions under NOT. Returns the positions whose partial matches are
+    stored, and those whose partial matches are listed one by one."""
     under_not = [p for p in query.template.positions if p.negation is not None]
     for position in under_not:
         assert position.negation is not None
@@ -155,7 +155,7 @@ def _input_columns(query: Query, programs: Programs) -> InputColumns:
 
 
 class _Guards:
-    """Numbers the guards that ask for anything."""
+    """Numbers the guards that require anything."""
 
     def __init__(self) -> None:
         self._numbers: dict[automaton.Guard, int] = {}
@@ -166,7 +166,7 @@ class _Guards:
         return self._numbers.setdefault(guard, len(self._numbers))
 
     def table(self) -> Ints:
-        """A row of alternatives for each guard, filled up with one that cannot be met."""
+        """A row of alternatives for each guard, padded with one that cannot be met."""
         most = max((len(guard) for guard in self._numbers), default=1)
         table = np.full((len(self._numbers), most), _UNMET, np.int64)
         for guard, number in self._numbers.items():
@@ -230,7 +230,7 @@ def _lane(lane: Lane, types: Mapping[str, pa.DataType]) -> tuple[int, int, int]:
 
 
 def _by_type(query: Query) -> bool:
-    """Whether every lane takes all events of a type or none: then bindings agree on it."""
+    """Whether every lane aggregates all events of a type or none: then bindings agree on it."""
     for lane in query.lanes:
         taken = {query.template.positions[p].type for p in lane.positions}
         if any(p.type in taken and p.index not in lane.positions for p in query.template.positive):
@@ -247,5 +247,5 @@ def _bits(numbers: Iterable[int]) -> int:
 
 
 def _signed(word: int) -> int:
-    """64 bits as the int64 that has them."""
+    """The int64 with the same 64 bits."""
     return word - (1 << 64) if word >= 1 << 63 else word

@@ -73,7 +73,7 @@ def enter(
 
 @compiled
 def _join(tables: GeneralTables, s: TrendArena, ranks: Ints, slot: Int, to: Int, node: Int) -> None:
-    """Puts the items of a node into another of the same state."""
+    """Moves the items of a node to another one of the same state."""
     crossed = s.states[s.nodes[node, STATE], CROSSED]
     item = s.nodes[node, HEAD]
     while item != NOBODY:
@@ -87,7 +87,7 @@ def _join(tables: GeneralTables, s: TrendArena, ranks: Ints, slot: Int, to: Int,
 def put(
     tables: GeneralTables, s: TrendArena, ranks: Ints, slot: Int, node: Int, nots: Int, item: Int
 ) -> None:
-    """Adds an item to a node, or its trends to an item there that has the same future."""
+    """Adds an item to a node, or its trends to an equivalent item there."""
     state = s.nodes[node, STATE]
     head = s.nodes[node, HEAD]
     if head == NOBODY or s.states[state, GRAINED] != 0:
@@ -104,8 +104,8 @@ def put(
 def put_by_instant(
     tables: GeneralTables, s: TrendArena, ranks: Ints, slot: Int, node: Int, nots: Int, item: Int
 ) -> None:
-    """Items are in order, the latest first. Those that no NOT can tell apart become one, so that
-    there are never more of them than there are starts of negated matches that still count."""
+    """Items are ordered, the latest first. Items that no NOT can distinguish are merged, so there
+    are never more of them than relevant starts of negated matches."""
     at = s.items[item, AT]
     before, after = NOBODY, s.nodes[node, HEAD]
     while after != NOBODY and s.items[after, AT] > at:
@@ -165,7 +165,7 @@ def finish(
 def add_total(
     tables: GeneralTables, s: TrendArena, ranks: Ints, window: Int, state: Int, item: Int, ends: Int
 ) -> None:
-    """Adds whole trends to the window's total of those that end on these sides."""
+    """Adds complete trends to the window's total of those that end on these sides."""
     numbers, keys = s.window_numbers[window], s.windows[window]
     count, exponent = s.item_numbers[item, 0], s.items[item, EXPONENT]
     at, place = ends - 1, TOTALS + ends - 1

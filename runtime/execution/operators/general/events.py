@@ -26,10 +26,10 @@ SLOT, TIME, INSTANT, EVENT_MASK = range(4)
 
 
 class GeneralEvents(NamedTuple):
-    """`rows`: the events to take, brought together by partition, in order within each; `order`
-    says where in the batch they are. There are the `values`: a word that says which are null,
-    then those that adjacent conditions look at; and the `lanes`: for sums the value, zero for
-    null; for MIN and MAX whether there is one, its key in `keys`."""
+    """`rows`: the events to process, grouped by partition, in order within each; `order` has their
+    indexes in the batch, which also apply to the other fields. `values`: a bit mask of nulls, then
+    the values that adjacent conditions use. `lanes`: for sums the value, zero for null; for MIN
+    and MAX whether there is a value, with its key in `keys`."""
 
     order: Ints
     rows: Ints
@@ -66,7 +66,7 @@ def events_of(
 
 
 def own(array: npt.NDArray[Any], dtype: Any) -> npt.NDArray[Any]:
-    """An array of one and the same type for the kernel, which is compiled once."""
+    """An array of the one type for which the kernel is compiled."""
     return np.require(array, dtype, ["C", "W"])
 
 
@@ -107,8 +107,8 @@ def _arranged(rows: Ints, every: bool) -> tuple[Ints, Ints]:
 
 @entry
 def _bring_together(rows: Ints, every: Truth, order: Ints, arranged: Ints, ends: Ints) -> Int:
-    """A counting sort by slot, stable; slots in the order in which they first come. Events that
-    match nothing are left out, unless every event counts."""
+    """A stable counting sort by slot; slots are in order of first occurrence. Events that match
+    nothing are left out, unless every event counts."""
     taken = 0
     for row in range(len(rows)):
         if every or rows[row, EVENT_MASK] != 0:
@@ -119,7 +119,7 @@ def _bring_together(rows: Ints, every: Truth, order: Ints, arranged: Ints, ends:
         slot = rows[row, SLOT]
         if (every or rows[row, EVENT_MASK] != 0) and ends[slot] > 0:
             size = ends[slot]
-            ends[slot] = -1 - total  # where the slot's rows begin, below zero: seen
+            ends[slot] = -1 - total  # the start of the slot's rows; negative means visited
             total += size
     for row in range(len(rows)):
         if every or rows[row, EVENT_MASK] != 0:

@@ -36,7 +36,7 @@ def without_sides(tables: GeneralTables, mask: Int, gone: Int) -> Int:
 
 @compiled
 def leave(tables: GeneralTables, s: TrendArena, ranks: Ints, slot: Int, window: Int) -> None:
-    """What was extended leaves; as trends of the other side of `P & Q` alone it may stay."""
+    """Removes the extended trends; for `P & Q` they may stay as trends of the other side."""
     moved = _take_out(tables, s, window)
     while moved != NOBODY:
         after = s.items[moved, LINK]
@@ -48,7 +48,7 @@ def leave(tables: GeneralTables, s: TrendArena, ranks: Ints, slot: Int, window: 
 
 @compiled
 def _take_out(tables: GeneralTables, s: TrendArena, window: Int) -> Int:
-    """Takes the extended items from their nodes, and returns those that stay on one side, with
+    """Removes the extended items from their nodes and returns those that stay on one side, with
     their new states."""
     moved = NOBODY
     before, node = NOBODY, s.windows[window, NODES]

@@ -40,7 +40,7 @@ from runtime.execution.operators.general.window_list import close_until, end_of,
 
 @entry
 def process_events(tables: GeneralTables, s: TrendArena, ev: GeneralEvents, cursor: Ints) -> Int:
-    """Takes the events from `cursor[0]` on. Returns OK when all are taken, or what is needed."""
+    """Processes the events from `cursor[0]` on. Returns OK when done, or what it ran out of."""
     low, size = cursor[0], len(ev.order)
     while low < size:
         slot, instant = ev.rows[low, SLOT], ev.rows[low, INSTANT]
@@ -113,7 +113,7 @@ def _process_timed(
 
 @compiled
 def _wake_timed(tables: GeneralTables, s: TrendArena, slot: Int, time: Int, begin: Int) -> Int:
-    """Opens the windows that hold this time. Those that are open already are the oldest ones."""
+    """Opens the windows that contain this time. Those already open are the oldest ones."""
     newest = s.slots[slot, NEWEST]
     if newest != NOBODY:
         number = s.windows[newest, NUMBER] + 1
@@ -186,12 +186,12 @@ def _step(
     high: Int,
     at: Int,
 ) -> Int:
-    """One group in one window, unless it was taken before the kernel had to leave."""
+    """Processes one group in one window, unless an interrupted call has already done so."""
     turn = s.slots[slot, TURNS] + 1
     if s.windows[window, TURN] == turn:
         return OK
     if tables.semantics == CONTIGUOUS and s.windows[window, TURN] != turn - 1:
-        # An instant in between had nothing for this query, but it was there.
+        # There was an instant in between, although without events for this query.
         free_nodes(s, s.windows[window, NODES])
         s.windows[window, NODES] = NOBODY
     need = step(tables, s, ev, slot, window, low, high, at)
@@ -213,7 +213,7 @@ def _process_counted(
     high: Int,
     seen: Int,
 ) -> Int:
-    """A group of equal instants may be cut by the border of a window."""
+    """A window may end or start inside a group of equal instants."""
     if ev.rows[low, TIME] < tables.since:
         return OK
     first = s.slots[slot, SEEN]
@@ -226,7 +226,7 @@ def _process_counted(
         if seen != 0:
             need = _step_counted(tables, s, ev, slot, low, high, seen)
         if need == OK:
-            # Moves of this group count for those windows that hold the events.
+            # Moves of this group count for the windows that contain the events.
             need = close_until(tables, s, ev.ranks, slot, last)
         if need == OK and s.counters[MOVES] != 0:
             commit_moves(tables, s, ev, slot, last - 1)

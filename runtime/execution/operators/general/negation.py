@@ -1,17 +1,17 @@
 """Tracks the matches of negated patterns, once for each partition and all its windows.
 
-What matters of a NOT in a gap is whether a whole match lies strictly inside. A gap ends now, so
-that is so if the *latest start* of any whole match seen so far lies after the gap's beginning.
-`tau` of a NOT is that latest start; partial matches are known by the position they have reached
-and their latest start. Only where a further step depends on more (values kept of the last event,
-or a NOT inside the NOT) are they kept one by one, as threads.
+A NOT is violated in a gap if a complete match lies strictly inside. A gap ends now, so that is the
+case if the *latest start* of any complete match seen so far lies after the gap's beginning. `tau`
+of a NOT is that latest start; partial matches are represented by the position they have reached and
+their latest start. They are kept one by one, as threads, only if a further step depends on more
+(values of the last event, or a NOT inside the NOT).
 
 Starts and beginnings are ordinals of events within the partition. A gap that begins with a
 group of equal instants begins at the ordinal of its last event. A leading gap begins with its
-window: there a match counts that starts with or after the window's first event.
+window: matches count that start with or after the window's first event.
 
-Laws: tau never falls. A partial match whose start is not after tau can tell nothing new. Two gaps
-are alike for good if no start of a match, whole or partial, lies between their beginnings.
+Laws: tau never falls. A partial match whose start is not after tau is irrelevant. Two gaps stay
+equivalent if no start of a match, complete or partial, lies between their beginnings.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from runtime.execution.operators.general.tables import (
 
 @compiled
 def passes(tables: GeneralTables, guard: Int, alive: Int) -> Truth:
-    """Whether some alternative of the guard has none of its NOTs broken."""
+    """Whether some alternative of the guard has no violated NOT."""
     for i in range(tables.guards.shape[1]):  # noqa: SIM110 (compiled code has no generators)
         if tables.guards[guard, i] & ~alive == 0:
             return True
@@ -75,7 +75,7 @@ def alive_since(tables: GeneralTables, s: TrendArena, slot: Int, beginning: Int)
 
 @compiled
 def alive_until(tables: GeneralTables, s: TrendArena, slot: Int, beginning: Int, end: Int) -> Int:
-    """The same, with those moves of the current group that come before the ordinal `end`."""
+    """The same, including the moves of the current group before the ordinal `end`."""
     alive = alive_since(tables, s, slot, beginning)
     for k in range(s.counters[MOVES]):
         q = s.moves[k, POSITION]
@@ -88,7 +88,7 @@ def alive_until(tables: GeneralTables, s: TrendArena, slot: Int, beginning: Int,
 def told_apart(
     tables: GeneralTables, s: TrendArena, slot: Int, nots: Int, one: Int, other: Int
 ) -> Truth:
-    """Whether any of these NOTs can ever tell gaps with these beginnings (one < other) apart."""
+    """Whether any of these NOTs can ever distinguish gaps with these beginnings (one < other)."""
     for n in range(tables.nots):
         if nots >> n & 1 and one < s.slots[slot, TAU + n] <= other:
             return True
@@ -123,7 +123,8 @@ def stage_moves(
     high: Int,
     first: Int,
 ) -> Int:
-    """What a group of equal instants does to the negated patterns, from the state before it."""
+    """Stages the steps of negated patterns for a group of equal instants, from the state before
+    it."""
     s.counters[MOVES] = 0
     for k in range(low, high):
         row = ev.order[k]
@@ -152,7 +153,7 @@ def stage_moves(
 def _latest_start(
     tables: GeneralTables, s: TrendArena, ev: GeneralEvents, slot: Int, q: Int, row: Int
 ) -> Int:
-    """Of the partial matches that this event can take to position q."""
+    """The latest start of the partial matches that this event extends to position q."""
     latest = NOBODY
     rest = tables.at[q, BEFORE]
     while rest != 0:
@@ -179,10 +180,10 @@ def _latest_start(
 def commit_moves(
     tables: GeneralTables, s: TrendArena, ev: GeneralEvents, slot: Int, at: Int
 ) -> None:
-    """Lets the staged moves happen; `at` is the ordinal of the group's last event."""
+    """Applies the staged moves; `at` is the ordinal of the group's last event."""
     whole = 0
     moves = s.counters[MOVES]
-    s.counters[MOVES] = 0  # they are no longer ahead
+    s.counters[MOVES] = 0  # no longer pending
     for k in range(moves):
         q, start = s.moves[k, POSITION], s.moves[k, BEGUN]
         if tables.not_last >> q & 1:
@@ -231,8 +232,8 @@ def _add_thread(
 def _worth_keeping(
     tables: GeneralTables, s: TrendArena, slot: Int, q: Int, start: Int, at: Int
 ) -> Truth:
-    """Threads without values differ by where they began and by their last event alone. Forgets
-    those that are no better than this one, and says whether this one is better than the rest."""
+    """Threads without values differ only by their start and their last event. Drops the threads
+    that are no better than this one, and returns whether this one is better than the rest."""
     place = TAU + tables.nots + tables.at[q, PLACE]
     before, thread = NOBODY, s.slots[slot, place]
     while thread != NOBODY:
@@ -253,7 +254,7 @@ def _worth_keeping(
 
 @compiled
 def forget_threads(tables: GeneralTables, s: TrendArena, slot: Int) -> None:
-    """After windows have closed: what began before the oldest open one is of no use."""
+    """After windows have closed, drops the threads that began before the oldest open window."""
     window = s.slots[slot, OLDEST]
     if window == NOBODY:
         _drop_threads(tables, s, slot, -1, -1)
@@ -263,7 +264,8 @@ def forget_threads(tables: GeneralTables, s: TrendArena, slot: Int) -> None:
 
 @compiled
 def _drop_threads(tables: GeneralTables, s: TrendArena, slot: Int, nots: Int, oldest: Int) -> None:
-    """Those of these NOTs that started before `oldest` (below zero: all) or not after tau."""
+    """Drops the threads of these NOTs that started before `oldest` (negative: all) or not after
+    tau."""
     rest = tables.listed
     while rest != 0:
         p = lowest(rest)

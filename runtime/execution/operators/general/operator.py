@@ -1,7 +1,7 @@
-"""The general operator: one query over all partitions, whatever the language allows.
+"""The general operator: evaluates one query of any kind over all partitions.
 
-Lives in one process. `process` takes whole instants in order; windows that a later event of the
-same partition has passed are settled there and wait in the output until `close` asks.
+It lives in one process. `process` expects whole instants in order. It closes the windows that a
+later event of the same partition has passed and keeps their results until `close_windows`.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class GeneralOperator(Operator):
         since: int | None = None,
     ) -> None:
         """`types` are those of the attributes. A query that joins late reports only windows that
-        start at `since` or after."""
+        start at `since` or later."""
         self.query = query
         self._texts = texts
         self._plan, self._columns = build_tables(query, types, since)
@@ -68,7 +68,6 @@ class GeneralOperator(Operator):
         self._masks = _Masks(query, codes)
 
     def process(self, batch: Batch) -> None:
-        """Takes events in order; all events of one instant come in one call."""
         if batch.size == 0:
             return
         masks = self._masks.of(batch)
@@ -79,7 +78,6 @@ class GeneralOperator(Operator):
             self._pools = grown(self._pools, need)
 
     def close_windows(self, watermark: int) -> list[ClosedWindows]:
-        """The windows that end at or before the watermark, and those of events that are full."""
         watermark = min(watermark, LATEST)
         if not self._plan.counted:
             ranks = self._ranks()
@@ -90,10 +88,9 @@ class GeneralOperator(Operator):
                 if need == OK:
                     break
                 self._pools = grown(self._pools, need)
-        return self._take(watermark)
+        return self._collect_results(watermark)
 
     def live(self, capacity: int) -> npt.NDArray[np.bool_]:
-        """The slots that still have state or results that were not asked for."""
         live = np.zeros(max(capacity, len(self._pools.slots)), np.bool_)
         known = self._pools.slots
         live[: len(known)] = known[:, SEEN] > 0 if self._plan.counted else known[:, OLDEST] >= 0
@@ -114,7 +111,7 @@ class GeneralOperator(Operator):
         return len(np.unique(np.concatenate(found)))
 
     def save(self) -> dict[str, Arrays]:
-        """TextDictionary are in the state as their ids."""
+        """Texts are in the state as their ids in `TextDictionary`."""
         return {ALL_QUERIES: {name: array.copy() for name, array in self._pools._asdict().items()}}
 
     def load(self, owner: str, arrays: Arrays, slots: Ints) -> None:
@@ -129,14 +126,14 @@ class GeneralOperator(Operator):
         pools.out[:count, OUT_SLOT] = slots[pools.out[:count, OUT_SLOT]]
         self._pools = pools
 
-    # ---- inside ----------------------------------------------------------------------------
+    # ---- private ---------------------------------------------------------------------------
 
     def _ranks(self) -> Ints:
         needed = self._plan.lane[:, AS_TEXT].any()
         return own(self._texts.ranks, np.int64) if needed else np.zeros(0, np.int64)
 
-    def _take(self, watermark: int) -> list[ClosedWindows]:
-        """Output rows up to the watermark; the rest waits."""
+    def _collect_results(self, watermark: int) -> list[ClosedWindows]:
+        """Removes the output rows up to the watermark; the rest stays."""
         pools = self._pools
         count = int(pools.counters[OUT])
         if count == 0:
@@ -180,7 +177,7 @@ def _as_numbers(mantissa: npt.NDArray[np.float64], exponent: Ints) -> WideFloatC
 
 
 class _Masks:
-    """For each event the positions, as bits, whose type and local conditions it meets."""
+    """For each event the positions, as bits, whose type and local conditions it matches."""
 
     def __init__(self, query: Query, codes: TypeDictionary) -> None:
         self._always: dict[int, int] = {}

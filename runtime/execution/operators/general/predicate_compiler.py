@@ -1,9 +1,9 @@
-"""Adjacent conditions as small programs for `predicate_vm.py`: one kernel runs them all, so that no
-query has to be compiled.
+"""Compiles adjacent conditions to small programs for `predicate_vm.py`.
 
-A program is a row of instructions `(op, to, a, b, c)` over numbered registers, each with a word
-(a whole number, or the bits of a double) and whether it is null. What kind a value is, is known
-beforehand. Only the ids of texts are not: they are filled in for each batch.
+One kernel runs all programs, so no query needs its own machine code. A program is a list of
+instructions `(op, to, a, b, c)` over numbered registers, each with a word (an integer, or the bits
+of a double) and a null flag. The kinds of values are known when compiling; the ids of texts are not
+and are filled in for each batch.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _INT64 = range(-(2**63), 2**63)
 
 
 def kind_of(data_type: pa.DataType) -> int:
-    """The kind of the values that `Batch.order` or `Batch.number` gives of a column."""
+    """The kind of the values that `Batch.order` or `Batch.number` returns for a column."""
     if pt.is_floating(data_type):
         return DOUBLE
     if pt.is_uint64(data_type):
@@ -67,7 +67,7 @@ class Programs:
     """Which instructions load the id of which text."""
 
     def add(self, expression: s.Expression) -> tuple[int, int]:
-        """Where the program of a condition begins and ends. Its outcome is in register 0."""
+        """The start and end of the program of a condition. Its result is in register 0."""
         start = len(self.code)
         _Compiler(self).value(expression, 0)
         return start, len(self.code)
@@ -81,13 +81,13 @@ class Programs:
 
 
 class _Compiler:
-    """Puts the value of each part into a register; those above it are free for its own parts."""
+    """Puts the value of each part into a register; the registers above are free for its parts."""
 
     def __init__(self, programs: Programs) -> None:
         self._programs = programs
 
     def value(self, part: s.Expression, to: int) -> int:
-        """Computes a part and says of which kind it is."""
+        """Emits the code of a part and returns its kind."""
         match part:
             case s.Literal(value):
                 return self._literal(value, to)
@@ -152,7 +152,7 @@ class _Compiler:
         return WHOLE
 
     def _joined(self, op: int, parts: tuple[s.Expression, ...], to: int) -> int:
-        """AND and OR of three values do not depend on the order of their parts."""
+        """Three-valued AND and OR do not depend on the order of their parts."""
         self.value(parts[0], to)
         for part in parts[1:]:
             self.value(part, to + 1)

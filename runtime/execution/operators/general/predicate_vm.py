@@ -1,4 +1,4 @@
-"""Runs the programs of adjacent conditions, with the meaning of `language/evaluate.py`."""
+"""Runs the programs of adjacent conditions, with the semantics of `language/row_eval.py`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def neighbours(
     i: Int,
     row: Int,
 ) -> Truth:
-    """Whether all conditions on a step from p to q hold. `kept[i]` remembers the earlier event."""
+    """Whether all conditions on a step from p to q hold. `kept[i]` has the earlier event."""
     for c in range(plan.steps[p, q, PAIRS], plan.steps[p, q, PAIRS_END]):
         if plan.conditions[c, 0] == SIMPLE:
             good = _simple(plan, ev, c, kept, i, row)
@@ -110,7 +110,7 @@ def _program(
 
 @compiled
 def _join(registers: Ints, to: Int, decisive: Truth) -> None:
-    """AND is decided by one false part, OR by one true part; else unknown if any part is."""
+    """One false part decides AND, one true part OR; otherwise unknown if any part is."""
     one = registers[to, 1] == 0 and (registers[to, 0] != 0) == decisive
     other = registers[to + 1, 1] == 0 and (registers[to + 1, 0] != 0) == decisive
     if one or other:
@@ -128,7 +128,7 @@ def _double(kind: Int, word: Int) -> Double:
 
 @compiled
 def _arithmetic(registers: Ints, to: Int, op: Int) -> None:
-    """In doubles. What has no value is null, as is what comes of a null."""
+    """In doubles. Undefined results are null, as are results of nulls."""
     registers[to, 1] |= registers[to + 1, 1]
     if registers[to, 1]:
         return
@@ -151,7 +151,7 @@ def _arithmetic(registers: Ints, to: Int, op: Int) -> None:
 
 @compiled
 def _modulo(x: Double, y: Double) -> Double:
-    """As Python: with the sign of the divisor."""
+    """Like in Python: with the sign of the divisor."""
     if np.isinf(x):
         return np.nan
     rest = np.fmod(x, y)

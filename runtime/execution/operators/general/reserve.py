@@ -1,4 +1,4 @@
-"""Checks that everything a group of events creates has room, before any of it is committed."""
+"""Reserves the records that a group of events needs before anything is committed."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from runtime.execution.operators.general.tables import NEXT, GeneralTables
 
 @compiled
 def find_room(tables: GeneralTables, s: TrendArena, window: Int, taken: Int) -> None:
-    """Makes sure that what was staged can happen: finished trends that await a NOT need items of
-    their own, and what leaves one side of `P & Q` may need a state and a node."""
+    """Ensures that the staged changes can be committed: finished trends that await a NOT need
+    items of their own, and trends that leave one side of `P & Q` may need a state and a node."""
     items = nodes = 0
     node = s.counters[ENTERED]
     while node != NOBODY:

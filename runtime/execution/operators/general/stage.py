@@ -1,6 +1,6 @@
-"""Stages what a group of equal instants creates in a window, from the state before the group.
+"""Stages the trends that a group of equal instants creates, from the state before the group.
 
-That way, events of one instant are never adjacent in a trend.
+This way, events of one instant are never adjacent in a trend.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def extend(
     mask: Int,
     row: Int,
 ) -> Int:
-    """Returns not zero if any trend was extended."""
+    """Returns non-zero if any trend was extended."""
     extended = 0
     node = s.windows[window, NODES]
     while node != NOBODY and s.counters[FAULT] == OK:
@@ -97,7 +97,7 @@ def _extend_node(
             extended |= reached
             if tables.semantics == NEXT:
                 s.items[item, TAKEN] |= _sides(tables, reached)
-            if reached == known:  # most items of a node go to the same place
+            if reached == known:  # most items of a node reach the same state
                 add_extended(tables, s, ev, to, item, reached, row)
             else:
                 to = _stage(tables, s, ev, item, reached, length, row)
@@ -119,8 +119,8 @@ def _reached(
     row: Int,
     alive: Int,
 ) -> Int:
-    """The positions that this event can have in trends of an item. Notes for each of them the
-    first position that it can come from."""
+    """The positions that this event can have in trends of an item. Records for each of them the
+    first possible predecessor."""
     reached = 0
     rest = s.states[state, MASK]
     while rest != 0:
@@ -176,8 +176,8 @@ def _stage(
     length: Int,
     row: Int,
 ) -> Int:
-    """Adds what becomes of an item's trends: one set of positions, or one for each binding.
-    Returns the item that they were added to last, or NOBODY and a fault."""
+    """Stages the successors of an item's trends: one set of positions, or one for each binding.
+    Returns the item that they were last added to, or NOBODY and a fault."""
     if tables.subsets:
         to = _entering(tables, s, ev, reached, length, row)
         if to != NOBODY:
@@ -198,7 +198,7 @@ def _stage(
 def _entering(
     tables: GeneralTables, s: TrendArena, ev: GeneralEvents, mask: Int, length: Int, row: Int
 ) -> Int:
-    """The staged item of a state (and event, where values of it are kept)."""
+    """The staged item of a state (and of an event if its values are kept)."""
     state = state_of(tables, s, mask, length)
     if state == NOBODY:
         return NOBODY

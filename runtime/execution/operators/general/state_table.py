@@ -1,7 +1,7 @@
 """Numbers the states of partial trends in the order in which they are reached.
 
-A state is a set of positions (one that a binding ends in, for every binding of the trend) and the
-trend's length, as far as LENGTH asks. There is no table of steps: a step is worked out from bits.
+A state is a set of positions (the last position of every binding of the trend) and the trend's
+length, as far as LENGTH needs it. There is no table of steps: a step is computed from bits.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from runtime.execution.operators.general.tables import (
 
 @compiled
 def state_of(tables: GeneralTables, s: TrendArena, mask: Int, length: Int) -> Int:
-    """The number of a state, or NOBODY and a fault where there is no room for a new one."""
+    """The number of a state, or NOBODY and a fault if a new one does not fit."""
     if not tables.subsets and tables.least == 1:
         return lowest(mask)  # see `number_positions`
     cell = first_cell(s.table, mask, length)
@@ -56,7 +56,7 @@ def state_of(tables: GeneralTables, s: TrendArena, mask: Int, length: Int) -> In
 
 @entry
 def number_positions(tables: GeneralTables, s: TrendArena) -> None:
-    """Where bindings are followed one by one, a state is a position."""
+    """If bindings are tracked one by one, a state is a position."""
     if not tables.subsets and tables.least == 1:
         for p in range(len(tables.at)):
             mask = np.int64(1) << p
@@ -91,7 +91,7 @@ def _new_state(tables: GeneralTables, s: TrendArena, mask: Int, length: Int, cel
 
 @compiled
 def _ends(tables: GeneralTables, record: Ints, p: Int) -> None:
-    """ENDS: the sides on which a trend is whole; SURE: where no NOT has to be awaited."""
+    """ENDS: the sides on which a trend is complete; SURE: those without a NOT to await."""
     record[AWAITS] |= tables.at[p, NOTS_AFTER]
     side = 1 if tables.one_side >> p & 1 else 2
     record[ENDS] |= side

@@ -1,9 +1,9 @@
 """Processes one group of equal instants in one window.
 
-What the group creates is staged first, from the state before it; the window does not change until
-all of it has room. The semantics then decides what stays: skip-till-any-match copies,
-skip-till-next-match moves what any event of the group can extend, contiguous keeps only what ends
-in the group itself.
+New trends are staged first, from the state before the group; the window does not change until all
+records are reserved. Then the semantics applies: skip-till-any-match keeps the old trends,
+skip-till-next-match removes those that an event of the group extends, contiguous keeps only trends
+that end in the group itself.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def step(
     high: Int,
     at: Int,
 ) -> Int:
-    """Takes the rows `ev.order[low:high]`; `at` is the ordinal of the group's last event. Returns
-    OK, or what there was not enough of; then nothing has changed."""
+    """Processes the rows `ev.order[low:high]`; `at` is the ordinal of the group's last event.
+    Returns OK, or what it ran out of; then nothing has changed."""
     s.counters[ENTERED] = NOBODY
     s.counters[STAMP] += 1
     s.counters[FAULT] = OK

@@ -1,7 +1,7 @@
-"""The tables that the general kernel reads: one query as numbers. `arena.py` has the run state.
+"""The tables by which the general kernel reads a query. `arena.py` has the state.
 
-A position is a bit: `follow[p]` are the positions that may come after p, and so on. A guard is a
-number (OPEN: none) with a row of alternatives, each the bits of the NOTs that must hold.
+A position is a bit: `follow[p]` are the positions that may come after p, etc. A guard is a number
+(OPEN: none) with a row of alternatives, each the bits of the NOTs that must hold.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ FOLD, TOUCH, AS_TEXT = range(3)
 
 
 class GeneralTables(NamedTuple):
-    """`subsets`: whether bindings are followed together, or each by itself. `waking`: what can open
-    a window, a first event or one that a leading NOT forbids. `listed`: positions under NOT whose
-    partial matches differ by more than their start. `grained`: positions whose event's values are
-    needed later. `kept`: how many values that are. `awaiting`: whether a trend can end with a
-    NOT."""
+    """`subsets`: whether bindings are tracked together or one by one. `waking`: positions whose
+    events can open a window: a first event, or one that a leading NOT forbids. `listed`: positions
+    under NOT whose partial matches differ by more than their start. `grained`: positions whose
+    event's values are needed later. `kept`: the number of those values. `awaiting`: whether a
+    trend can end with a NOT."""
 
     semantics: int
     subsets: int

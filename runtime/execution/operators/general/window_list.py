@@ -1,7 +1,7 @@
 """Opens and closes the windows of one partition.
 
-A window opens with the first event that matters to it, and closes when a later event or the
-watermark has passed it. It leaves an output row if it has any trend.
+A window opens with its first relevant event and closes when a later event or the watermark has
+passed it. It produces an output row if it has any trend.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from runtime.execution.wide_float import add, mul
 
 @compiled
 def open_window(tables: GeneralTables, s: TrendArena, slot: Int, number: Int, begin: Int) -> Int:
-    """Adds a window behind the newest one of the slot."""
+    """Appends a window after the newest one of the slot."""
     window = allocate(s.windows, s.counters, WINDOW)
     if window == NOBODY:
         return WINDOW
@@ -159,8 +159,8 @@ def _write(tables: GeneralTables, s: TrendArena, slot: Int, window: Int) -> None
 
 @compiled
 def _pairs(numbers: Doubles, keys: Ints) -> tuple[Double, Int]:
-    """Unordered pairs of one trend of each side and a different one (hamlet.txt section 5). All
-    terms are whole and not below zero, so each is exact where the outcome is."""
+    """The number of unordered pairs of different trends, one of each side (hamlet.txt section 5).
+    All terms are non-negative integers, so each is exact if the result is."""
     one, e = numbers[0], keys[TOTALS]
     other, f = numbers[1], keys[TOTALS + 1]
     shared, g = numbers[2], keys[TOTALS + 2]

@@ -1,1 +1,1 @@
-"""The graphlet operator: bursts in closed form, shared by queries."""
+"""The graphlet operator: evaluates bursts in closed form, shared by queries."""

@@ -1,8 +1,8 @@
 """The order in which the graphlet operator processes the events of a batch.
 
-Partitions do not depend on each other, so the events of one can be taken together: then its row is
-read into the cache once for all of them. That is worth it where the rows of all partitions do not
-fit there. Not more panes are taken together than windows whose results are added up as they close.
+Partitions are independent, so the events of one can be processed together: then its row is read
+into the CPU cache once for all of them. That pays if the rows of all partitions do not fit there.
+The number of panes processed together is limited by the windows whose results are merged on close.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from runtime.execution.operators.graphlet.kernel.record import MERGED_WINDOWS
 
 Small = npt.NDArray[np.int32]
 
-# Rows that together take more than this are not all in a core's own cache. Of a small row, events
-# touch so little that it costs more to take them out of their order.
+# Rows that together need more than this do not fit in a core's own cache. Events touch so little of
+# a small row that reordering costs more than it saves.
 CACHE_BYTES = 1 << 20
 SMALL_ROW = 1 << 14
 TOGETHER = MERGED_WINDOWS // 2
-AS_THEY_COME: Small = np.zeros(0, np.int32)
+ARRIVAL_ORDER: Small = np.zeros(0, np.int32)
 
 
 def order_of(times: Ints, slots: Small, pane: int, rows: int, row_bytes: int) -> Small:
-    """The places of events, by slot; empty where they are best taken as they come."""
+    """The indexes of events, by slot; empty if arrival order is best."""
     if row_bytes < SMALL_ROW or rows * row_bytes < CACHE_BYTES:
-        return AS_THEY_COME
+        return ARRIVAL_ORDER
     order = np.empty(len(times), np.int32)
     _sort(times, slots, TOGETHER * pane, np.zeros(rows + 1, np.int32), order)
     return order
@@ -44,7 +44,7 @@ def _sort(times: Ints, slots: Small, span: int, ends: Small, order: Small) -> No
         while last < size and times[last] < end:
             last += 1
         if last - first < len(ends):
-            # More partitions than events: hardly any of them comes twice.
+            # More partitions than events: hardly any partition occurs twice.
             for i in range(first, last):
                 order[i] = i
         else:

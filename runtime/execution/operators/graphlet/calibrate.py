@@ -1,8 +1,7 @@
-"""Measures what the parts of our operators cost on this machine: the cost model's coefficients.
+"""Measures the coefficients of the burst cost model on this machine.
 
-A few milliseconds, once for each machine: the outcome is kept beside the kernels. Each part is
-timed many times over and the shortest time counts, so that it does not matter what else the
-machine does.
+It takes a few milliseconds, once per machine: the result is cached with the kernels. Each step is
+timed many times and the shortest time counts, so that other load on the machine does not matter.
 """
 
 from __future__ import annotations
@@ -30,36 +29,36 @@ from runtime.plan.policy import Policy
 
 QUERIES, STATES, WINDOWS = 16, 2, 16
 ROUNDS, REPEATS = 64, 40
-LEAST, MOST = 0.01, 1_000.0  # nanoseconds that a coefficient may come to
-# To look at a condition is one comparison; what else is measured with it is of the class itself.
+LEAST, MOST = 0.01, 1_000.0  # the range of a coefficient in nanoseconds
+# Checking a condition is one comparison; the rest of the measured time belongs to the class.
 MOST_WALK = 0.5
 
 
 @cache
 def calibrated() -> Policy:
-    """The policy for this machine: kept from an earlier start, or measured now."""
+    """The policy for this machine: from the cache, or measured now."""
     path = cache_folder() / "policy.json"
     try:
         kept = json.loads(path.read_text("utf-8"))
         if kept.pop("machine") == _machine() and kept.keys() == asdict(Policy()).keys():
             return Policy(**kept)
     except (OSError, ValueError, TypeError, AttributeError, KeyError):
-        pass  # none was kept, or by a version that knew other coefficients
-    policy = measured()
+        pass  # not cached, or by a version with other coefficients
+    policy = measure_policy()
     _keep(path, policy)
     return policy
 
 
-def measured() -> Policy:
+def measure_policy() -> Policy:
     times = _times()
-    # Of one event, half of the conditions pick it and half do not: two classes.
+    # Half of the conditions pick an event and half do not: two classes.
     one = times[m.M_CLASSIFY_ONE]
     scan = (times[m.M_GATHER] - times[m.M_GATHER_ONE]) / (k.BURST - 1)
     pick = (times[m.M_CLASSIFY] - one) / ((k.BURST - 1) * QUERIES)
     beside = (times[m.M_APPLY_ALL] - times[m.M_APPLY]) / ((QUERIES - 1) * WINDOWS)
-    # Each condition is a class of its own, whose operator finds nothing to extend.
+    # Each condition forms its own class, whose operator finds nothing to extend.
     walked = times[m.M_CLASSES] - QUERIES * (times[m.M_GATHER] + times[m.M_APPLY_IDLE])
-    found: dict[str, float] = {
+    coefficients: dict[str, float] = {
         "scan": scan,
         "operator": times[m.M_GATHER_ONE] - scan,
         "pick": pick,
@@ -70,22 +69,22 @@ def measured() -> Policy:
         "cross": times[m.M_CROSS] / (QUERIES * STATES * (STATES + 1) / 2),
         "decide": times[m.M_DECIDE],
     }
-    within = {name: float(min(max(value, LEAST), MOST)) for name, value in found.items()}
-    return Policy(version=0, **within)
+    clipped = {name: float(min(max(value, LEAST), MOST)) for name, value in coefficients.items()}
+    return Policy(version=0, **clipped)
 
 
 def _times() -> npt.NDArray[np.float64]:
-    """The shortest time of one call of each part."""
+    """The shortest time of one call of each step."""
     queries = _queries()
     options = ExecutionOptions(kernels="general")
     since = (k.UNBORN,) * len(queries)
-    run = GraphletOperator(queries, since, TypeDictionary(), options, Policy())
-    # What conditions picked of the events that wait: each another half of them.
+    operator = GraphletOperator(queries, since, TypeDictionary(), options, Policy())
+    # The buffered events that each condition picks: a different half for each.
     picked = np.random.default_rng(1).integers(0, 2**QUERIES, k.BURST)
-    found = np.empty((REPEATS, m.M_SIZE), np.int64)
-    for row in found:
-        run.measure("A", "B", picked, QUERIES, ROUNDS, row)
-    best: npt.NDArray[np.float64] = found.min(axis=0) / ROUNDS
+    times = np.empty((REPEATS, m.M_SIZE), np.int64)
+    for row in times:
+        operator.measure("A", "B", picked, QUERIES, ROUNDS, row)
+    best: npt.NDArray[np.float64] = times.min(axis=0) / ROUNDS
     return best
 
 
@@ -102,13 +101,13 @@ def _queries() -> tuple[Query, ...]:
 
 
 def _machine() -> str:
-    """This machine, and these kernels: others may take other times."""
+    """Identifies the machine and the kernels, on which the times depend."""
     kernels = source_digest(m.__name__)[:16]
     return f"{platform.machine()} {platform.processor()} {os.cpu_count()} {kernels}"
 
 
 def _keep(path: Path, policy: Policy) -> None:
-    """For the next start; without it that one measures again."""
+    """Caches the policy for the next start."""
     beside = path.with_suffix(f".{os.getpid()}")
     try:
         beside.write_text(json.dumps({"machine": _machine(), **asdict(policy)}), "utf-8")

@@ -1,8 +1,8 @@
-"""Writes `kernel/steps.py` for one workload: what its merged template does with an event.
+"""Generates `kernel/steps.py` for one workload: the code that its merged template runs per event.
 
-Tables cost more than the arithmetic they describe, so what the kernel does for every event is
-written out, and where a share group has few states, its operators are too: places in the row,
-predecessors, lanes and loops are constants. Only numbers go into the code.
+Reading tables costs more than the arithmetic they describe. So the work for every event is
+generated as code and, if a share group has few states, its operators are too: offsets in the row,
+predecessors, lanes and loops are constants. Only numbers are inserted into the code.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ enter_entry, apply_entry = by_tables.enter_entry, by_tables.apply_entry
 
 def source(layout: RowLayout) -> str:
     lines = [_HEAD, *_add_to_burst(layout), *_at_once(layout)]
-    if layout.straight:
+    if layout.is_unrolled:
         lines += [*_enter(layout), *_apply_agreed(layout)]
     else:
         lines += ["enter = enter_by_tables", "apply_agreed = apply_by_tables"]
@@ -48,7 +48,7 @@ def source(layout: RowLayout) -> str:
 
 
 def _add_to_burst(layout: RowLayout) -> Iterator[str]:
-    kept = [t for t in layout.types if layout.summed[t] or layout.extremes[t]]
+    kept = [t for t in layout.types if layout.sum_columns[t] or layout.extremes[t]]
     if len(kept) > FEW_TYPES:
         yield "add_to_burst = add_by_tables"
         return
@@ -57,26 +57,28 @@ def _add_to_burst(layout: RowLayout) -> Iterator[str]:
     yield "    ri[s, COUNT] += 1"
     for type_ in kept:
         yield f"    if t == {layout.types.index(type_)}:"
-        for j, attribute in enumerate(layout.summed[type_]):
+        for j, attribute in enumerate(layout.sum_columns[type_]):
             yield f"        x = values[{layout.attributes.index(attribute)}, i]"
             yield "        if x == x:"
             yield f"            rf[s, ACC + {2 * j}] += x"
             yield "        else:"
             yield f"            rf[s, ACC + {2 * j + 1}] += 1.0"
         for j, extreme in enumerate(layout.extremes[type_]):
-            yield f"        key = keys[{layout.ordered.index(extreme)}, i]"
+            yield f"        key = keys[{layout.extreme_lanes.index(extreme)}, i]"
             yield f"        if key < ri[s, MIN_AT + {j}]:"
             yield f"            ri[s, MIN_AT + {j}] = key"
 
 
-# ---- an event that is no burst ---------------------------------------------------------------
+# ---- an event outside of bursts --------------------------------------------------------------
 
 
 def _single(layout: RowLayout) -> list[str]:
-    """Types of which bursts would gain nothing: few states, none of which repeats them."""
-    if not layout.straight:
+    """Types that do not benefit from bursts: few states, none of which repeats them."""
+    if not layout.is_unrolled:
         return []
-    loops = {e.type for e in layout.entries if e.position in layout.all_forms[e.form].loops}
+    loops = {
+        e.type for e in layout.entries if e.position in layout.all_row_classes[e.row_class].loops
+    }
     return [type_ for type_ in layout.types if type_ not in loops]
 
 
@@ -94,7 +96,7 @@ def _enter(layout: RowLayout) -> Iterator[str]:
     yield "        return"
     for type_ in _single(layout):
         yield f"    if t == {layout.types.index(type_)}:"
-        for j, attribute in enumerate(layout.summed[type_]):
+        for j, attribute in enumerate(layout.sum_columns[type_]):
             yield f"        x{j} = values[{layout.attributes.index(attribute)}, i]"
             yield f"        ones{j} = 1.0 if x{j} == x{j} else 0.0"
             yield f"        x{j} = x{j} if x{j} == x{j} else 0.0"
@@ -134,7 +136,7 @@ class _Operator(ABC):
     """The code that applies an operator to the states of one entry."""
 
     def __init__(self, layout: RowLayout, number: int, entry: StateEntry) -> None:
-        form = layout.forms[entry.form]
+        form = layout.row_classes[entry.row_class]
         self._layout = layout
         self._number = number
         self._entry = entry
@@ -150,14 +152,14 @@ class _Operator(ABC):
     def lines(self) -> Iterator[str]:
         indent = " " * 8
         if self._sliding:
-            q = f"h.tab[T_FORM] + {self._entry.form * k.F_SIZE}"
+            q = f"h.tab[T_FORM] + {self._entry.row_class * k.F_SIZE}"
             yield f"{indent}at, step, idle = vectors(h, s, {q})"
             yield f"{indent}for v in range(step):"
             indent += " " * 4
             yield f"{indent}base = at + v"
             yield f"{indent}start = start_of(v, idle)"
         else:
-            windows = self._layout.vectors_at[self._entry.form]
+            windows = self._layout.vectors_at[self._entry.row_class]
             yield f"{indent}base, step, start = STATES_AT + {windows}, 1, 1.0"
         for line in self._body():
             yield indent + line
@@ -187,13 +189,13 @@ class _Operator(ABC):
         yield f"        {self._too_large()}"
 
     def _word(self, offset: int) -> str:
-        """A place of the vector."""
+        """A word of the vector."""
         if self._sliding:
             return f"base + step * {offset}"
-        return f"STATES_AT + {self._layout.vectors_at[self._entry.form] + offset}"
+        return f"STATES_AT + {self._layout.vectors_at[self._entry.row_class] + offset}"
 
     def _sum(self, own: str, lane: int, *, start: bool) -> str:
-        """What the first event would extend, in a lane (the count at offset 0)."""
+        """The trends that the first event extends, in a lane (the count at offset 0)."""
         terms = [own] if self._loop else []
         terms += ["start"] if start else []
         preds = self._preds if lane == 0 else self._active_preds
@@ -213,11 +215,11 @@ class _Operator(ABC):
 
     @abstractmethod
     def _factor(self) -> str:
-        """By what the number of extended trends is multiplied; empty for one."""
+        """The factor of the number of extended trends; empty for 1."""
 
     @abstractmethod
     def _part(self, part: int) -> str:
-        """What a lane takes of the events."""
+        """The value of the events that a lane aggregates."""
 
     @abstractmethod
     def _least(self, part: int) -> str:
@@ -225,7 +227,7 @@ class _Operator(ABC):
 
     @abstractmethod
     def _too_large(self) -> str:
-        """The call that goes on with exponents."""
+        """The call that continues with exponents."""
 
 
 class _Burst(_Operator):
@@ -264,7 +266,7 @@ class _Event(_Operator):
         return f"{'x' if part % 2 == 0 else 'ones'}{(part - 2) // 2}"
 
     def _least(self, part: int) -> str:
-        ordered = self._layout.ordered.index(self._layout.extremes[self._entry.type][part])
+        ordered = self._layout.extreme_lanes.index(self._layout.extremes[self._entry.type][part])
         return f"keys[{ordered}, i]"
 
     def _too_large(self) -> str:

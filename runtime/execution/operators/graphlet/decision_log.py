@@ -32,7 +32,7 @@ def by_type(types: list[str], counted: Ints) -> Iterator[TypeDecisions]:
 
 
 def examples(types: list[str], log: Ints) -> list[DecisionExample]:
-    """`log` has a row of words for each."""
+    """`log` has a row of words for each decision."""
     found = [
         DecisionExample(
             type=types[row[k.L_TYPE]],
@@ -56,7 +56,7 @@ def examples(types: list[str], log: Ints) -> list[DecisionExample]:
 
 
 def samples(log: Ints) -> Samples:
-    """What a row tells of the cost model. Single events of `always` are no bursts."""
+    """The timed bursts, as input of the cost model. Single events of `always` are not bursts."""
     log = log[(log[:, k.L_WAY] != k.SINGLE) & (log[:, k.L_APPLIED] > 0)]
     columns = (
         k.L_WAY,

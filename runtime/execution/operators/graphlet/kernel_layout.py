@@ -1,4 +1,4 @@
-"""The layout of a share group's rows, and the kernel of that shape."""
+"""The memory layout of a share group's rows, and the kernel for that shape."""
 
 from __future__ import annotations
 
@@ -41,24 +41,26 @@ class KernelLayout(RowLayout):
 
     @property
     def is_compiled(self) -> bool:
-        """Whether this kernel was compiled on this machine before."""
+        """Whether this kernel has been compiled on this machine."""
         return self._kernel.is_compiled("loop", "run")
 
     # ---- the row ---------------------------------------------------------------------------
 
     @cached_property
     def windows_at(self) -> list[int]:
-        """As words of the row; after those of queries come columns, then the longer parts."""
+        """The start of each row class in the row; after queries come columns, then shared parts."""
         states_at = int(self.places.STATES_AT)
         at = self.columns_at[-1]
-        parts = np.cumsum([at, *(form.block for form in self.all_forms[len(self.forms) :])])
+        parts = np.cumsum(
+            [at, *(form.block for form in self.all_row_classes[len(self.row_classes) :])]
+        )
         return [*(states_at + n for n in self.vectors_at[:-1]), *(int(n) for n in parts)]
 
     @cached_property
     def columns_at(self) -> list[int]:
-        """Where the columns of each form's pane operator begin; 0 for forms without."""
+        """The start of the columns of each row class's pane operator; 0 for those without."""
         at, found = int(self.places.STATES_AT) + self.vectors_at[-1], []
-        for form in self.forms:
+        for form in self.row_classes:
             columns = form.states + 1
             pays = form.vectors > columns
             found.append(at if pays else 0)
@@ -69,7 +71,7 @@ class KernelLayout(RowLayout):
         """The words of all windows of a query: by window, state and lane."""
         number = self.queries.index(query)
         n = next(n for n, members in enumerate(self.members) if number in members)
-        form, place = self.forms[n], self.members[n].index(number)
+        form, place = self.row_classes[n], self.members[n].index(number)
         begin = int(self.places.STATES_AT) + self.vectors_at[n]
         lanes = np.arange(place, form.state_size, form.side)
         states = np.array(self.states[number])[:, None] * form.state_size

@@ -1,4 +1,4 @@
-"""Which conditions pick each event: a bit for each condition that queries have on its type."""
+"""Computes which conditions pick each event, as a bit for each condition on its type."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from runtime.plan.operators.graphlet.eligibility import Condition
 
 
 class ValueRange(NamedTuple):
-    """A condition that is true of the numbers from `low` to `high`, both among them."""
+    """A condition that is true for the numbers from `low` to `high`, inclusive."""
 
     attribute: str
     low: float
@@ -27,7 +27,7 @@ class ValueRange(NamedTuple):
 def masks_of(layout: KernelLayout, batch: Batch, local: Ints) -> Ints:
     """0 for events that no query picks. `local` are the group's types by the batch's."""
     types = batch.type_places
-    # Where there is no condition, the type alone tells: one look for all types.
+    # Types without conditions: one lookup for all of them.
     given = [_unconditional(layout.conditions[type_]) for type_ in layout.types]
     masks = np.array([*given, 0], np.int64)[local][types]  # -1, of other types, is the last one
     for place, type_ in enumerate(layout.types):
@@ -48,7 +48,7 @@ def masks_of(layout: KernelLayout, batch: Batch, local: Ints) -> Ints:
 
 
 def _unconditional(conditions: list[Condition]) -> int:
-    """The bits, as a signed word, of conditions that are true of every event."""
+    """The bits, as a signed word, of conditions that are true for every event."""
     bits = sum(1 << bit for bit, condition in enumerate(conditions) if not condition)
     return bits - 2**64 if bits >= 2**63 else bits
 
@@ -66,7 +66,8 @@ def _is_double(batch: Batch, attribute: str) -> bool:
 
 
 def _range(condition: Condition) -> ValueRange | None:
-    """A comparison with a number that a double can be: many queries differ only in that."""
+    """The range of a comparison with a number that a double can represent, the most common
+    condition."""
     if len(condition) != 1:
         return None
     (expression,) = condition

@@ -1,4 +1,4 @@
-"""The arrays that the kernel of a share group works on, and how they grow."""
+"""Allocates and grows the arrays of a share group's kernel."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from runtime.execution.operators.graphlet.plan_tables import tables
 from runtime.plan.operators.graphlet.row_width import open_windows
 
 SHARING = {"never": k.NEVER, "always": k.ALWAYS, "dynamic": k.DYNAMIC}
-LOG_SIZE = 512  # samples that are kept until they are taken
-SAMPLE = 256  # of so many bursts two are timed; a power of two
+LOG_SIZE = 512  # the most samples kept until they are read
+SAMPLE = 256  # two of this many bursts are timed; a power of two
 FIRST_ROWS, FIRST_RESULTS, FIRST_BLOCKS = 64, 1024, 64
 
 
 class GraphletArrays(NamedTuple):
-    """What a kernel works on; see `kernel/__init__.py`."""
+    """The arrays of a kernel; see `kernel/__init__.py`."""
 
     ri: npt.NDArray[np.int64]
     rf: npt.NDArray[np.float64]
@@ -36,8 +36,8 @@ class GraphletArrays(NamedTuple):
 
 
 class GraphletMemory:
-    """`rows` has a row for each slot, of which `used` are looked at; `work` are settings, counters
-    and scratch; `pool` are blocks of events that wait."""
+    """`rows` has a row for each slot, of which the first `used` are in use; `work` has settings,
+    counters and scratch; `pool` has blocks of buffered events."""
 
     def __init__(self, layout: KernelLayout) -> None:
         self._layout = layout
@@ -73,7 +73,7 @@ class GraphletMemory:
     # ---- rows ------------------------------------------------------------------------------
 
     def reserve(self, capacity: int) -> None:
-        """Room for so many rows; those that are new have seen nothing."""
+        """Allocates rows up to a capacity; new rows are unused."""
         self.used = max(self.used, capacity)
         have = len(self.rows)
         if capacity > have:
@@ -95,24 +95,24 @@ class GraphletMemory:
         return self._exponents[int(self._places.STATES_AT) :].reshape(-1, self.numbers)
 
     def beside(self, words: Ints) -> Ints:
-        """The exponents of these words."""
+        """The indexes of the exponents of these words."""
         return words - int(self._places.STATES_AT)
 
     def _new_exponents(self, rows: int) -> npt.NDArray[np.int32]:
-        """Only numbers have one, so there are none for the head of a row."""
+        """Only numbers have exponents, so there are none for the head of a row."""
         return np.zeros(int(self._places.STATES_AT) + rows * self.numbers, np.int32)
 
     @property
     def nbytes(self) -> int:
-        """Exponents take memory only in rows that have had large numbers."""
+        """Counts exponents only in rows that have had large numbers."""
         big = self.rows[: self.used, self._places.FLAGS] & k.BIG != 0
         exponents = int(big.sum()) * self.numbers * self._exponents.itemsize
         return self.rows.nbytes + self.pool.nbytes + exponents
 
-    # ---- events that wait ------------------------------------------------------------------
+    # ---- buffered events -------------------------------------------------------------------
 
     def grow_pool(self) -> None:
-        """More blocks for waiting events, chained to the free ones by their first words."""
+        """Adds blocks for buffered events to the free list, which links their first words."""
         if self.work[k.W_LEFT] or not self._places.BUFFERS:
             return
         block = int(self._places.BLOCK_SIZE)
@@ -127,7 +127,7 @@ class GraphletMemory:
 
     @property
     def room(self) -> int:
-        """How many results a row has at the most when it leaves a pane."""
+        """The most results that a row produces when it leaves a pane."""
         return sum(open_windows(query) for query in self._layout.queries)
 
     def grow_results(self) -> None:
@@ -136,7 +136,7 @@ class GraphletMemory:
             self._out = _longer(self._out, max(2 * len(self._out), need))
 
     def take_results(self) -> Ints:
-        """The rows of results since the last call; they are overwritten by the next ones."""
+        """The rows of results since the last call; later results overwrite them."""
         size = self._places.OUT_SIZE
         count, self.work[k.W_RESULTS] = int(self.work[k.W_RESULTS]), 0
         merged = self.work[self._merged]
@@ -152,7 +152,7 @@ class GraphletMemory:
         return log[np.arange(max(0, logged - min(most, LOG_SIZE)), logged) % LOG_SIZE]
 
     def take_logged(self) -> Ints:
-        """The rows since the last call, as far as they have not been overwritten."""
+        """The rows since the last call that have not been overwritten."""
         logged = int(self.work[k.W_LOGGED])
         taken, self._taken = logged - self._taken, logged
         self.work[k.W_CROSSED] = 0
@@ -189,14 +189,16 @@ class GraphletMemory:
 
 
 def _scratch(layout: KernelLayout) -> int:
-    """The words of scratch for what queries side by side grow to, or bring to a longer part."""
-    widest = max(form.side * form.vectors for form in layout.all_forms)
-    for form, columns_at in zip(layout.forms, layout.columns_at, strict=False):
+    """The words of scratch for the new numbers of contiguous queries or the inputs of a part."""
+    widest = max(form.side * form.vectors for form in layout.all_row_classes)
+    for form, columns_at in zip(layout.row_classes, layout.columns_at, strict=False):
         if columns_at:
             widest = max(widest, form.side * (form.states + 1))
     words = (4 + layout.shape["LANES"]) * widest
     lanes = 1 + layout.shape["LANES"] + layout.shape["MINS"]
-    states = max((form.states for form in layout.all_forms[len(layout.forms) :]), default=0)
+    states = max(
+        (form.states for form in layout.all_row_classes[len(layout.row_classes) :]), default=0
+    )
     return max(words, 2 * states * lanes * (widest + 1))
 
 

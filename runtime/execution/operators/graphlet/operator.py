@@ -1,4 +1,4 @@
-"""The graphlet operator: the rows of a share group, and the kernel over them."""
+"""The graphlet operator: evaluates a share group burst by burst with a compiled kernel."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from runtime.execution.column import Ints, Mask
 from runtime.execution.context import ExecutionOptions
 from runtime.execution.event_counter import EventCounter
 from runtime.execution.operator import EXAMPLES, Arrays, Operator, OperatorStatistics
-from runtime.execution.operators.graphlet.batch_order import AS_THEY_COME, order_of
+from runtime.execution.operators.graphlet.batch_order import ARRIVAL_ORDER, order_of
 from runtime.execution.operators.graphlet.decision_log import by_type, examples, samples
 from runtime.execution.operators.graphlet.kernel import record as k
 from runtime.execution.operators.graphlet.kernel_layout import KernelLayout
@@ -32,7 +32,7 @@ from runtime.plan.policy import Policy
 
 STRATEGY = {"auto": 0, "vectors": k.VECTORS, "panes": k.PANES}
 FOREVER = 2**63 - 1
-LOOKED_AT = 65_536
+SAMPLED_ROWS = 65_536
 
 
 class GraphletOperator(Operator):
@@ -46,7 +46,7 @@ class GraphletOperator(Operator):
         parts: tuple[SharedSubpattern, ...] = (),
         counter: EventCounter | None = None,
     ) -> None:
-        """`counter` counts the events of partitions, where windows count events."""
+        """`counter` counts the events of partitions; needed for count windows."""
         self._layout = _layout(queries, since, options, parts)
         self._counter = counter
         self._codes = codes
@@ -85,16 +85,16 @@ class GraphletOperator(Operator):
         ]
 
     def update(self, node: OperatorNode) -> None:
-        """Keeps overlapping windows by another strategy from the next pane on."""
+        """Switches the strategy for overlapping windows from the next pane on."""
         self._memory.work[k.W_STRATEGY] = STRATEGY[node.window_strategy]
 
     def _pane_threshold(self, policy: Policy) -> float:
-        """From how many bursts on a pane is better one operator: where stepping every window for
-        each burst costs more than stepping the columns and crossing the pane once. Most bursts are
-        applied to all queries that lie side by side."""
+        """The number of bursts in a pane from which one operator for the pane is cheaper: updating
+        every window for each burst then costs more than updating the columns and crossing the
+        pane once. Most bursts are applied to all contiguous queries."""
         stepping = crossing = 0.0
         layout = self._layout
-        for number, form in enumerate(layout.forms):
+        for number, form in enumerate(layout.row_classes):
             if layout.columns_at[number]:
                 step = policy.apply + form.side * policy.beside
                 stepping += (form.vectors - (form.states + 1)) * step
@@ -111,14 +111,14 @@ class GraphletOperator(Operator):
         local = layout.local(self._codes)[batch.type_codes]
         masks = masks_of(layout, batch, local) if self._places.BUFFERS else _NO_MASKS
         values = _stacked([batch.lane_values(column) for column in layout.attributes], np.float64)
-        keys = _stacked([_order(batch, *extreme) for extreme in layout.ordered], np.int64)
+        keys = _stacked([_order(batch, *extreme) for extreme in layout.extreme_lanes], np.int64)
         done, times = 0, batch.times
         if self._counter is not None:
-            done, times = batch.numbered(self._counter)
-            # A group of equal time may close windows of as many panes as it reaches over.
+            done, times = batch.ordinals(self._counter)
+            # A group of equal time may close the windows of every pane that it spans.
             self._memory.work[k.W_ROOM] = self._memory.room * (2 + groups.longest // layout.pane)
             self._memory.grow_results()
-        order = AS_THEY_COME
+        order = ARRIVAL_ORDER
         if self._counter is None and self._places.ORDERED:
             row_bytes = self._memory.rows.itemsize * layout.width
             order = order_of(times, batch.slots, layout.pane, batch.capacity, row_bytes)
@@ -164,7 +164,6 @@ class GraphletOperator(Operator):
         return OperatorStatistics(opened, self._live_graphlets())
 
     def decisions(self, last: int = EXAMPLES) -> Decisions:
-        """With so many of the last examples, at the most."""
         work, at = self._memory.work, int(self._memory.work[k.W_DECISIONS])
         size = len(self._layout.types)
         counted = work[at : at + size * k.D_SIZE].reshape(size, k.D_SIZE)
@@ -176,8 +175,8 @@ class GraphletOperator(Operator):
         )
 
     def _live_graphlets(self) -> int:
-        """Rows in which a burst runs, by some of them where they are many."""
-        each = 1 + self._memory.used // LOOKED_AT
+        """The rows with an open burst, estimated from a sample if there are many rows."""
+        each = 1 + self._memory.used // SAMPLED_ROWS
         rows = self._memory.rows[: self._memory.used : each]
         running = rows[:, self._places.COUNT] > 0
         if self._layout.shape["BUFFERS"]:
@@ -185,56 +184,56 @@ class GraphletOperator(Operator):
         return each * int(np.count_nonzero(running))
 
     def take_samples(self) -> Samples:
-        """What was timed since the last call: the last of it, where that is much."""
+        """The bursts timed since the last call; only the most recent if there are many."""
         return samples(self._memory.take_logged())
 
     @property
     def decision_nanoseconds(self) -> float:
-        """What all decisions took, by what one takes on this machine."""
+        """Estimated from the time of one decision on this machine."""
         return sum(each.all for each in self.decisions().types) * self.policy.decide
 
     def measure(
         self, single: str, repeated: str, picked: Ints, conditions: int, rounds: int, out: Ints
     ) -> None:
-        """Times the parts of operators on a row in which as many events wait as were picked."""
+        """Times the steps of the kernel on a row with a buffered burst of `picked` events."""
         self._memory.reserve(1)
         self._memory.grow_pool()
-        self._give_birth(np.zeros(1, np.int64))
+        self._initialize_rows(np.zeros(1, np.int64))
         self._memory.pool[: len(picked)] = picked
         types = [self._layout.types.index(type_) for type_ in (single, repeated)]
         self._kernel.measure(0, *types, len(picked), conditions, rounds, out, self._memory.handle())
 
-    # ---- queries come and go ---------------------------------------------------------------
+    # ---- rows ------------------------------------------------------------------------------
 
     def drain(self, now: int) -> list[ClosedWindows]:
-        """Ends all bursts, so that only the numbers of windows are left."""
+        """Ends all bursts, so that only the numbers of windows remain."""
         closed = self.close_windows(now)
         self._kernel.settle_all(self._memory.used, self._memory.handle())
         return closed
 
-    def _born(self) -> Ints:
+    def _used_rows(self) -> Ints:
         return np.flatnonzero(self._memory.rows[: self._memory.used, k.END] != k.UNBORN)
 
-    def _give_birth(self, rows: Ints) -> None:
-        """As the first event of a partition does."""
+    def _initialize_rows(self, rows: Ints) -> None:
+        """Does what the first event of a partition does."""
         places = self._places
         self._memory.rows[rows, k.TYPE] = k.NO_TYPE
         self._memory.rows[rows, places.MIN_AT : places.MIN_AT + places.MINS] = k.NEUTRAL
         for query in self.queries:
             words = self._layout.words(query)
             self._memory.rows[np.ix_(rows, words)] = _no_trends(query)
-        first = len(self._layout.forms)
-        for number, form in enumerate(self._layout.all_forms[first:], first):
+        first = len(self._layout.row_classes)
+        for number, form in enumerate(self._layout.all_row_classes[first:], first):
             at = self._layout.windows_at[number]
             self._memory.rows[rows, at : at + form.block] = _identity(form)
 
-    def _placed(self, rows: Ints) -> tuple[Ints, Ints]:
-        """A time in the pane where each row stands, and one in the pane of its last event."""
+    def _pane_times(self, rows: Ints) -> tuple[Ints, Ints]:
+        """For each row a time in its current pane and one in the pane of its last event."""
         last = self._places.LAST if self._places.SLIDING else k.END
         pane = self._layout.pane
         return self._memory.rows[rows, k.END] - pane, self._memory.rows[rows, last] - pane
 
-    def _place(self, rows: Ints, at: Ints, last: Ints) -> None:
+    def _set_panes(self, rows: Ints, at: Ints, last: Ints) -> None:
         pane = self._layout.pane
         self._memory.rows[rows, k.END] = (at // pane + 1) * pane
         if self._places.SLIDING:
@@ -243,14 +242,14 @@ class GraphletOperator(Operator):
     # ---- checkpoints -----------------------------------------------------------------------
 
     def save(self) -> dict[str, Arrays]:
-        """Bursts have been drained."""
-        return {query.name: self._saved(query) for query in self.queries}
+        """Requires `drain`."""
+        return {query.name: self._save_query(query) for query in self.queries}
 
-    def _saved(self, query: Query) -> Arrays:
-        """The numbers of a query in all rows that live."""
+    def _save_query(self, query: Query) -> Arrays:
+        """The numbers of a query in all rows in use."""
         words = self._layout.words(query)
-        born = self._born()
-        at, last = self._placed(born)
+        born = self._used_rows()
+        at, last = self._pane_times(born)
         return {
             "slots": born,
             "at": at,
@@ -263,16 +262,16 @@ class GraphletOperator(Operator):
         saved, query = arrays, self.queries[self._layout.number(owner)]
         born = slots[saved["slots"]]
         self._memory.reserve(int(born.max(initial=-1)) + 1)
-        self._give_birth(born[self._memory.rows[born, k.END] == k.UNBORN])
+        self._initialize_rows(born[self._memory.rows[born, k.END] == k.UNBORN])
         at, last = saved["at"], saved["last"]
         known = self._memory.rows[born, k.END] != k.UNBORN
         if known.any():
-            before = self._placed(born[known])
+            before = self._pane_times(born[known])
             at[known], last[known] = (
                 np.maximum(at[known], before[0]),
                 np.maximum(last[known], before[1]),
             )
-        self._place(born, at, last)
+        self._set_panes(born, at, last)
         words = self._layout.words(query)
         shape = (len(born), open_windows(query) * block_size(query))
         self._memory.rows[np.ix_(born, words)] = saved["numbers"].reshape(shape)
@@ -296,7 +295,7 @@ def _layout(
 
 
 def _identity(form: RowClass) -> Ints:
-    """The words of a longer part before any event."""
+    """The words of a shared part before any event."""
     words = np.zeros((form.states, 1 + len(form.sums) + len(form.mins), form.side), np.int64)
     words[:, 1 + len(form.sums) :] = k.NEUTRAL
     for column in range(form.side):
@@ -314,7 +313,7 @@ def _no_trends(query: Query) -> Ints:
 
 
 def _order(batch: Batch, attribute: str, fold: Fold) -> Ints:
-    """By which values are compared, the least first; null is greater than all."""
+    """Integers that order the values, the best first; null comes last."""
     order, valid = batch.order(attribute)
     return np.where(valid, ~order if fold is Fold.MAX else order, k.NEUTRAL)
 

@@ -1,4 +1,4 @@
-"""The tables that a share group's kernel reads, as one array of words."""
+"""Builds the tables of a share group's kernel as one array of words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def tables(layout: KernelLayout) -> npt.NDArray[np.int64]:
 
 
 class _Tables:
-    """Words that grow by tables; the first words tell where each begins."""
+    """A list of words to which tables are appended; the first words are their offsets."""
 
     def __init__(self, layout: KernelLayout) -> None:
         self._layout = layout
@@ -48,9 +48,9 @@ class _Tables:
         layout, types = self._layout, self._layout.types
         self.words[k.T_TYPES] = len(types)
         self._add(k.T_FULL, [_all_bits(len(layout.conditions[t])) for t in types])
-        attrs = [[layout.attributes.index(a) for a in layout.summed[t]] for t in types]
+        attrs = [[layout.attributes.index(a) for a in layout.sum_columns[t]] for t in types]
         self._add(k.T_ATTRS, _counted(attrs, layout.shape["ATTRS"]))
-        mins = [[layout.ordered.index(x) for x in layout.extremes[t]] for t in types]
+        mins = [[layout.extreme_lanes.index(x) for x in layout.extremes[t]] for t in types]
         self._add(k.T_MINS, _counted(mins, layout.shape["MINS"]))
         order = [number for members in layout.members for number in members]
         self._add(k.T_NUMBERS, order)
@@ -60,24 +60,24 @@ class _Tables:
 
     def _add_forms(self) -> int:
         layout = self._layout
-        self.words[k.T_FORMS] = len(layout.forms)
+        self.words[k.T_FORMS] = len(layout.row_classes)
         lasts = [
             word
-            for form, members in zip(layout.forms, layout.members, strict=True)
+            for form, members in zip(layout.row_classes, layout.members, strict=True)
             for n in members
             for word in self._add(
                 k.T_LASTS, [layout.states[n][p] * form.state_size for p in form.last]
             )
         ]
         self._add(k.T_LASTS, lasts)
-        words = [word for n, _ in enumerate(layout.all_forms) for word in self._form(n)]
+        words = [word for n, _ in enumerate(layout.all_row_classes) for word in self._form(n)]
         return self._add(k.T_FORM, words)[0]
 
     def _form(self, number: int) -> list[int]:
-        layout, form = self._layout, self._layout.all_forms[number]
+        layout, form = self._layout, self._layout.all_row_classes[number]
         return [
             layout.windows_at[number],
-            layout.columns_at[number] if number < len(layout.forms) else 0,
+            layout.columns_at[number] if number < len(layout.row_classes) else 0,
             form.vectors,
             form.states,
             len(form.sums),
@@ -85,9 +85,9 @@ class _Tables:
             form.window.within,
             form.window.slide,
             form.block,
-            number >= len(layout.forms) or form.window.within % form.window.slide == 0,
+            number >= len(layout.row_classes) or form.window.within % form.window.slide == 0,
             form.side,
-            sum(each.side for each in layout.forms[:number]),
+            sum(each.side for each in layout.row_classes[:number]),
         ]
 
     # ---- entries ---------------------------------------------------------------------------
@@ -101,28 +101,29 @@ class _Tables:
         begin = len(self.words)
         at = {entry: begin + n * self._entry_size for n, entry in enumerate(entries)}
         roles = {entry: self._layout.role(entry) for entry in entries}
-        ends = {(e.type, e.bit + 1, e.form, roles[e], e.place + e.queries): e for e in entries}
-        begins = {e: (e.type, e.bit, e.form, roles[e], e.place) for e in entries}
+        ends = {(e.type, e.bit + 1, e.row_class, roles[e], e.place + e.queries): e for e in entries}
+        begins = {e: (e.type, e.bit, e.row_class, roles[e], e.place) for e in entries}
         words: list[int] = []
         follower: dict[StateEntry, StateEntry] = {
             before: entry for entry in entries if (before := ends.get(begins[entry]))
         }
         alike = {
-            each: n for n, each in enumerate(dict.fromkeys((e.form, roles[e]) for e in entries))
+            each: n
+            for n, each in enumerate(dict.fromkeys((e.row_class, roles[e]) for e in entries))
         }
         steps = self._steps(entries)
         told_at = begin + len(entries) * self._entry_size
         for n, (entry, span) in enumerate(zip(entries, preds, strict=True)):
             previous, following = ends.get(begins[entry]), follower.get(entry)
             sides = (at[previous] if previous else 0, at[following] if following else 0)
-            told = (steps[n], told_at + n * k.S_SIZE, alike[entry.form, roles[entry]])
+            told = (steps[n], told_at + n * k.S_SIZE, alike[entry.row_class, roles[entry]])
             words += self._entry(entry, span, sides, told)
         self._add(k.T_ENTRIES, words)
         self._add(k.T_STEPS, [word for e in entries for word in self._step(e, at[e])])
         return begin
 
     def _steps(self, entries: list[StateEntry]) -> list[int]:
-        """For each entry how many steps of its type and bit there are from it on."""
+        """For each entry the number of steps of its type and bit from it on."""
         found: list[int] = []
         following = None
         for entry in reversed(entries):
@@ -132,8 +133,8 @@ class _Tables:
         return found[::-1]
 
     def _preds(self, entry: StateEntry) -> list[int]:
-        """The states before, first those whose sums are always zero."""
-        form = self._layout.all_forms[entry.form]
+        """The preceding states, first those whose sums are always zero."""
+        form = self._layout.all_row_classes[entry.row_class]
         before = sorted(form.before[entry.position], key=lambda p: p in form.active)
         return [self._layout.state(entry, p) * form.state_size for p in before]
 
@@ -145,7 +146,7 @@ class _Tables:
         steps: tuple[int, int, int],
     ) -> list[int]:
         layout, p = self._layout, entry.position
-        form = layout.all_forms[entry.form]
+        form = layout.all_row_classes[entry.row_class]
         lanes = [layout.sum_part(entry.type, p, lane) for lane in form.sums]
         mins = [layout.min_part(entry.type, p, lane) for lane in form.mins]
         return [
@@ -153,7 +154,7 @@ class _Tables:
             p in form.loops,
             p in form.first,
             entry.bit,
-            self._forms_at + entry.form * k.F_SIZE,
+            self._forms_at + entry.row_class * k.F_SIZE,
             *preds,
             entry.place,
             entry.queries,
@@ -166,7 +167,7 @@ class _Tables:
         ]
 
     def _spans(self, entries: list[StateEntry], begin: int | None = None) -> list[int]:
-        """Where the entries of each type begin and end. They are added if they are not there."""
+        """The start and end of the entries of each type. Adds the entries if necessary."""
         begin = self._add_entries(entries) if begin is None else begin
         found = []
         for type_ in self._layout.types:
@@ -175,22 +176,22 @@ class _Tables:
         return found
 
     def _bits(self, type_: str, entries_at: int) -> list[int]:
-        """Where the entries of each bit begin, where the last ones end, and all their queries."""
+        """The start of the entries of each bit, the end of the last, and all their queries."""
         entries = self._layout.entries
         mine = [entry for entry in entries if entry.type == type_]
         first = entries.index(mine[0])
         begins = [first + sum(entry.bit < d for entry in mine) for d in range(65)]
         return [
             *(entries_at + n * self._entry_size for n in begins),
-            self._layout.concerned(type_),
-            type_ in self._layout.repeated,
+            self._layout.states_entered(type_),
+            type_ in self._layout.kleene_types,
         ]
 
     def _step(self, entry: StateEntry, at: int) -> list[int]:
-        layout, form = self._layout, self._layout.all_forms[entry.form]
+        layout, form = self._layout, self._layout.all_row_classes[entry.row_class]
         before = form.before[entry.position]
         return [
-            self._forms_at + entry.form * k.F_SIZE,
+            self._forms_at + entry.row_class * k.F_SIZE,
             layout.state(entry) * form.state_size + entry.place,
             layout.state(entry, before[0]) * form.state_size + entry.place if before else -1,
             entry.queries,
@@ -208,8 +209,8 @@ class _Tables:
         runs = [self._add(k.T_RUNS, self._runs(part)) for part in layout.parts]
         words: list[int] = []
         for n, (part, span) in enumerate(zip(layout.parts, runs, strict=True)):
-            form = len(layout.forms) + n
-            states = layout.all_forms[form].states
+            form = len(layout.row_classes) + n
+            states = layout.all_row_classes[form].states
             words += [self._forms_at + form * k.F_SIZE, states, len(part.types), *span]
         self._add(k.T_PART, words)
         touched = [[self._touches(t, part) for part in layout.parts] for t in layout.types]
@@ -218,12 +219,12 @@ class _Tables:
         self._add(k.T_STEPPED, [_flags(holds) for holds in stepped])
 
     def _touches(self, type_: str, part: SharedSubpattern) -> bool:
-        """Whether events of a type change what enters the part, or go on from inside of it."""
+        """Whether events of a type affect the input of the part, or continue from inside it."""
         queries = [q for q in self._layout.queries if q.name in part.queries]
         return type_ not in part.types and any(adjoins(q, type_, part) for q in queries)
 
     def _runs(self, part: SharedSubpattern) -> list[int]:
-        """Where each run of the part's queries that lie side by side is described."""
+        """The offsets of the descriptions of each run of contiguous queries of the part."""
         found = []
         for form, members in enumerate(self._layout.members):
             place = 0
@@ -237,14 +238,14 @@ class _Tables:
         return found
 
     def _shares(self, part: SharedSubpattern, first: int, number: int) -> bool:
-        """Whether a query shares the part, in the same places as the first of its run."""
+        """Whether a query shares the part with the same states as the first of its run."""
         queries = self._layout.queries
         if not {queries[first].name, queries[number].name} <= set(part.queries):
             return False
         return part.positions(queries[first]) == part.positions(queries[number])
 
     def _run(self, part: SharedSubpattern, form_number: int, place: int, count: int) -> int:
-        layout, form = self._layout, self._layout.forms[form_number]
+        layout, form = self._layout, self._layout.row_classes[form_number]
         query = layout.queries[layout.members[form_number][place]]
         inside = part.positions(query)
         columns: list[int] = []
@@ -264,7 +265,7 @@ def _padded(rows: list[list[int]], width: int, filler: int = -1) -> list[int]:
 
 
 def _counted(rows: list[list[int]], width: int) -> list[int]:
-    """As `_padded`, each row after its length."""
+    """Like `_padded`, with the length before each row."""
     return _padded([[len(row), *row] for row in rows], width + 1)
 
 
@@ -274,5 +275,5 @@ def _all_bits(count: int) -> int:
 
 
 def _flags(holds: list[bool]) -> int:
-    """A flag of a row for each longer part of which it holds."""
+    """A bit mask of the shared parts for which `holds` is true."""
     return sum(k.PENDING << n for n, each in enumerate(holds) if each)

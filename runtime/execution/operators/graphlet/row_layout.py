@@ -1,4 +1,4 @@
-"""The sizes of a share group's row, and which part of an event each lane takes."""
+"""The sizes of a share group's row, and the value of an event that each lane aggregates."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class RowLayout(GraphletLayout):
 
     @cached_property
     def shape(self) -> dict[str, int]:
-        """Constants of the kernel: just large enough, or of the few that all others use."""
-        most_sums = max(len(names) for names in self.summed.values())
+        """Constants of the kernel: minimal for this workload, or those of a general kernel."""
+        most_sums = max(len(names) for names in self.sum_columns.values())
         most_mins = max(
             *(len(extremes) for extremes in self.extremes.values()),
             *(len(mins_of(query)) for query in self.queries),
@@ -56,12 +56,15 @@ class RowLayout(GraphletLayout):
 
     @cached_property
     def vectors_at(self) -> list[int]:
-        """Where the vectors of each form's windows begin, from the first word after the head."""
-        return [int(n) for n in np.cumsum([0, *(form.vectors * form.block for form in self.forms)])]
+        """The start of the vectors of each row class's windows, counted from after the head."""
+        return [
+            int(n)
+            for n in np.cumsum([0, *(form.vectors * form.block for form in self.row_classes)])
+        ]
 
     def local(self, codes: TypeDictionary) -> npt.NDArray[np.int64]:
-        """The place of each type's code among this group's types, -1 for other types; the last
-        one is for types that nobody asked for."""
+        """For each type code its index among this group's types, -1 for other types; the last
+        element is for types that no query names."""
         places = {codes.code(type_): place for place, type_ in enumerate(self.types)}
         return np.array([*(places.get(code, -1) for code in range(len(codes))), -1], np.int64)
 
@@ -71,7 +74,7 @@ class RowLayout(GraphletLayout):
         column = lane.input.column
         if column is None:
             return k.EVENTS_OF
-        return 2 + 2 * self.summed[type_].index(column) + lane.input.is_count
+        return 2 + 2 * self.sum_columns[type_].index(column) + lane.input.is_count
 
     def min_part(self, type_: str, position: int, lane: Lane) -> int:
         if position not in lane.positions:

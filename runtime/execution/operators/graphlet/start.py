@@ -1,4 +1,4 @@
-"""Starts a graphlet operator with its engine's policy, or with what was measured here."""
+"""Starts a graphlet operator with the engine's policy, or with one measured on this machine."""
 
 from __future__ import annotations
 

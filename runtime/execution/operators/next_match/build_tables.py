@@ -38,7 +38,7 @@ def build_tables(query: Query, since: int | None) -> NextMatchTables:
 
 
 def _listed(sets: Ints) -> Ints:
-    """First where the list of each set begins, and where the last ends; then the lists."""
+    """First the start of the list of each set and the end of the last; then the lists."""
     lists = [[p for p in range(len(sets)) if each >> p & 1] for each in sets.tolist()]
     places = np.cumsum([len(sets) + 1, *map(len, lists)])
     return np.concatenate([places, [p for each in lists for p in each]]).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Clears a row: all of it when a window opens, and partial trends that were extended."""
+"""Clears a row when a window opens, or only the partial trends that were extended."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def clear(tables: NextMatchTables, s: WindowState, row: Int, block: Int) -> None
 
 @brief
 def leave(tables: NextMatchTables, s: WindowState, row: Int, states: Int) -> None:
-    """The partial trends of a set of states."""
+    """Removes the partial trends of a set of states."""
     for t in range(tables.states):
         if states >> t & 1 and s.numbers[row, (1 + t) * (1 + tables.sums)] != 0.0:
             clear(tables, s, row, 1 + t)

@@ -14,13 +14,13 @@ from runtime.execution.operators.next_match.clear import ALL, leave
 from runtime.execution.operators.next_match.tables import NextMatchTables
 from runtime.execution.operators.next_match.window_state import NOTHING, WindowState
 
-# Numbers below it are added up without a look at their exponents, which are zero.
+# Numbers below it are added without checking their exponents, which are zero.
 PLAIN = 2.0**500
 
 
 @brief
 def step_quickly(tables: NextMatchTables, s: WindowState, ev: Any, row: Int, i: Int) -> Truth:
-    """Whether it could: if not, nothing has changed."""
+    """Returns whether it succeeded; if not, nothing has changed."""
     t = np.int64(ev.states[i])
     width, own = 1 + tables.sums, (1 + t) * (1 + tables.sums)
     low, high = tables.befores[t], tables.befores[t + 1]

@@ -40,9 +40,9 @@ from runtime.execution.prefetch import AHEAD, prefetch
 
 
 class NextMatchEvents(NamedTuple):
-    """`states`: where an event enters, or -1. `group`, `follower`: as `ties.Groups` has them.
-    `values`: by lane that is a sum; NaN adds nothing. `orders`: by lane that is not, so that the
-    least counts."""
+    """`states`: the state that an event enters, or -1. `group`, `follower`: as in
+    `SimultaneousGroups`. `values`: for each lane that is a sum; NaN adds nothing. `orders`: for
+    each other lane, such that the least value is the result."""
 
     times: Ints
     slots: npt.NDArray[np.int32]
@@ -60,7 +60,7 @@ def process_events(
     """Processes the events from `cursor[0]` on. Returns False if rows are needed."""
     size = len(ev.states)
     for i in range(cursor[0], size):
-        if i + 2 * AHEAD < size:  # a partition's rows are known once its slot is there
+        if i + 2 * AHEAD < size:  # the slot must be in the cache to find the partition's rows
             prefetch(s.slots, np.int64(ev.slots[i + 2 * AHEAD]), 0)
             row = max(s.slots[ev.slots[i + AHEAD], OLDEST], 0)
             prefetch(s.rows, row, 0)
@@ -90,7 +90,7 @@ def end_windows(tables: NextMatchTables, s: WindowState, watermark: Int) -> None
 
 @entry
 def free_rows(s: WindowState, rows: Ints) -> None:
-    """Rows whose results were taken."""
+    """Frees rows whose results have been collected."""
     for row in rows:
         _free(s, row)
     s.counters[WAITING] -= len(rows)
@@ -100,7 +100,7 @@ def free_rows(s: WindowState, rows: Ints) -> None:
 def _process_group(
     tables: NextMatchTables, s: WindowState, ev: NextMatchEvents, first: Int
 ) -> Truth:
-    """One event, or those of its group."""
+    """Processes one event or its group."""
     slot, time = ev.slots[first], ev.times[first]
     row = s.slots[slot, OLDEST]
     if row != NOBODY and _end(tables, s, row) <= time:
@@ -134,7 +134,7 @@ def _begins(tables: NextMatchTables, ev: NextMatchEvents, first: Int) -> Truth:
 
 @compiled
 def _wake(tables: NextMatchTables, s: WindowState, slot: Int, time: Int) -> Truth:
-    """Opens the windows that hold this time. Those that are open already are the oldest ones."""
+    """Opens the windows that contain this time. Those already open are the oldest ones."""
     newest = s.slots[slot, NEWEST]
     if newest != NOBODY:
         number = s.rows[newest, NUMBER] + 1
@@ -180,7 +180,7 @@ def _end(tables: NextMatchTables, s: WindowState, row: Int) -> Int:
 
 @compiled
 def _end_until(tables: NextMatchTables, s: WindowState, slot: Int, time: Int) -> None:
-    """Those that have come to nothing are free at once; the others wait to be taken."""
+    """Ends windows. Rows without a trend are freed at once; the others keep their results."""
     row = s.slots[slot, OLDEST]
     while row != NOBODY and _end(tables, s, row) <= time:
         after = s.rows[row, LINK]

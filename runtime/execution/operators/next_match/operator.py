@@ -1,7 +1,7 @@
-"""The next-match operator: one query whose partial trends move on, so no event is kept.
+"""The next-match operator: evaluates one query by its automaton states alone; keeps no events.
 
-Lives in one process. `process` takes whole instants in order; windows that a later event of the
-same partition has passed wait until `close` asks.
+It lives in one process. `process` expects whole instants in order. The results of windows that a
+later event of the same partition has passed are kept until `close_windows`.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ from runtime.language.query import Fold, Lane, Query
 from runtime.plan.operators.next_match import extremes, sums
 from runtime.plan.operators.operator_node import OperatorNode
 
-# What outlives a call of the kernel.
+# The arrays that are needed after a call of the kernel.
 _SAVED = ("slots", "rows", "numbers", "exponents", "least", "counters")
 
 
 class NextMatchOperator(Operator):
     def __init__(self, query: Query, codes: TypeDictionary, since: int | None = None) -> None:
-        """A query that joins late reports only windows that start at `since` or after."""
+        """A query that joins late reports only windows that start at `since` or later."""
         self.query = query
         self._codes = {p.index: codes.code(p.type) for p in query.template.positions}
         self._plan = build_tables(query, since)
@@ -58,7 +58,6 @@ class NextMatchOperator(Operator):
         self._vectors = new_state(self._plan)
 
     def process(self, batch: Batch) -> None:
-        """Takes events in order; all events of one instant come in one call."""
         if batch.size == 0:
             return
         events = handle_of(self._events(batch))
@@ -68,15 +67,14 @@ class NextMatchOperator(Operator):
             self._vectors = grown(self._vectors)
 
     def close_windows(self, watermark: int) -> list[ClosedWindows]:
-        """The windows that end at or before the watermark."""
         watermark = min(watermark, LATEST)
         vectors = handle_of(self._vectors)
         end_windows(self._handle, vectors, watermark)
         if not self._vectors.counters[WAITING]:
             return []
-        known = self._vectors.rows
+        all_rows = self._vectors.rows
         last = self.query.window.last_until(watermark)
-        rows = np.flatnonzero((known[:, STATUS] == DONE) & (known[:, NUMBER] <= last))
+        rows = np.flatnonzero((all_rows[:, STATUS] == DONE) & (all_rows[:, NUMBER] <= last))
         if not len(rows):
             return []
         closed = self._closed(rows)
@@ -84,7 +82,6 @@ class NextMatchOperator(Operator):
         return [closed]
 
     def live(self, capacity: int) -> npt.NDArray[np.bool_]:
-        """The slots that have state, or results that were not asked for."""
         live = np.zeros(capacity, np.bool_)
         live[self._used[:, SLOT]] = True
         return live
@@ -109,7 +106,7 @@ class NextMatchOperator(Operator):
         used = self._vectors.rows[:, STATUS] != FREE
         self._vectors.rows[used, SLOT] = slots[self._vectors.rows[used, SLOT]]
 
-    # ---- inside ----------------------------------------------------------------------------
+    # ---- private ---------------------------------------------------------------------------
 
     @property
     def _used(self) -> Ints:
@@ -132,7 +129,7 @@ class NextMatchOperator(Operator):
         )
 
     def _states(self, batch: Batch) -> npt.NDArray[np.int8]:
-        """By the type of an event, and by conditions on it."""
+        """The state that each event enters by its type and local conditions; -1 for none."""
         of_code = np.full(max([*self._codes.values(), *batch.type_codes.tolist()]) + 2, -1, np.int8)
         for position, code in self._codes.items():
             of_code[code] = position
@@ -180,5 +177,5 @@ def _stacked(columns: list[npt.NDArray[Any]], dtype: Any) -> npt.NDArray[Any]:
 
 
 def _own(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """As the kernel takes it, which is compiled once."""
+    """An array of the one type for which the kernel is compiled."""
     return np.require(array, requirements=["C", "W"])

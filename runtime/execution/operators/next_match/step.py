@@ -1,7 +1,7 @@
 """Processes the events of one instant in one window.
 
-What they create is staged first, from the state before them. Then what they extend is cleared
-(skip-till-next-match), or everything (contiguous); then what is staged is added.
+New trends are staged first, from the state before the instant. Then the extended trends
+(skip-till-next-match) or all trends (contiguous) are cleared; then the staged ones are added.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _clear_staged(tables: NextMatchTables, s: WindowState, t: Int) -> None:
 
 @compiled
 def _stage(tables: NextMatchTables, s: WindowState, ev: Any, row: Int, t: Int, i: Int) -> None:
-    """The trends that an event extends, each longer by it; and the one that it begins."""
+    """Stages the trends that an event extends, and the one that it begins."""
     width = 1 + tables.sums
     m, e = np.float64(tables.begins[t]), np.int64(0)
     for p in range(tables.states):

@@ -1,5 +1,4 @@
-"""The tables that the next-match kernel reads: one query as numbers. `window_state.py` has the run
-state.
+"""The tables by which the next-match kernel reads a query. `window_state.py` has the state.
 
 A state is a position of the pattern. Each event type has one position, so each event has one too.
 """

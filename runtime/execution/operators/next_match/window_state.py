@@ -1,10 +1,10 @@
-"""The run state of one query: a row for each partition and window, until its result is read.
+"""The state of one query: a row for each partition and window, until its result is read.
 
     slot -> rows of its open windows, the oldest first
 
-A row has a block of numbers for the trends that are whole, then one for each state, of the partial
-trends that are in it: their count and sums, as doubles with exponents; and their least values.
-Rows that nobody uses are chained. Arrays grow in Python, between two calls of the kernel.
+A row has a block of numbers for the complete trends, then one for each state with its partial
+trends: their count and sums, as doubles with exponents, and their least values. Unused rows are in
+a free list. Arrays grow in Python, between two calls of the kernel.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from runtime.execution.operators.next_match.tables import NextMatchTables
 Ints = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
 
-# Columns of `slots`. TURN: how many instants there were, as far as they matter.
+# Columns of `slots`. TURN: the number of relevant instants so far.
 OLDEST, NEWEST, TURN = range(3)
 # Columns of `rows`. LAST: the turn of the last step, which contiguous trends must follow at once.
 # IS_LARGE: whether an exponent ever was not zero.
 LINK, STATUS, NUMBER, SLOT, LAST, IS_LARGE = range(6)
 FREE, OPEN, DONE = range(3)
-# What the kernel counts: the first free row, the rows that wait to be taken; and a time before
-# which no window ends.
+# Counters of the kernel: the first free row, the rows with results; and a time before which no
+# window ends.
 SPARE, WAITING, EARLIEST = range(3)
 
 NOBODY = -1
-NOTHING = 2**63 - 1  #: no value, where the least counts
+NOTHING = 2**63 - 1  #: no value, for lanes whose result is the least value
 LATEST = 2**63 - 1
 
 
 class WindowState(NamedTuple):
-    """`staged`, `staged_exponents`, `staged_least`: what the events of an instant create, by state;
-    nothing of it outlives a step."""
+    """`staged`, `staged_exponents`, `staged_least`: the trends that the events of an instant
+    create, by state; only used during a step."""
 
     slots: Ints
     rows: Ints
@@ -66,7 +66,7 @@ def new_state(tables: NextMatchTables) -> WindowState:
 
 
 def grown(vectors: WindowState) -> WindowState:
-    """The same state, and more than twice the room for rows."""
+    """The same state with more than twice the capacity for rows."""
     known = len(vectors.rows)
     more = known + 16
     wider = {

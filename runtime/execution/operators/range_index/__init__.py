@@ -1,1 +1,1 @@
-"""The range-index operator: adjacent comparisons in O(log n) per event."""
+"""The range-index operator: evaluates adjacent comparisons in O(log n) per event."""

@@ -141,7 +141,7 @@ def _begin_row(tables, state, arena, trees, slot, window):
 
 @compiled
 def _mark_split(tables, state, row, kleene):
-    """Marks a state as split: from now on, each query has numbers of its own."""
+    """Marks a state as split: from now on, each query has its own numbers."""
     at = column_of(tables, kleene, K_INTS)
     if not state.kleenes[row, at + S_ALONE]:
         state.kleenes[row, at + S_ALONE] = 1
@@ -151,7 +151,7 @@ def _mark_split(tables, state, row, kleene):
 
 @compiled
 def _settle(tables, state, row, kleene, mode, version, m, e, numbers):
-    """Makes the snapshot that an event needs, and sets its factor."""
+    """Creates the snapshot that an event needs, and sets its factor."""
     at, width = column_of(tables, kleene, K_INTS), column_of(tables, kleene, K_WIDTH)
     known = state.kleenes[row]
     if mode != SHARED_STEP and known[at + S_RESERVED] > 0:
@@ -213,8 +213,8 @@ def _put(tables, arena, events, space, trees, event, block, row, m, e, x):
 
 @compiled
 def split_state(tables, state, arena, space, events, trees, cursor):
-    """Splits the state of the next item if it has to. Items of the instant that use snapshots are
-    applied before."""
+    """Splits the state of the next item if necessary, after applying the items of the instant that
+    use snapshots."""
     item = cursor[NEXT_SPLIT]
     short = ALL_PROCESSED
     kleene = tables[first_of(tables, BLOCKS, space.items[item, I_BLOCK]) + 3]

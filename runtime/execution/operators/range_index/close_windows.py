@@ -1,4 +1,4 @@
-"""Closes windows: their totals are complete, and their trees are freed."""
+"""Closes windows: completes their totals and frees their trees."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def close_before(tables, state, arena, space, trees, events, event):
 
 @compiled
 def close_full(tables, state, arena, space, trees, events, event):
-    """Closes the windows of events that an event has filled."""
+    """Closes the count windows that an event has filled."""
     at = first_of(tables, WINDOW, 0)
     within, slide = tables[at], tables[at + 1]
     slot, past = events.slots[event], events.points[event] + 1

@@ -31,7 +31,7 @@ from runtime.plan.operators.range_index.kleene_sharing import KleeneCoefficients
 
 @dataclass
 class RangeIndexLayout:
-    """The tables, and what Python needs to feed the kernel and to read results."""
+    """The tables, and the data that Python needs to call the kernel and read its results."""
 
     tables: RangeIndexTables
     classes: list[tuple[str, tuple[s.Expression, ...]]]  # by class that has conditions

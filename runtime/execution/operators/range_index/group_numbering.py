@@ -1,4 +1,4 @@
-"""Numbers everything that the queries of a share group keep: blocks, totals and stores."""
+"""Numbers the blocks, totals and stores of the queries of a share group."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class EventBlock:
 
 
 class ColumnNumbers(Generic[Column]):
-    """Numbers columns in the order in which they are first asked for."""
+    """Numbers columns in order of first use."""
 
     def __init__(self) -> None:
         self.known: dict[Column, int] = {}
@@ -75,7 +75,7 @@ class GroupNumbering:
         self.kleenes = [b for b, block in enumerate(self.blocks) if block.kleene is not None]
 
     def entering(self, place: QueryPosition) -> list[tuple[QueryPosition, Edge | None]]:
-        """The positions before this one, and under which comparison it follows each."""
+        """The positions before this one, each with the comparison under which it follows."""
         follow = self.queries[place.query].template.automaton.follow
         edges = self.edges[place.query]
         return [

@@ -1,6 +1,6 @@
-"""The items that events leave, the columns of a batch, and the kernel's scratch memory.
+"""The items that events create, the columns of a batch, and the kernel's scratch memory.
 
-An *item* is what an event creates in one block and one window."""
+An *item* holds the trends that an event creates in one block and one window."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from runtime.execution.jit import inlined
 
 Ints = npt.NDArray[np.int64]
 
-# What the kernel returns: it processed all events, or needs more of something.
+# Results of the kernel: all events are processed, or it needs more of something.
 ALL_PROCESSED, MORE_ROWS, MORE_NODES, MORE_ITEMS, MORE_SNAPSHOTS = range(5)
-# Places of the cursor: the first event of the instant, the turn of windows, whether items are being
-# applied, the next one, how many there are, how many items are needed, how many words of the arena
-# are needed, and the next item whose state may have to split.
+# Indexes of the cursor: the first event of the instant, the turn of windows, whether items are
+# being applied, the next item, the number of items, the items needed, the words of the arena
+# needed, and the next item whose state may have to split.
 EVENT, TURN, APPLYING, ITEM, ITEMS, ITEMS_NEEDED, WORDS_NEEDED, NEXT_SPLIT = range(8)
 CURSOR = 8
 # Columns of an item: its block, event, row (NONE: none yet), window, how it is applied, where its
 # numbers and folds start, and the version of what enters that it has seen.
 I_BLOCK, I_EVENT, I_ROW, I_WINDOW, I_MODE, I_START, I_FOLDS, I_VERSION = range(8)
 ITEM_COLUMNS = 8
-# How an item is applied: for each query by itself; the same, and the state splits; shared; shared,
-# with a new snapshot of what enters; as a snapshot of the event itself.
+# How an item is applied: for each query separately; the same, and the state splits; shared; shared
+# with a new snapshot of the entering trends; as a snapshot of the event itself.
 ALONE, SPLITTING, SHARED_STEP, NEW_ENTRY, AS_SNAPSHOT = range(5)
 
 
 class RangeIndexEvents(NamedTuple):
     """The columns of a batch. `points` are times, or ordinals within the partition (-1: the event
-    came before the queries)."""
+    is older than the queries)."""
 
     instants: Ints
     points: Ints
@@ -44,8 +44,8 @@ class RangeIndexEvents(NamedTuple):
 
 
 class WorkSpace(NamedTuple):
-    """Scratch memory. `places` are the numbers from 0 up; `rooms` are, by block, the most words
-    that an event can need from the arena."""
+    """Scratch memory. `places` are the numbers from 0 up; `rooms` are, for each block, the most
+    words of the arena that an event can need."""
 
     items: Ints
     mantissas: npt.NDArray[np.float64]

@@ -1,8 +1,8 @@
 """The kernel of the range-index operator: processes events in order, instant by instant.
 
-All events of an instant read the state from before it: first each event leaves its items, then
+All events of an instant read the state from before it: first each event stages its items, then
 the items are applied. Windows take turns: those with the same number modulo the number of windows
-that can be open at once go together, so no partition has two of them in a turn.
+that can be open at once are processed together, so no partition has two of them in a turn.
 
 If memory is short, the kernel returns what it needs and is called again with the same cursor.
 """
@@ -112,7 +112,7 @@ def process_events(
 def close_until(
     tables: Ints, state: WindowRows, arena: NodeArena, space: WorkSpace, watermark: Int
 ) -> None:
-    """Closes all time windows that end at the watermark or before."""
+    """Closes all time windows that end at or before the watermark."""
     at = first_of(tables, WINDOW, 0)
     trees = arena.lanes.size
     last = (watermark - tables[at]) // tables[at + 1]
@@ -125,7 +125,7 @@ def close_until(
 
 @entry
 def count_events(slots: Ints, times: Ints, since: Int, known: Ints, ordinals: Ints) -> None:
-    """Numbers the events of each partition; -1 for events before the queries came."""
+    """Numbers the events of each partition; -1 for events older than the queries."""
     for i in range(slots.size):
         ordinals[i] = -1
         if times[i] >= since:

@@ -64,7 +64,7 @@ def parts(group: GroupNumbering, place: QueryPosition) -> int:
 
 
 def touched_columns(group: GroupNumbering, b: int) -> list[list[int]]:
-    """What an event adds to sums of the state, each once whatever the queries."""
+    """The distinct columns that an event adds to sums of the state."""
     columns = dict.fromkeys((column, ones) for _, _, column, ones in touches(group, b))
     return [list(column) for column in columns]
 

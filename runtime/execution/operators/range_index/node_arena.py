@@ -1,13 +1,12 @@
-"""The memory for the nodes of many trees: one flat buffer that grows by being replaced.
+"""The memory for the nodes of many trees: one flat buffer that is replaced by a larger one to grow.
 
-Every tree has a *shape*: how many numbers and how many least values an entry carries. A node is a
-block of the buffer, known by the place where it starts, with all that belongs to it side by side:
+Every tree has a *shape*: the number of sums and of least values of an entry. A node is a contiguous
+block of the buffer, identified by its start:
 
     size, kind, next | keys | mantissas, lane by lane | exponents | least values | children
 
-A freed node goes to a free list of its shape and kind, from which the next one is taken.
-Kernels never allocate: they check `has_room` before they change anything, and return to Python,
-which calls `grown`, if there is none.
+A freed node goes to a free list of its shape and kind and is reused. Kernels never allocate: they
+check `has_room` before they change anything, and otherwise return to Python, which calls `grown`.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from runtime.execution.jit import compiled, inlined
 
 Ints = npt.NDArray[np.int64]
 
-# Kinds of nodes by their room for entries. A tree of few entries is one small leaf, so that
-# millions of partitions with a handful of events each stay small.
+# Kinds of nodes by their capacity. A tree of few entries is one small leaf, so that millions of
+# partitions with a handful of events each stay small.
 ROOMS = (4, 16, 32, 64)
 LEAF, INNER = 2, 3
 KINDS = len(ROOMS)
@@ -33,8 +32,8 @@ SIZE, KIND, NEXT, HEAD = 0, 1, 2, 4
 ROOT, HEIGHT, BIG, SHAPE, FIRST_LEAF, LAST_LEAF, FIRST_INNER, LAST_INNER, TREE = range(9)
 
 NONE = -1
-# What one insertion can ask for: a node on every level, one more for a new root and one for
-# a leaf that outgrew its kind; no tree is higher than this.
+# The most nodes that one insertion needs: one on every level, one for a new root and one for a leaf
+# that outgrew its kind; no tree is higher than this.
 MOST_NODES = 14
 
 
@@ -69,7 +68,7 @@ def empty_arena(lanes: list[int], folds: list[int], trees: int = 0) -> NodeArena
 
 
 def grown(arena: NodeArena, asked: int = 0) -> NodeArena:
-    """The same arena with room for more: for what is asked for and for one insertion at least."""
+    """The same arena with more capacity: for `asked` words and at least one insertion."""
     widest = max(widest_node(arena, shape) for shape in range(len(arena.lanes)))
     more = max(asked, MOST_NODES * widest)
     words = np.zeros(2 * len(arena.words) + more, np.int64)
@@ -109,7 +108,7 @@ def mantissas_at(node, room, lane):
 
 @inlined
 def exponents_at(node, room, lanes, lane):
-    """A place in `halves`."""
+    """An index of `halves`."""
     return 2 * (node + HEAD + room * (1 + lanes)) + room * lane
 
 
@@ -128,7 +127,7 @@ def children_at(node, room, lanes, folds):
 
 @inlined
 def has_room(arena, shape):
-    """Whether an insertion into any tree of this shape is sure to find the nodes it needs."""
+    """Whether there are enough free nodes for an insertion into any tree of this shape."""
     most = MOST_NODES * node_words(arena.rooms, arena.lanes, arena.folds, shape, INNER)
     return arena.used[0] + most <= arena.words.size
 
@@ -169,7 +168,7 @@ def free_only_leaf(arena, tree):
 
 @compiled
 def plant(arena, tree, shape):
-    """Makes a tree of no entries."""
+    """Creates a tree without entries."""
     arena.trees[tree, ROOT] = NONE
     arena.trees[tree, HEIGHT] = 0
     arena.trees[tree, BIG] = 0

@@ -1,6 +1,6 @@
-"""Sums and searches over a part of one node of a tree.
+"""Sums and searches over a range of one node of a tree.
 
-The functions take few arguments and call nothing, so that they become vector code.
+The functions have few arguments and call nothing, so that LLVM vectorizes them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def total_of(values):
 
 @scanning
 def total_at(values, powers, top):
-    """The sum in units of the greatest exponent; what is two below it does not count."""
+    """The sum in units of the greatest exponent; numbers two exponents below do not count."""
     total, less = 0.0, 0.0
     for i in range(values.size):
         total += values[i] if powers[i] == top else 0.0

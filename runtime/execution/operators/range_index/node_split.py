@@ -1,6 +1,6 @@
-"""Splits the nodes of a tree that are full.
+"""Splits the full nodes of a tree.
 
-`used` is how many numbers of a tree's shape are in use yet: the others are zero and stay untouched.
+`used` is how many numbers of a tree's shape are in use so far: the others stay zero.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def is_full(arena, node):
 
 @compiled
 def raise_root(arena, tree, node, key, used):
-    """A root with room in place of one that is full: a larger leaf, or a level more."""
+    """Replaces a full root by a larger leaf, or adds a level."""
     words, kind = arena.words, arena.words[node + KIND]
     shape = arena.trees[tree, SHAPE]
     if kind < LEAF:
@@ -96,8 +96,8 @@ def _split_inner(arena, shape, left, right, key, ahead, used):
 
 @compiled
 def _split_leaf(arena, shape, left, right, key, behind, ahead, used):
-    """Keys from the middle one up go to the right. Where keys come in order, nearly all stay on
-    one side, so that leaves end up full."""
+    """Keys from the middle one up go to the right. If keys arrive in order, nearly all stay on one
+    side, so that leaves end up full."""
     words = arena.words
     size = words[left + SIZE]
     order = arena.sorting[:size]
@@ -130,7 +130,7 @@ def _split_leaf(arena, shape, left, right, key, behind, ahead, used):
 
 @compiled
 def _move(arena, shape, node, i, target, j, used):
-    """Writes one entry of a node over one of another (or the same)."""
+    """Copies one entry of a node over an entry of another node (or the same)."""
     words, width = arena.words, arena.lanes[shape]
     room, target_room = arena.rooms[words[node + KIND]], arena.rooms[words[target + KIND]]
     words[target + HEAD + j] = words[node + HEAD + i]
@@ -147,7 +147,7 @@ def _move(arena, shape, node, i, target, j, used):
 
 @compiled
 def _clear(arena, shape, node, i, used):
-    """Makes the numbers of a place zero again."""
+    """Resets the numbers of an entry to zero."""
     room = arena.rooms[arena.words[node + KIND]]
     for lane in range(used):
         arena.reals[mantissas_at(node, room, lane) + i] = 0.0

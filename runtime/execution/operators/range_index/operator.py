@@ -1,4 +1,4 @@
-"""The range-index operator: queries under adjacent comparisons that have the same windows."""
+"""The range-index operator: evaluates queries with adjacent comparisons and the same windows."""
 
 from __future__ import annotations
 
@@ -96,7 +96,8 @@ class RangeIndexOperator(Operator):
         since: int | None = None,
         costs: KleeneCoefficients = KleeneCoefficients(),  # noqa: B008 (it is frozen)
     ) -> None:
-        """A run of queries that join late reports only windows that start at `since` or after."""
+        """An operator whose queries join late reports only windows that start at `since` or
+        later."""
         assert sharing in SHARING
         names = {p.type for query in queries for p in query.template.positions}
         code = {name: codes.code(name) for name in sorted(names)}
@@ -120,7 +121,6 @@ class RangeIndexOperator(Operator):
     # ---- events in -------------------------------------------------------------------------
 
     def process(self, batch: Batch) -> None:
-        """Takes whole instants, in order of (time, arrival)."""
         if batch.size == 0:
             return
         slots = int(batch.slots.max()) + 1
@@ -183,7 +183,6 @@ class RangeIndexOperator(Operator):
     # ---- results out -----------------------------------------------------------------------
 
     def close_windows(self, watermark: int) -> list[ClosedWindows]:
-        """The windows that end at or before the watermark, and those of events that are full."""
         watermark = min(watermark, _LAST)
         if not self._window.counted:
             state, pool, space = self._handles()
@@ -219,24 +218,23 @@ class RangeIndexOperator(Operator):
         return ClosedWindows(query.name, windows, slots.astype(np.int32), sums[0], lanes)
 
     def update(self, node: OperatorNode) -> None:
-        """Stops reporting the queries that have left."""
+        """Stops reporting the retired queries."""
         self._removed = set(node.retired)
 
-    # ---- about the run ---------------------------------------------------------------------
+    # ---- statistics ------------------------------------------------------------------------
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The queries that it reports."""
+        """The queries that report results."""
         return tuple(q.name for q in self._queries if q.name not in self._removed)
 
     def live(self, capacity: int) -> Mask:
-        """The slots that have state, or results that nobody has asked for."""
-        found = np.zeros(capacity, np.bool_)
+        live = np.zeros(capacity, np.bool_)
         rows = self._state.rows[: self._state.counters[ROWS_USED]]
-        found[rows[rows[:, STATUS] != FREE, SLOT_OF]] = True
+        live[rows[rows[:, STATUS] != FREE, SLOT_OF]] = True
         if self._window.counted:
-            found[np.flatnonzero(self._state.slots[:, 2])] = True
-        return found
+            live[np.flatnonzero(self._state.slots[:, 2])] = True
+        return live
 
     @property
     def state_bytes(self) -> int:
@@ -252,8 +250,9 @@ class RangeIndexOperator(Operator):
         )
 
     def decisions(self, last: int = EXAMPLES) -> Decisions:
-        """Of shared Kleene states, event by event: a snapshot was made and the state stayed shared,
-        it split, a new window merged it again, or an event needed no snapshot."""
+        """The decisions about shared Kleene states, one for each event: a snapshot was made and
+        the state stayed shared, it split, a new window merged it again, or no snapshot was
+        needed."""
         types = [
             TypeDecisions(
                 type=state.type,
@@ -324,7 +323,7 @@ _BY_SNAPSHOT = ("snapshots", "snapshot_powers", "after")
 
 
 def _flat(array: npt.NDArray[Any], dtype: Any) -> npt.NDArray[Any]:
-    """One type of array, so that the kernel is compiled once."""
+    """A contiguous, writable array, the one type for which the kernel is compiled."""
     made = np.ascontiguousarray(array, dtype)
     return made if made.flags.writeable else made.copy()
 
@@ -341,7 +340,7 @@ def _space(layout: RangeIndexLayout, pool: NodeArena) -> WorkSpace:
             shapes += layout.chunks[kleene]
         sizes.append(numbers)
         rooms.append(MOST_NODES * sum(widest_node(pool, shape) for shape in shapes))
-    # Four ranges of factors are worked out side by side.
+    # Four ranges of factors are computed at once.
     most = 4 * max([*sizes, *layout.lanes])
     folds = max([1, *plan.blocks.rows[:, 2].tolist()])
     space = WorkSpace(
@@ -362,7 +361,7 @@ def _space(layout: RangeIndexLayout, pool: NodeArena) -> WorkSpace:
 
 
 def _with_items(space: WorkSpace, items: int) -> WorkSpace:
-    """Only ever asked for before the first item of an instant, so nothing is kept."""
+    """Only called before the first item of an instant, so nothing needs to be copied."""
     numbers = items * int(space.sizes[-1])
     return space._replace(
         items=np.zeros((items, ITEM_COLUMNS), np.int64),

@@ -1,15 +1,14 @@
 """A Kleene state that several queries share under adjacent comparisons.
 
 The count of an event in the state is a linear expression over *snapshots*: variables with a value
-for each query. A snapshot is made when what enters the state from outside has changed, and for
-an event whose predecessors differ between queries (the z of hamlet.txt table 5): that event's
-count is the new variable. Trees hold the factors of snapshots, not the counts of queries: one
-lane for each snapshot, and for each summed attribute one more beside it, since a sum grows with
-the count:
+for each query. A snapshot is created when the trends that enter the state have changed, and for an
+event whose predecessors differ between queries (the z of hamlet.txt table 5): that event's count is
+the new variable. Trees hold the factors of snapshots, not the counts of queries: one lane for each
+snapshot, and one more for each summed attribute, since a sum grows with the count:
 
     count = sum of c[s] * count[s],    sum = sum of c[s] * sum[s] + d[s] * count[s]
 
-What the state gives to totals is pending as a sum of factors until something reads those totals.
+The state's contribution to totals is pending as a sum of factors until something reads them.
 
 If snapshots would cost more than they save, the state **splits** for the rest of the window: the
 factors of its events are evaluated once, and from then on a tree holds the queries' own numbers.
@@ -65,7 +64,7 @@ MEMBER = 4  # columns of a row of MEMBERS
 
 @compiled
 def begin(tables, state, row, kleene):
-    """Starts without a snapshot; the first event makes one of what enters."""
+    """Starts without a snapshot; the first event creates one of the entering trends."""
     at = column_of(tables, kleene, K_INTS)
     state.kleenes[row, at + S_CURRENT] = -1
     state.kleenes[row, at + S_SEEN] = -1
@@ -82,7 +81,7 @@ def end(tables, state, row, kleene):
 
 @inlined
 def stir(tables, state, row, kleene):
-    """Notes that what enters the state has changed."""
+    """Records that the trends that enter the state have changed."""
     state.kleenes[row, column_of(tables, kleene, K_INTS) + S_VERSION] += 1
 
 
@@ -132,7 +131,7 @@ def is_zero(m, start, stop):
 @compiled
 def expand(tables, state, known, width, member, m, e, start, into_m, into_e, place):
     """Adds the value of an expression to a number: `m, e` from `start` on are its factors, `known`
-    is the state of the kleene, `member` the row of MEMBERS that says what is evaluated."""
+    is the state of the kleene, `member` the row of MEMBERS to evaluate."""
     number, count, touched = tables[member], tables[member + 1], tables[member + 3]
     snapshots, powers = state.snapshots, state.snapshot_powers
     total, power = into_m[place], np.int64(into_e[place])
@@ -154,7 +153,7 @@ def expand(tables, state, known, width, member, m, e, start, into_m, into_e, pla
 
 @compiled
 def flush(tables, state, row, kleene, work_m, work_e):
-    """Gives what is pending to the totals."""
+    """Adds the pending factors to the totals."""
     width, at = column_of(tables, kleene, K_WIDTH), column_of(tables, kleene, K_PENDING)
     count = state.kleenes[row, column_of(tables, kleene, K_INTS) + S_COUNT]
     stop = at + count * width
@@ -196,13 +195,13 @@ def words_to_split(tables, arena, row, trees, kleene):
     store = column_of(tables, kleene, K_STORE)
     leaf = node_words(arena.rooms, arena.lanes, arena.folds, store, LEAF)
     inner = node_words(arena.rooms, arena.lanes, arena.folds, store, INNER)
-    # A leaf is split when it is full, so most are half full; this is far on the safe side.
+    # A leaf is split when it is full, so most are half full; this is a safe upper bound.
     return entries // 8 * leaf + (entries // 128 + MOST_NODES) * inner
 
 
 @compiled
 def split(tables, state, arena, row, trees, kleene, wm, we, gm, ge):
-    """Moves all entries into the tree of the queries' own numbers; no snapshot is left."""
+    """Moves all entries to the tree of the queries' own numbers and frees all snapshots."""
     flush(tables, state, row, kleene, gm, ge)
     width = column_of(tables, kleene, K_WIDTH)
     known = state.kleenes[row, column_of(tables, kleene, K_INTS) :]
@@ -233,7 +232,7 @@ def split(tables, state, arena, row, trees, kleene, wm, we, gm, ge):
                         tables, state, known, width, member,
                         wm, we, 0, gm, ge, number,
                     )  # fmt: skip
-                # The numbers are as many as the lanes; behind them is room to put them in order.
+                # There are as many numbers as lanes; the memory behind them is for reordering.
                 for lane in range(lanes):
                     gm[lanes + lane] = gm[tables[first_lane + lane]]
                     ge[lanes + lane] = ge[tables[first_lane + lane]]
@@ -249,7 +248,7 @@ def split(tables, state, arena, row, trees, kleene, wm, we, gm, ge):
 
 @compiled
 def add_snapshot(tables, state, row, kleene, m, e, start):
-    """A new snapshot with the values of `m, e` from `start` on; returns its place."""
+    """Creates a snapshot with the values of `m, e` from `start` on; returns its index."""
     at = column_of(tables, kleene, K_INTS)
     place = state.kleenes[row, at + S_COUNT]
     snapshot = new_snapshot(state)
@@ -264,7 +263,7 @@ def add_snapshot(tables, state, row, kleene, m, e, start):
 
 @compiled
 def touch_factors(tables, kleene, count, width, values, event, m, e):
-    """An event's own values: each factor of a sum grows by the value times that of the count."""
+    """Adds an event's own values: each factor of a sum grows by the value times the count's."""
     first = first_of(tables, TOUCHED, kleene)
     for t in range(width - 1):
         value, scale = own_value(tables[first + 2 * t], tables[first + 2 * t + 1], values, event)
@@ -278,7 +277,7 @@ def touch_factors(tables, kleene, count, width, values, event, m, e):
 
 @inlined
 def own_value(column, ones, values, event):
-    """What an event adds to a sum for each trend: its value, or one; nothing for a null."""
+    """The number that an event adds to a sum for each trend: its value, or 1; 0 for null."""
     value = 1.0
     if column >= 0:
         value = values[column, event]
@@ -291,7 +290,7 @@ def own_value(column, ones, values, event):
 
 @compiled
 def wait(pending, powers, count, m, e):
-    """Adds an event's factors to what is pending."""
+    """Adds an event's factors to the pending ones."""
     for i in range(count):
         old, power = add(pending[i], np.int64(powers[i]), m[i], np.int64(e[i]))
         pending[i] = old

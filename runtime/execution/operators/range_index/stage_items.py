@@ -1,4 +1,4 @@
-"""What an event creates in each block, read from the state before its instant."""
+"""Stages the trends that an event creates in each block, from the state before its instant."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ from runtime.execution.wide_float import add, mul
 
 @inlined
 def items_needed(tables, events, space, start, stop):
-    """The most items that the events of an instant can leave."""
+    """The most items that the events of an instant can create."""
     asked = 0
     types = _types(tables)
     for event in range(start, stop):
@@ -86,7 +86,7 @@ def stage_event(tables, state, arena, events, space, cursor, trees, event, turn)
 
 @inlined
 def _types(tables):
-    """How many types have a list: the first row follows the list at once."""
+    """The number of types with a list: the first row directly follows the list."""
     return tables[tables[OF_TYPE]] - tables[OF_TYPE] - 1
 
 
@@ -134,7 +134,7 @@ def _stage_item(tables, state, arena, events, space, cursor, trees, event, block
 
 @inlined
 def _extend(tables, state, arena, events, space, trees, event, block, row, m, e, x):
-    """Adds what comes over steps with a comparison."""
+    """Adds the trends from steps with a comparison."""
     for i in range(first_of(tables, PROBES, block), first_of(tables, PROBES, block + 1), 4):
         probe, store, parts, column = tables[i], tables[i + 1], tables[i + 2], tables[i + 3]
         tree = row * trees + store

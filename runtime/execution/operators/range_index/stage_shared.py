@@ -1,4 +1,4 @@
-"""What an event creates in a Kleene state that queries share, and whether the state splits."""
+"""Stages the trends of an event in a shared Kleene state, and decides whether it splits."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ from runtime.execution.wide_float import add
 def stage_shared(
     tables, state, arena, events, space, trees, event, block, kleene, row, m, e, numbers, item
 ):
-    """Decides how an event enters a shared state and computes what that needs: what enters (if it
-    is new) at the start of `m, e`, the factors behind it. Returns -1 if the event adds nothing."""
+    """Decides how an event enters a shared state and computes the numbers: the entering trends (if
+    new) at the start of `m, e`, then the factors. Returns -1 if the event adds nothing."""
     at = column_of(tables, kleene, K_INTS)
     width, limit = column_of(tables, kleene, K_WIDTH), column_of(tables, kleene, K_LIMIT)
     common, differ = column_of(tables, kleene, K_COMMON), column_of(tables, kleene, K_DIFFER)
@@ -105,7 +105,7 @@ def stage_shared(
         enters = entered or (not fresh and current >= 0)
         mode = mode if enters else -1
     if row != NONE and (mode in (AS_SNAPSHOT, NEW_ENTRY)):
-        # Events of one instant must not ask for more snapshots together than there may be.
+        # Events of one instant together must not exceed the limit on snapshots.
         state.kleenes[row, at + S_RESERVED] += 1
     space.items[item, I_VERSION] = version
     if mode in (SHARED_STEP, NEW_ENTRY):
@@ -120,7 +120,7 @@ def stage_shared(
 
 @inlined
 def enter(tables, state, space, block, row, m, e, x):
-    """Adds what begins here, and what comes over steps without a condition."""
+    """Adds the trends that begin here and those from steps without a condition."""
     for i in range(first_of(tables, STARTS, block), first_of(tables, STARTS, block + 1)):
         m[tables[i]] = 1.0
     if row != NONE:
@@ -140,7 +140,7 @@ def enter(tables, state, space, block, row, m, e, x):
 @compiled
 def _snapshot_pays(tables, kleene, count, window, point):
     """Whether one more snapshot pays if the rest of the window continues as it began. Costs are
-    those of one event that has come; `rest` more are expected for each."""
+    per event so far; `rest` more events are expected for each."""
     shared = column_of(tables, kleene, K_SHARED)
     if count == 0 or shared == 0:
         return True
@@ -155,7 +155,7 @@ def _snapshot_pays(tables, kleene, count, window, point):
 
 @compiled
 def _expand_members(tables, state, row, kleene, factors, wm, we, m, e):
-    """Adds to each query's numbers what its own comparison finds."""
+    """Adds the trends that each query's own comparison finds to its numbers."""
     common, width = column_of(tables, kleene, K_COMMON), column_of(tables, kleene, K_WIDTH)
     known = state.kleenes[row, column_of(tables, kleene, K_INTS) :]
     first = first_of(tables, MEMBERS, kleene)

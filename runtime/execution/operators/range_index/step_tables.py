@@ -1,4 +1,4 @@
-"""The tables of an event's steps in a block: what enters, what it adds, and where it goes."""
+"""Builds the tables of an event's steps in a block: its inputs, its own values, its outputs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from runtime.language.query import Fold
 
 
 def kept(group: GroupNumbering, *, fold: bool) -> list[list[list[int]]]:
-    """What each store keeps of an event, by its place in the block's vector."""
+    """The numbers that each store keeps of an event, by their index in the block's vector."""
     stored = group.store_fold_numbers if fold else group.store_numbers
     return [
         [[(group.blocks[b].folds if fold else group.blocks[b].numbers)[key]] for key in stored[at]]

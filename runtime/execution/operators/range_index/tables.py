@@ -1,16 +1,16 @@
-"""The tables that the kernel of the range-index operator reads: what each event type does.
+"""The tables of the range-index kernel: the work to do for each event type.
 
 Positions of queries that the same events can match (same type, same local conditions) belong to
 one *class*; positions of a class that share a Kleene state belong to one *block*. An event does
 this in a block:
 
-    start, add totals, gather from stores   ->  one vector of numbers, all queries side by side
+    start, add totals, gather from stores   ->  one vector of numbers of all queries
     add its own values
     give to totals, put into stores
 
 A *store* is an ordered index of the events of a block by one attribute, with the numbers of all
-queries in one tree, so that one descent serves them all. *Totals* are sums that no condition
-splits: what can continue freely, and the results.
+queries in one tree, so that one descent serves them all. *Totals* are sums without an adjacent
+condition: of trends that any event can extend, and the results.
 
 A *kleene* is a state that several queries repeat under a comparison of the same attributes.
 `shared_kleene.py` keeps its events for all of them together.
@@ -41,8 +41,8 @@ class Lists(NamedTuple):
 
 @dataclass(frozen=True)
 class RangeIndexTables:
-    """One list for each thing that the kernel does. The columns of a list are named beside it;
-    numbers and folds are places in a block's vectors unless stated otherwise."""
+    """One list for each action of the kernel. Comments name the columns of a list; numbers and
+    folds are indexes into a block's vectors unless stated otherwise."""
 
     window: Lists  # within, slide, counted, open at once, since
     of_type: Lists  # by type code: block
@@ -73,8 +73,8 @@ class RangeIndexTables:
     kleene_targets: Lists  # by kleene probe: row of `members`, number
 
     def packed(self) -> Ints:
-        """All lists in one array, which is cheap to pass. It begins with the place of each list; a
-        list begins with the place of each owner's first row, and one more to end the last."""
+        """All lists in one array, which is cheap to pass. It begins with the start of each list; a
+        list begins with the start of each owner's rows, and the end of the last."""
         lists = [getattr(self, name) for name in LISTS]
         parts: list[Ints] = [np.zeros(len(lists), np.int64)]
         used = len(lists)
@@ -110,7 +110,7 @@ def lists_of(rows: Sequence[Sequence[Sequence[int]]], width: int) -> Lists:
 
 @inlined
 def first_of(tables: Ints, list_: Int, owner: Int) -> Int:
-    """The place of an owner's first row in the packed tables."""
+    """The index of an owner's first row in the packed tables."""
     return tables[tables[list_] + owner]
 
 

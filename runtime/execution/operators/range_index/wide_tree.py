@@ -1,13 +1,13 @@
-"""Trees with wide nodes that add up ranges of keys: entries are inserted, never removed.
+"""Trees with wide nodes that compute sums over ranges of keys; entries are never removed.
 
 An entry is a key with a vector of wide floats (summed over a range) and of least values (the
 smallest of a range). Entries with equal keys are one entry. An inner node keeps the total of every
 child, so the total over the keys below, at or above a border is the sum of whole children along
-one path; nothing is ever subtracted. Leaves are not sorted: an entry is appended, and a range scans
-them, which is faster than moving entries. If no exponent of a tree is set, totals are plain sums
-over contiguous doubles.
+one path; nothing is ever subtracted. Leaves are not sorted: entries are appended, and a range query
+scans them, which is faster than moving entries. If no exponent of a tree is set, totals are plain
+sums over contiguous doubles.
 
-`used` is how many numbers of a tree's shape are in use yet: the others are zero and stay untouched.
+`used` is how many numbers of a tree's shape are in use so far: the others stay zero.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ from runtime.plan.operators.range_index.key_range import ABOVE, AT, BELOW
 
 @compiled
 def gather(arena, tree, key, parts, lanes, into, folds, folds_into, m, e, x):
-    """Adds the total over a range (`parts` of BELOW, AT, ABOVE the key) to `m, e, x`: of each of
-    `lanes` at the place that `into` says, and so for the least values."""
+    """Adds the total over a range (`parts` of BELOW, AT, ABOVE the key) to `m, e, x`: each of
+    `lanes` at the index in `into`, and likewise for the least values."""
     node = arena.trees[tree, ROOT]
     if node == NONE:
         return
@@ -113,8 +113,8 @@ def _add_to(m, e, place, value, power):
 
 @compiled
 def insert(arena, tree, key, m, e, x, used):
-    """Adds an entry, of `used` numbers and all least values of the tree's shape. The arena must
-    have room. Nodes that are full are split on the way down, so one pass is enough."""
+    """Adds an entry of `used` numbers and all least values of the tree's shape. The caller has
+    checked `has_room`. Full nodes are split on the way down, so one pass is enough."""
     words = arena.words
     node = arena.trees[tree, ROOT]
     if node == NONE:
@@ -149,7 +149,7 @@ def insert(arena, tree, key, m, e, x, used):
 
 @inlined
 def _merge(arena, tree, node, room, at, m, e, x, used):
-    """Adds to what is at a place of a node; a place that is new holds zeros."""
+    """Adds numbers to an entry of a node; a new entry holds zeros."""
     shape, big = arena.trees[tree, SHAPE], arena.trees[tree, BIG] != 0
     width = arena.lanes[shape]
     for lane in range(used):
@@ -172,7 +172,7 @@ def _merge(arena, tree, node, room, at, m, e, x, used):
 
 @inlined
 def child_of(arena, node, key):
-    """Which child a key belongs to. A separator is the least key of its child; the first child
-    takes all that is less."""
+    """The child that a key belongs to. A separator is the least key of its child; all smaller keys
+    belong to the first child."""
     start = node + HEAD
     return count_up_to(arena.words[start + 1 : start + arena.words[node + SIZE]], key)

@@ -1,7 +1,7 @@
-"""The open windows of all partitions, and closed ones whose results were not read yet.
+"""The open windows of all partitions, and closed ones whose results are still unread.
 
 A *row* is one window of one partition: its totals, its trees and its shared Kleene states. The
-open rows of a partition form a list by ascending window. A row that is closed leaves the list and
+open rows of a partition form a list by ascending window. Closing a row removes it from the list and
 frees its trees.
 """
 
@@ -23,8 +23,8 @@ FREE, OPEN, DONE = 0, 1, 2
 AFTER, WINDOW_OF, SLOT_OF, STATUS = range(4)
 # Places of `counters`.
 ROWS_USED, FREE_ROW, OPEN_ROWS, DONE_ROWS, SNAPSHOTS_USED, FREE_SNAPSHOT = range(6)
-# Places of `decisions`, by kleene: how often it was so decided, whether the last window ended
-# split, how many events were taken together, how many snapshots there were, over all of these.
+# Indexes of `decisions`, by kleene: the number of decisions of each kind, whether the last window
+# ended split, the number of shared events, and the snapshots of all of these.
 SHARED, SPLIT, MERGED, CONTINUED, LAST_ALONE, TAKEN, HELD, COUNTED = range(8)
 
 
@@ -114,7 +114,7 @@ def find_row(state, slot, window):
 
 @compiled
 def open_row(state, slot, window):
-    """A new row, in its place in the partition's list. There must be room for one."""
+    """Inserts a new row into the partition's list. The caller has checked `has_row`."""
     counters, rows = state.counters, state.rows
     row = counters[FREE_ROW]
     if row == NONE:

@@ -1,4 +1,4 @@
-"""Where arrows touch boxes, and the curves between."""
+"""Computes where arrows touch boxes, and the curves between."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CLEAR = 4
 
 @dataclass
 class Frame:
-    """Where columns stand: the middle and the half width of each."""
+    """The positions of columns: the middle and the half width of each."""
 
     middle: list[float] = field(default_factory=list)
     half: list[float] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What the picture shows: boxes, arrows between them, loops on them, and what NOT forbids."""
+"""The model of the picture: boxes, arrows between them, loops, and what NOT forbids."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_NOTES = 12
 
 @dataclass(frozen=True)
 class Box:
-    """An event type. `positive` is false where it stands only under NOT."""
+    """An event type. `positive` is false if it occurs only under NOT."""
 
     name: str
     start: bool
@@ -33,8 +33,8 @@ class Box:
 
 @dataclass(frozen=True)
 class Arrow:
-    """A transition; `title` is the whole of what `label` shortens, `ahead` the number of queries
-    in which it does not lead back to the beginning of a repetition."""
+    """A transition; `title` is the full text of `label`, `ahead` the number of queries in which it
+    does not lead back to the start of a repetition."""
 
     source: str
     target: str
@@ -51,8 +51,8 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Ban:
-    """A NOT that ends with `source` and stands in the way of a transition, or of a start
-    (`before` alone) or an end (`after` alone) of trends."""
+    """A NOT that ends with `source` and forbids a transition, or a start (`before` alone) or an
+    end (`after` alone) of trends."""
 
     source: str
     after: str | None
@@ -119,7 +119,7 @@ def _arrow(step: StepPlan) -> Arrow:
 def _negations(
     negations: Mapping[str, tuple[NegationPlan, ...]],
 ) -> tuple[list[Arrow], tuple[Ban, ...]]:
-    """Steps inside NOTs as arrows, and the bans, each once with all the queries that have it."""
+    """Steps inside NOTs as arrows, and the bans, each once with all its queries."""
     inner: dict[tuple[str, str], list[str]] = {}
     bans: dict[tuple[str, str | None, str | None], list[str]] = {}
     for name, plans in negations.items():

@@ -1,4 +1,4 @@
-"""The order within columns: few crossings, by barycentres, swept to and fro."""
+"""Orders the vertices within columns to reduce crossings (barycentre sweeps in both directions)."""
 
 from __future__ import annotations
 

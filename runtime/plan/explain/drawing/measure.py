@@ -1,4 +1,4 @@
-"""How large things are: text by a rule of thumb, boxes by what is written in and around them."""
+"""Estimates the sizes of text and boxes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes the picture."""
+"""Writes the merged template as an SVG picture."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def as_svg(explanation: ExplanationSections) -> str:
 
 
 def drawn(what: Sketch, bare: bool = False) -> str:
-    """`bare`: without a background and without looks, which the page has that it is part of."""
+    """`bare`: without background and styles, which the surrounding page provides."""
     layers = layered(what)
     untangle(layers)
     measured = sizes(what, layers)

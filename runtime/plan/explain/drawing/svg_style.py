@@ -1,4 +1,4 @@
-"""What the signs of the picture look like, and how they are written in SVG."""
+"""The styles and SVG elements of the picture."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ def _unwritable(character: str) -> bool:
 
 
 def arrow_path(arrow: Arrow, d: str) -> str:
-    """`data-into` and `data-queries` tell a page what to light when bursts of a type are shared."""
+    """A page highlights arrows by `data-into` and `data-queries` when bursts of a type are
+    shared."""
     into = f'data-into={saxutils.quoteattr(_writable(arrow.target))} data-queries="{arrow.sharers}"'
     return (
         f'<path class="arrow {arrow.look}" {into} marker-end="url(#head-{arrow.look})" d="{d}">'

@@ -1,1 +1,1 @@
-"""The graphlet operator: bursts of events, shared by queries."""
+"""The graphlet operator: evaluates bursts of events that queries share."""

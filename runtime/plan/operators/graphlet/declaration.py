@@ -1,4 +1,4 @@
-"""The graphlet operator: steps whole bursts of events, shared by the queries of a share group."""
+"""The graphlet operator: evaluates whole bursts of events, shared by the queries of a group."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from runtime.plan.sharing_plan import SharedPart, SharingPlan
 
 class GraphletDeclaration:
     name = "graphlet"
-    summary = "burst by burst, shared where that pays"
+    summary = "burst by burst, shared if that pays"
     shares = True
     movable = True
 
@@ -31,15 +31,15 @@ class GraphletDeclaration:
         return open_windows(query) * block_size(query)
 
     def arrange(self, queries: Sequence[Query], context: PlanContext) -> Iterator[OperatorNode]:
-        """Share groups under the sharing plan, cut to what one kernel can hold. Where windows
-        count events, queries that began together count together."""
-        apart: dict[tuple[bool, int | None], list[Query]] = {}
+        """The share groups under the sharing plan, cut to the capacity of one kernel. Queries
+        with count windows are grouped by when they joined, so that a group counts together."""
+        compatible: dict[tuple[bool, int | None], list[Query]] = {}
         for query in queries:
             counted = query.window.counted
             since = context.since.get(query.name) if counted else None
-            apart.setdefault((counted, since), []).append(query)
-        for together in apart.values():
-            for group in planned_groups(together, context.sharing_plan):
+            compatible.setdefault((counted, since), []).append(query)
+        for members in compatible.values():
+            for group in planned_groups(members, context.sharing_plan):
                 yield from self._nodes(group, context)
 
     def _nodes(self, group: tuple[Query, ...], context: PlanContext) -> Iterator[OperatorNode]:

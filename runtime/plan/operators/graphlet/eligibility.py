@@ -1,4 +1,4 @@
-"""Which queries step a burst in closed form, and which conditions pick their events."""
+"""Decides which queries can process a burst in closed form, and extracts their conditions."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Condition: TypeAlias = frozenset[s.Expression]
 
 
 def obstacles(query: Query) -> Iterator[str]:
-    """What keeps a burst of the query from being one step.
+    """The features of the query that prevent processing a burst as one step.
 
-    A burst is one under skip-till-any-match, if an event enters each state by itself and no state
-    that an event enters feeds another one that the same event enters."""
+    A burst is one step under skip-till-any-match if an event enters each state independently, and
+    no state that an event enters feeds another state that the same event enters."""
     if query.semantics is not Semantics.ANY:
         yield query.semantics.value
     if query.conjunctive:
@@ -39,13 +39,12 @@ def supports(query: Query) -> bool:
 
 
 def condition_of(query: Query, position: int) -> Condition:
-    """What picks the events of a position."""
+    """The condition that picks the events of a position."""
     return frozenset(canonical(c.expression) for c in query.local if position in c.positions)
 
 
 def _repeated(query: Query) -> Iterator[str]:
-    """The types of which one event enters a place, and another event enters another one from
-    there."""
+    """The types with two positions, one of which follows the other."""
     type_of = [p.type for p in query.template.positions]
     edges = sorted(query.template.automaton.edges)
     return (type_of[p] for p, q in edges if p != q and type_of[p] == type_of[q])

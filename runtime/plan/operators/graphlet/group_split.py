@@ -1,4 +1,4 @@
-"""Share groups cut to what one kernel can hold."""
+"""Splits share groups that exceed the capacity of one kernel."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def split_to_fit(
 
 
 def crowded_types(queries: tuple[Query, ...]) -> tuple[str, ...]:
-    """The types that have more conditions than a kernel can tell apart."""
-    found = _layout(queries, "dynamic").conditions
-    return tuple(type_ for type_, conditions in found.items() if len(conditions) > MOST_CONDITIONS)
+    """The types with more conditions than a kernel has bits for."""
+    conditions = _layout(queries, "dynamic").conditions
+    return tuple(type_ for type_, each in conditions.items() if len(each) > MOST_CONDITIONS)
 
 
 def _layout(queries: tuple[Query, ...], sharing: str) -> GraphletLayout:

@@ -1,7 +1,7 @@
-"""What a share group consists of, and which of its queries lie side by side in a row.
+"""The state layout of a share group: which states there are and which queries are contiguous.
 
 The layout is the merged template: for each event type the states that its events enter, with the
-condition that picks them, and what queries keep of its events.
+condition that picks them, and the values that queries aggregate.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ Extreme: TypeAlias = tuple[str, Fold]
 
 
 class StateEntry(NamedTuple):
-    """A state of queries side by side, `queries` of a form from `place` on, that events of a type
-    enter if the condition picks them."""
+    """One state of `queries` contiguous queries of a row class, from `place` on. Events of the
+    type enter it if the condition with number `bit` picks them."""
 
     type: str
     bit: int
-    form: int
+    row_class: int
     position: int
     place: int
     queries: int
@@ -43,15 +43,15 @@ class StateEntry(NamedTuple):
 
 @dataclass(frozen=True)
 class GraphletLayout:
-    """`since` has, for each query, the earliest start it reports."""
+    """`since` has, for each query, the start of the first window that it reports."""
 
     queries: tuple[Query, ...]
     since: tuple[int, ...]
     sharing: str
-    exact: bool = False  #: a kernel for just this workload, or one that many workloads can use
+    exact: bool = False  #: whether the kernel is compiled for this workload alone
     parts: tuple[SharedSubpattern, ...] = ()
 
-    # ---- what there is ---------------------------------------------------------------------
+    # ---- types, conditions and columns ---------------------------------------------------------
 
     @cached_property
     def types(self) -> list[str]:
@@ -63,22 +63,22 @@ class GraphletLayout:
 
     @property
     def counted(self) -> bool:
-        """Whether windows count events; all of a share group do, or none."""
+        """Whether windows count events; a share group never mixes both kinds."""
         return self.queries[0].window.counted
 
     @cached_property
     def conditions(self) -> dict[str, list[Condition]]:
         """For each type the conditions that queries have on it, a bit each. Comparisons with
-        numbers are in order, so that those that pick alike are neighbours."""
-        found: dict[str, dict[Condition, None]] = {type_: {} for type_ in self.types}
+        numbers are sorted, so that similar ones have adjacent bits."""
+        by_type: dict[str, dict[Condition, None]] = {type_: {} for type_ in self.types}
         for query in self.queries:
             for position in query.template.positions:
-                found[position.type][condition_of(query, position.index)] = None
-        return {type_: sorted(conditions, key=_nested) for type_, conditions in found.items()}
+                by_type[position.type][condition_of(query, position.index)] = None
+        return {type_: sorted(conditions, key=_sort_key) for type_, conditions in by_type.items()}
 
     @cached_property
-    def summed(self) -> dict[str, list[LaneInput]]:
-        """For each type the columns of which sums are needed."""
+    def sum_columns(self) -> dict[str, list[LaneInput]]:
+        """For each type the columns to sum."""
         return {
             type_: sorted(
                 {
@@ -92,15 +92,16 @@ class GraphletLayout:
 
     @cached_property
     def extremes(self) -> dict[str, list[Extreme]]:
-        found: dict[str, list[Extreme]] = {}
+        """For each type the minima and maxima to keep."""
+        by_type: dict[str, list[Extreme]] = {}
         for type_ in self.types:
             lanes = {
                 (lane.attribute or "", lane.fold)
                 for lane in self._lanes_of(type_)
                 if not is_sum(lane)
             }
-            found[type_] = sorted(lanes, key=lambda extreme: (extreme[0], extreme[1].value))
-        return found
+            by_type[type_] = sorted(lanes, key=lambda extreme: (extreme[0], extreme[1].value))
+        return by_type
 
     def _lanes_of(self, type_: str) -> list[Lane]:
         return [
@@ -112,86 +113,89 @@ class GraphletLayout:
 
     @cached_property
     def attributes(self) -> list[LaneInput]:
-        return sorted({column for columns in self.summed.values() for column in columns})
+        return sorted({column for columns in self.sum_columns.values() for column in columns})
 
     @cached_property
-    def ordered(self) -> list[Extreme]:
-        found = {extreme for extremes in self.extremes.values() for extreme in extremes}
-        return sorted(found, key=lambda extreme: (extreme[0], extreme[1].value))
+    def extreme_lanes(self) -> list[Extreme]:
+        """The minima and maxima of all types."""
+        lanes = {extreme for extremes in self.extremes.values() for extreme in extremes}
+        return sorted(lanes, key=lambda extreme: (extreme[0], extreme[1].value))
 
     @cached_property
     def members(self) -> list[list[int]]:
-        """The queries that lie side by side, by their numbers: those with the same pattern but
-        for names, the same lanes and the same windows, in an order that keeps together those
-        that the same events concern."""
-        if self.straight:
+        """The numbers of the queries in each row class: those with the same pattern up to type
+        names, the same lanes and the same windows. Queries that the same events affect are next
+        to each other."""
+        if self.is_unrolled:
             return [[number] for number in range(len(self.queries))]
-        return [self._side_by_side(members) for members in self._alike]
+        return [self._order_members(members) for members in self._same_shape]
 
     @cached_property
-    def _alike(self) -> list[list[int]]:
-        found: dict[tuple[object, ...], list[int]] = {}
+    def _same_shape(self) -> list[list[int]]:
+        by_shape: dict[tuple[object, ...], list[int]] = {}
         for number, query in enumerate(self.queries):
-            found.setdefault(_form(query), []).append(number)
-        return list(found.values())
+            by_shape.setdefault(_shape(query), []).append(number)
+        return list(by_shape.values())
 
     @cached_property
     def states(self) -> list[list[int]]:
-        """For each query the state of its form where each position is kept. Any order will do, so
-        it is one in which queries side by side keep the same type in the same state, wherever in
-        their patterns it is: then one step serves them all."""
-        found = [list(range(len(query.template.positions))) for query in self.queries]
-        if self.straight or self.parts:
-            return found
-        for members in self._alike:
-            picked = [[self._picked(n, p) for p in range(len(found[n]))] for n in members]
-            for number, states in zip(members, _matched(picked), strict=True):
-                found[number] = states
-        return found
+        """For each query and position the state of the row class that holds it. Any order is
+        correct; this one lets contiguous queries keep the same type in the same state, wherever
+        it is in their patterns, so that one step updates them all."""
+        states_of = [list(range(len(query.template.positions))) for query in self.queries]
+        if self.is_unrolled or self.parts:
+            return states_of
+        for members in self._same_shape:
+            labels = [[self._label(n, p) for p in range(len(states_of[n]))] for n in members]
+            for number, states in zip(members, _match_places(labels), strict=True):
+                states_of[number] = states
+        return states_of
 
     def state(self, entry: StateEntry, position: int | None = None) -> int:
-        """Where the queries of an entry keep its position, or another one."""
+        """The state in which the queries of an entry keep its position, or another one."""
         position = entry.position if position is None else position
-        if entry.form >= len(self.forms):
+        if entry.row_class >= len(self.row_classes):
             return position
-        return self.states[self.members[entry.form][entry.place]][position]
+        return self.states[self.members[entry.row_class][entry.place]][position]
 
     def role(self, entry: StateEntry) -> tuple[object, ...]:
-        """What entries of one form and type must have in common to be one."""
-        if entry.form >= len(self.forms):
+        """What entries of one row class and type must have in common to be merged."""
+        if entry.row_class >= len(self.row_classes):
             return (entry.position,)
-        return self._role(entry.form, self.members[entry.form][entry.place], entry.position)
-
-    def _role(self, number: int, query: int, position: int) -> tuple[object, ...]:
-        form, states = self.forms[number], self.states[query]
-        return (
-            states[position],
-            position in form.first,
-            position in form.loops,
-            position in form.active,
-            tuple((states[p], p in form.active) for p in form.before[position]),
-            tuple(position in lane.positions for lane in (*form.sums, *form.mins)),
+        return self._role(
+            entry.row_class, self.members[entry.row_class][entry.place], entry.position
         )
 
-    def _side_by_side(self, members: list[int]) -> list[int]:
-        """Those together whose loops pick the same events; among them, next to each query the one
-        that has the most in common with it."""
-        found: list[int] = []
-        for _, alike in groupby(sorted(members, key=self._concerned), key=self._in_loops):
-            numbers = list(alike)
-            picked = [[self._picked(n, p) for p in self._positions(n)] for n in numbers]
-            found += [numbers[place] for place in _chain(picked)]
-        return found
+    def _role(self, number: int, query: int, position: int) -> tuple[object, ...]:
+        row_class, states = self.row_classes[number], self.states[query]
+        return (
+            states[position],
+            position in row_class.first,
+            position in row_class.loops,
+            position in row_class.active,
+            tuple((states[p], p in row_class.active) for p in row_class.before[position]),
+            tuple(position in lane.positions for lane in (*row_class.sums, *row_class.mins)),
+        )
 
-    def _concerned(self, number: int) -> list[tuple[bool, str, int]]:
-        """What picks the events of a query, those of its loops first."""
+    def _order_members(self, members: list[int]) -> list[int]:
+        """Groups queries whose loops pick the same events; within a group, each query is followed
+        by the one that has most in common with it."""
+        ordered: list[int] = []
+        for _, group in groupby(sorted(members, key=self._labels), key=self._loop_labels):
+            numbers = list(group)
+            labels = [[self._label(n, p) for p in self._positions(n)] for n in numbers]
+            ordered += [numbers[place] for place in _chain(labels)]
+        return ordered
+
+    def _labels(self, number: int) -> list[tuple[bool, str, int]]:
+        """The types and conditions of a query, those of its loops first."""
         follow = self._follow(number)
-        picked = [self._picked(number, p) for p in follow]
+        labels = [self._label(number, p) for p in follow]
         loops = [p in after for p, after in follow.items()]
-        return sorted((not loop, *each) for loop, each in zip(loops, picked, strict=True))
+        return sorted((not loop, *label) for loop, label in zip(loops, labels, strict=True))
 
-    def _in_loops(self, number: int) -> list[tuple[bool, str, int]]:
-        return [each for each in self._concerned(number) if not each[0]]
+    def _loop_labels(self, number: int) -> list[tuple[bool, str, int]]:
+        return [each for each in self._labels(number) if not each[0]]
 
     def _positions(self, number: int) -> list[int]:
         """The positions of a query by their states."""
@@ -200,67 +204,67 @@ class GraphletLayout:
     def _follow(self, number: int) -> Mapping[int, Collection[int]]:
         return self.queries[number].template.automaton.follow
 
-    def _picked(self, number: int, position: int) -> tuple[str, int]:
+    def _label(self, number: int, position: int) -> tuple[str, int]:
+        """The type and the condition that pick the events of a position."""
         query = self.queries[number]
         type_ = query.template.positions[position].type
         return type_, self.conditions[type_].index(condition_of(query, position))
 
     @cached_property
-    def forms(self) -> list[RowClass]:
-        """Those of queries, as `members`."""
+    def row_classes(self) -> list[RowClass]:
+        """The row classes of queries, in the order of `members`."""
         return [RowClass.of_queries(self.queries[each[0]], len(each)) for each in self.members]
 
     @cached_property
-    def all_forms(self) -> list[RowClass]:
-        """Also those of longer parts."""
+    def all_row_classes(self) -> list[RowClass]:
+        """The row classes of queries, then those of shared parts."""
         window = self.queries[0].window
-        return [*self.forms, *(RowClass.of_part(part, window) for part in self.parts)]
+        return [*self.row_classes, *(RowClass.of_part(part, window) for part in self.parts)]
 
     # ---- entries ---------------------------------------------------------------------------
 
     @cached_property
     def entries(self) -> list[StateEntry]:
-        return self._entries(lambda picked: picked)
+        return self._entries(lambda label: label)
 
     @cached_property
     def wide_entries(self) -> list[StateEntry]:
-        """As if all conditions on a type were one."""
-        return self._entries(lambda picked: (picked[0], 0))
+        """The entries if all conditions on a type were one."""
+        return self._entries(lambda label: (label[0], 0))
 
     @cached_property
     def tied_entries(self) -> list[StateEntry]:
-        """Those of queries alone, also inside of longer parts."""
-        return sorted(self._of_queries(lambda picked: picked, inside=True)) if self.parts else []
+        """The entries of queries only, including those inside shared parts."""
+        return sorted(self._of_queries(lambda label: label, inside=True)) if self.parts else []
 
     def _entries(self, seen_as: Callable[[tuple[str, int]], tuple[str, int]]) -> list[StateEntry]:
-        """By type and bit, steps first."""
-        found = [*self._of_queries(seen_as, inside=False), *self._of_parts(seen_as)]
+        """Ordered by type and bit, steps first."""
         return sorted(
-            found,
-            key=lambda e: (e.type, e.bit, not self.steps(e), e.form, self.state(e), e.place),
+            [*self._of_queries(seen_as, inside=False), *self._of_parts(seen_as)],
+            key=lambda e: (e.type, e.bit, not self.steps(e), e.row_class, self.state(e), e.place),
         )
 
     def _of_queries(
         self, seen_as: Callable[[tuple[str, int]], tuple[str, int]], *, inside: bool
     ) -> list[StateEntry]:
         found = []
-        for form, members in enumerate(self.members):
+        for row_class, members in enumerate(self.members):
             positions = [self._positions(n) for n in members]
-            for state in range(self.forms[form].states):
+            for state in range(self.row_classes[row_class].states):
                 kept = [(n, each[state]) for n, each in zip(members, positions, strict=True)]
-                picked = [
+                roles = [
                     (
-                        seen_as(self._picked(n, p)),
+                        seen_as(self._label(n, p)),
                         inside or not self._in_part(n, p),
-                        self._role(form, n, p),
+                        self._role(row_class, n, p),
                     )
                     for n, p in kept
                 ]
                 place = 0
-                for (key, wanted, _), run in groupby(picked):
-                    count = len(list(run))
-                    if wanted:
-                        found.append(StateEntry(*key, form, kept[place][1], place, count))
+                for (key, included, _), equal in groupby(roles):
+                    count = len(list(equal))
+                    if included:
+                        found.append(StateEntry(*key, row_class, kept[place][1], place, count))
                     place += count
         return found
 
@@ -272,47 +276,49 @@ class GraphletLayout:
     def _of_parts(self, seen_as: Callable[[tuple[str, int]], tuple[str, int]]) -> list[StateEntry]:
         found = []
         for n, part in enumerate(self.parts):
-            form = len(self.forms) + n
+            row_class = len(self.row_classes) + n
             number = self.number(part.queries[0])
             for place, position in enumerate(part.positions(self.queries[number])):
-                key = seen_as(self._picked(number, position))
-                found.append(StateEntry(*key, form, place, 0, self.all_forms[form].side))
+                key = seen_as(self._label(number, position))
+                found.append(
+                    StateEntry(*key, row_class, place, 0, self.all_row_classes[row_class].side)
+                )
         return found
 
     def steps(self, entry: StateEntry) -> bool:
-        """Whether events enter a state from one other at most, or only start trends there."""
-        form, position = self.all_forms[entry.form], entry.position
-        ways = len(form.before[position]) + (position in form.first)
-        return position not in form.loops and ways == 1
+        """Whether a state has exactly one predecessor, or trends only start there."""
+        row_class, position = self.all_row_classes[entry.row_class], entry.position
+        entrances = len(row_class.before[position]) + (position in row_class.first)
+        return position not in row_class.loops and entrances == 1
 
     def number(self, name: str) -> int:
-        """A query's place among the queries."""
+        """The index of a query."""
         return next(n for n, query in enumerate(self.queries) if query.name == name)
 
-    def concerned(self, type_: str) -> int:
-        """How many states of queries events of a type enter."""
+    def states_entered(self, type_: str) -> int:
+        """The number of states of queries that events of a type enter."""
         return sum(p.type == type_ for q in self.queries for p in q.template.positions)
 
     @cached_property
-    def repeated(self) -> set[str]:
-        """The types that more than one query repeats, by themselves or within a longer part."""
-        found = [type_ for query in self.queries for type_ in _repeated(query)]
-        return {type_ for type_ in found if found.count(type_) > 1}
+    def kleene_types(self) -> set[str]:
+        """The types that more than one query repeats, alone or within a longer part."""
+        repeated = [type_ for query in self.queries for type_ in _repeated(query)]
+        return {type_ for type_ in repeated if repeated.count(type_) > 1}
 
     @property
-    def straight(self) -> bool:
-        """Whether the states are few enough to write out what is done with them."""
+    def is_unrolled(self) -> bool:
+        """Whether the states are few enough to generate code for each of them."""
         states = sum(len(query.template.positions) for query in self.queries)
         return self.exact and not self.parts and states <= FEW_ENTRIES
 
     @cached_property
     def fits(self) -> bool:
-        """Whether every condition on a type has a bit of a word."""
+        """Whether the conditions on each type fit in the bits of one word."""
         return all(len(conditions) <= MOST_CONDITIONS for conditions in self.conditions.values())
 
 
 def _repeated(query: Query) -> set[str]:
-    """The types of the states from which a trend can come back to them."""
+    """The types of the states that a trend can reach again."""
     follow = query.template.automaton.follow
     reached = {p: set(after) for p, after in follow.items()}
     for middle in follow:
@@ -322,8 +328,8 @@ def _repeated(query: Query) -> set[str]:
     return {query.template.positions[p].type for p, after in reached.items() if p in after}
 
 
-def _form(query: Query) -> tuple[object, ...]:
-    """What queries must have in common to lie side by side."""
+def _shape(query: Query) -> tuple[object, ...]:
+    """What queries must have in common to be in one row class."""
     automaton = query.template.automaton
     return (
         tuple((p, tuple(after)) for p, after in automaton.follow.items()),
@@ -334,44 +340,44 @@ def _form(query: Query) -> tuple[object, ...]:
     )
 
 
-def _matched(rows: list[list[tuple[str, int]]]) -> list[list[int]]:
-    """For each row a place for each of its elements, another one each, so that elements have the
-    same place in most rows; those that are in many rows first."""
+def _match_places(rows: list[list[tuple[str, int]]]) -> list[list[int]]:
+    """Assigns the elements of each row to distinct places, so that an element has the same place
+    in most rows; greedily, the most frequent elements first."""
     holders: dict[tuple[str, int], list[tuple[int, int]]] = {}
     for n, row in enumerate(rows):
         for p, each in enumerate(row):
             holders.setdefault(each, []).append((n, p))
-    found = [[-1] * len(row) for row in rows]
+    places_of = [[-1] * len(row) for row in rows]
     free = [set(range(len(row))) for row in rows]
     for each in sorted(holders, key=lambda each: (-len(holders[each]), each)):
         open_in = [sum(place in free[n] for n, _ in holders[each]) for place in range(len(rows[0]))]
         place = open_in.index(max(open_in))
         for n, p in holders[each]:
-            if found[n][p] < 0 and place in free[n]:
-                found[n][p] = place
+            if places_of[n][p] < 0 and place in free[n]:
+                places_of[n][p] = place
                 free[n].remove(place)
     rests = [iter(sorted(each)) for each in free]
     return [
         [place if place >= 0 else next(rest) for place in places]
-        for places, rest in zip(found, rests, strict=True)
+        for places, rest in zip(places_of, rests, strict=True)
     ]
 
 
 def _chain(rows: list[list[tuple[str, int]]]) -> list[int]:
-    """The places of rows in an order in which each has as much in common with the one before it as
-    any that is left."""
-    known = {each: number for number, each in enumerate({each for row in rows for each in row})}
-    numbers = np.array([[known[each] for each in row] for row in rows])
+    """Orders rows greedily: each is followed by the remaining one that has most in common with
+    it."""
+    code_of = {each: code for code, each in enumerate({each for row in rows for each in row})}
+    codes = np.array([[code_of[each] for each in row] for row in rows])
     left = np.ones(len(rows), np.bool_)
-    found = [0]
-    while len(found) < len(rows):
-        left[found[-1]] = False
-        common = (numbers == numbers[found[-1]]).sum(axis=1)
-        found.append(int(np.where(left, common, -1).argmax()))
-    return found
+    chain = [0]
+    while len(chain) < len(rows):
+        left[chain[-1]] = False
+        common = (codes == codes[chain[-1]]).sum(axis=1)
+        chain.append(int(np.where(left, common, -1).argmax()))
+    return chain
 
 
-def _nested(condition: Condition) -> tuple[int, str, str, float, str]:
+def _sort_key(condition: Condition) -> tuple[int, str, str, float, str]:
     """Orders comparisons of an attribute with a number by that number, all others by their text."""
     if len(condition) == 1:
         (only,) = condition

@@ -1,4 +1,4 @@
-"""What lies side by side in a row: queries of one form, or the columns of a longer shared part."""
+"""A row class: contiguous columns of a row, of queries with the same shape or a shared part."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from runtime.plan.operators.graphlet.shared_subpattern import SharedSubpattern
 
 @dataclass(frozen=True)
 class RowClass:
-    """`before` has for each state those that feed it, itself left out; `loops` are the states
-    that feed themselves; trends start in `first` and end in `last`. `side` of them lie side by
-    side, in `vectors` vectors."""
+    """`before` has, for each state, the other states that feed it; `loops` are the states that
+    feed themselves; trends start in `first` and end in `last`. `side` columns are contiguous, in
+    `vectors` vectors."""
 
     before: tuple[tuple[int, ...], ...]
     loops: frozenset[int]
@@ -29,7 +29,7 @@ class RowClass:
 
     @classmethod
     def of_queries(cls, query: Query, side: int) -> RowClass:
-        """Of one of the queries, to tell what they have in common."""
+        """The class of `side` queries with the same shape as `query`."""
         automaton = query.template.automaton
         states = range(len(query.template.positions))
         before = tuple(
@@ -50,7 +50,7 @@ class RowClass:
 
     @classmethod
     def of_part(cls, part: SharedSubpattern, window: Window) -> RowClass:
-        """A state for each type and, after those, one for each way in. As many columns."""
+        """A state for each type, then one for each entry into the part; as many columns."""
         inside = len(part.types)
         places = {type_: place for place, type_ in enumerate(part.types)}
         edges = {(places[one], places[other]) for one, other in part.transitions}
@@ -75,7 +75,7 @@ class RowClass:
 
     @cached_property
     def active(self) -> frozenset[int]:
-        """The states whose sums some event before or in them adds to; those of others are zero."""
+        """The states whose sums can be non-zero: an event in or before them adds to a sum."""
         found = {position for lane in self.sums for position in lane.positions}
         while True:
             more = {q for q, before in enumerate(self.before) if found & set(before)} - found
@@ -89,7 +89,7 @@ class RowClass:
 
     @property
     def state_size(self) -> int:
-        """The words of a state: its count, its sums, its minima, of all that lie side by side."""
+        """The words of a state: count, sums and minima of all contiguous columns."""
         return (1 + len(self.sums) + len(self.mins)) * self.side
 
     @property

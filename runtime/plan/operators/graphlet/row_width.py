@@ -1,4 +1,4 @@
-"""How many words of a row a query takes."""
+"""The number of 64-bit words that a query occupies in a row of state."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def block_size(query: Query) -> int:
 
 
 def open_windows(query: Query) -> int:
-    """How many windows are open at a time, at most."""
+    """The largest number of windows that are open at once."""
     return query.window.open_at_once
 
 

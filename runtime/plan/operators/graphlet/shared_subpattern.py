@@ -1,5 +1,4 @@
-"""Parts longer than one type that a plan lets queries share: found in their patterns, or refused
-with the reason."""
+"""Shared sub-patterns of several types: finds them in the queries' patterns or says why not."""
 
 from __future__ import annotations
 
@@ -17,8 +16,8 @@ MOST_PARTS = 32  # a row has a flag for each
 
 @dataclass(frozen=True)
 class SharedSubpattern:
-    """The shared sub-automaton: a state for each type, and the ones at which queries enter it.
-    Lanes are those of its queries, with the places of types for positions."""
+    """The shared sub-automaton: a state for each type, and the states at which queries enter it.
+    Lanes are those of its queries, with indexes of types as positions."""
 
     queries: tuple[str, ...]
     types: tuple[str, ...]
@@ -29,7 +28,7 @@ class SharedSubpattern:
 
     @classmethod
     def of(cls, shared: SharedPart, queries: Sequence[Query]) -> SharedSubpattern:
-        """`queries` are those of the part. Raises where they cannot share it."""
+        """`queries` are those of the part. Raises if they cannot share it."""
         types = shared.types
         for query in queries:
             _check(shared, query)
@@ -42,12 +41,12 @@ class SharedSubpattern:
             for place, type_ in enumerate(types)
             if any(_enters(q, types, type_) for q in queries)
         )
-        asked = shared.snapshots
-        found = {types[place] for place in entered}
-        if asked is not None and set(asked) != found:
+        requested = shared.snapshots
+        entry_types = {types[place] for place in entered}
+        if requested is not None and set(requested) != entry_types:
             raise HamletError(
-                f"queries enter {shared} at {_listed(found)}, so their snapshots are taken there, "
-                f"not at {_listed(asked)}"
+                f"queries enter {shared} at {_listed(entry_types)}, so their snapshots are taken "
+                f"there, not at {_listed(requested)}"
             )
         names = tuple(query.name for query in queries)
         sums = dict.fromkeys(_lane(q, types, lane) for q in queries for lane in sums_of(q))
@@ -62,24 +61,24 @@ class SharedSubpattern:
         )
 
     def positions(self, query: Query) -> list[int]:
-        """Where the part's states are in a query's pattern."""
+        """The positions of the part's states in a query's pattern."""
         return [_position(query, type_) for type_ in self.types]
 
     def lane(self, query: Query, lane: Lane) -> int:
-        """The part's lane that a query's takes from, or -1."""
+        """The part's lane that feeds a query's lane, or -1."""
         mine = _lane(query, self.types, lane)
         lanes = self.sums if mine in self.sums else self.mins
         return lanes.index(mine) if mine.positions else -1
 
 
 def check_plan(plan: SharingPlan, queries: Sequence[Query]) -> None:
-    """Refuses a plan that these queries cannot follow, with the reason."""
+    """Rejects a plan that these queries cannot follow, with the reason."""
     plan.check(queries)
     for query in queries:
         if plan.granularity.get(query.name) == "type" and not supports(query):
             raise HamletError(
                 f"`{query.name}` cannot be evaluated by whole bursts, as the plan says",
-                "`hamlet explain` says what it has that keeps it from that",
+                "`hamlet explain` shows what prevents it",
             )
     for group in (*plan.groups, *(part.queries for part in plan.shared)):
         members = [query for query in queries if query.name in group]
@@ -95,8 +94,8 @@ def subpatterns_of(
     shared_parts: Iterable[SharedPart], queries: Sequence[Query]
 ) -> tuple[SharedSubpattern, ...]:
     """The parts that these queries share, at least two of them each."""
-    found: list[SharedSubpattern] = []
-    taken: dict[tuple[str, str], SharedSubpattern] = {}
+    parts: list[SharedSubpattern] = []
+    claimed: set[tuple[str, str]] = set()
     for shared in shared_parts:
         mine = [query for query in queries if query.name in shared.queries]
         if len(mine) < 2:
@@ -104,20 +103,20 @@ def subpatterns_of(
         part = SharedSubpattern.of(shared, mine)
         for query in mine:
             for type_ in part.types:
-                if (query.name, type_) in taken:
+                if (query.name, type_) in claimed:
                     raise HamletError(f"the plan shares {type_} of `{query.name}` in two parts")
-                taken[query.name, type_] = part
-        found.append(part)
-    if len(found) > MOST_PARTS:
-        raise HamletError(f"the plan has {len(found)} shared parts; {MOST_PARTS} are the most")
-    return tuple(found)
+                claimed.add((query.name, type_))
+        parts.append(part)
+    if len(parts) > MOST_PARTS:
+        raise HamletError(f"the plan has {len(parts)} shared parts; the limit is {MOST_PARTS}")
+    return tuple(parts)
 
 
 def _check(shared: SharedPart, query: Query) -> None:
     if not supports(query):
         raise HamletError(
-            f"`{query.name}` cannot share {shared}, since its bursts are no operators",
-            "`hamlet explain` says what it has that keeps it from sharing",
+            f"`{query.name}` cannot share {shared}: the graphlet operator does not support it",
+            "`hamlet explain` shows what prevents sharing",
         )
     types = shared.types
     held = [p.type for p in query.template.positions]
@@ -142,7 +141,7 @@ def _check(shared: SharedPart, query: Query) -> None:
 
 
 def _enters(query: Query, types: tuple[str, ...], type_: str) -> bool:
-    """Whether a query can come to a type's state from outside of the part."""
+    """Whether a query can reach a type's state from outside the part."""
     position = _position(query, type_)
     automaton = query.template.automaton
     held = query.template.positions
@@ -164,7 +163,7 @@ def _listed(types: Iterable[str]) -> str:
 
 
 def adjoins(query: Query, type_: str, part: SharedSubpattern) -> bool:
-    """Whether a step leads into the part from a state of the type, or out of it into one."""
+    """Whether a step leads from a state of the type into the part, or from the part into one."""
     inside = set(part.positions(query))
     states = {p.index for p in query.template.positions if p.type == type_}
     edges = query.template.automaton.edges

@@ -1,1 +1,1 @@
-"""The range-index operator: conditions that compare adjacent events."""
+"""The range-index operator: evaluates conditions that compare adjacent events."""

@@ -1,8 +1,8 @@
-"""The steps of a query as comparisons of an earlier event's attribute with the next event's.
+"""Reads the adjacent conditions of a query as comparisons of two adjacent events' attributes.
 
-A step from one position to another that has an adjacent condition must have just one, and that
-must compare an attribute of the earlier event with one of the next. Then the earlier events that
-fit are those with a key below, at or above the next event's value.
+Each step between positions may have at most one adjacent condition, which must compare an attribute
+of the earlier event with one of the next. Then the matching earlier events are those with a key
+below, at or above the next event's value.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from runtime.language import ast as s
 from runtime.language.query import AdjacentCondition, Query
 from runtime.plan.operators.range_index.key_range import ABOVE, AT, BELOW
 
-# Which keys fit, seen from the value of the next event: `key < value` are those below it.
+# The key ranges that match, relative to the value of the next event: `key < value` is below it.
 PARTS = {
     "<": BELOW,
     "<=": BELOW | AT,
@@ -48,15 +48,16 @@ def edges_of(query: Query, types: Mapping[str, pa.DataType]) -> dict[tuple[int, 
 def comparisons(
     query: Query, types: Mapping[str, pa.DataType]
 ) -> dict[tuple[int, int], Edge] | None:
-    found: dict[tuple[int, int], Edge] = {}
+    """Like `edges_of`, but None if the range index does not support the query."""
+    edges: dict[tuple[int, int], Edge] = {}
     for condition in query.adjacent:
         edge = _edge(condition, types)
         for p, q in query.template.automaton.edges:
             if p in condition.before and q in condition.after:
-                if edge is None or (p, q) in found:
+                if edge is None or (p, q) in edges:
                     return None
-                found[p, q] = edge
-    return found
+                edges[p, q] = edge
+    return edges
 
 
 def _edge(condition: AdjacentCondition, types: Mapping[str, pa.DataType]) -> Edge | None:
@@ -68,7 +69,7 @@ def _edge(condition: AdjacentCondition, types: Mapping[str, pa.DataType]) -> Edg
 
 
 def _comparable(one: pa.DataType | None, other: pa.DataType | None) -> bool:
-    """Whether whole numbers of the two columns' orders can be compared with each other."""
+    """Whether the integers that represent the two columns can be compared with each other."""
     if one is None or other is None or not (is_ordered(one) and is_ordered(other)):
         return False
     return bool(one == other or (_is_whole(one) and _is_whole(other)))
@@ -79,6 +80,6 @@ def _is_whole(data_type: pa.DataType) -> bool:
 
 
 def is_ordered(data_type: pa.DataType) -> bool:
-    """Whether values are whole numbers in the order of the values, for good."""
+    """Whether values map to integers whose order never changes."""
     number = pt.is_integer(data_type) or pt.is_floating(data_type) or pt.is_boolean(data_type)
     return bool(number or pt.is_timestamp(data_type))

@@ -14,8 +14,8 @@ from runtime.plan.operators.range_index.comparison_edges import comparisons, is_
 
 
 class RangeIndexDeclaration:
-    """Queries with the same windows share one set of trees, and what they keep of a common Kleene
-    part."""
+    """Queries with the same windows share one set of trees, and the state of common Kleene
+    parts."""
 
     name = "range_index"
     summary = "event by event, with earlier events in an ordered index"
@@ -36,7 +36,7 @@ class RangeIndexDeclaration:
         for lane in query.lanes:
             kind = types.get(lane.attribute or "", pa.null())
             if lane.fold is not Fold.SUM and not is_ordered(kind):
-                yield f"MIN or MAX of {lane.attribute}, which is no number"
+                yield f"MIN or MAX of {lane.attribute}, which is not a number"
         if not query.adjacent:
             yield "no condition on neighbours"
         elif comparisons(query, types) is None:

@@ -1,4 +1,4 @@
-"""Which Kleene states queries can share under comparisons, their size, and what an event costs."""
+"""Which Kleene states queries can share under comparisons, their size and the cost per event."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ MOST_SNAPSHOTS = 64
 
 @dataclass(frozen=True)
 class KleeneCoefficients:
-    """Measured nanoseconds: of an event for each snapshot that its state has, for each number that
-    queries keep of it by themselves, and to turn a shared event into such a number. The optimizer
-    may know better ones."""
+    """Measured nanoseconds per event: for each snapshot of its state, for each number that queries
+    keep of it separately, and to turn a shared event into such a number. The optimizer may have
+    better values."""
 
     snapshot: int = 250
     number: int = 140
@@ -25,8 +25,8 @@ class KleeneCoefficients:
 
 
 class KleeneStateCosts(NamedTuple):
-    """A shared Kleene state, by its event type, and what an event costs in nanoseconds: for each
-    snapshot if the state is shared, for all queries together if it is split."""
+    """A shared Kleene state, by its event type, and the nanoseconds per event: for each snapshot
+    if the state is shared, for all queries together if it is split."""
 
     type: str
     snapshot: int
@@ -37,7 +37,7 @@ def comparison_loop(
     query: Query, edges: Mapping[tuple[int, int], Edge], position: int
 ) -> tuple[str, str] | None:
     """The attributes that a position compares with itself, if several queries could share its
-    events: what enters the position must not depend on the event, and all lanes must be sums."""
+    events: entering the position must not depend on the event, and all lanes must be sums."""
     loop = edges.get((position, position))
     if loop is None or any(lane.fold is not Fold.SUM for lane in query.lanes):
         return None
@@ -47,7 +47,7 @@ def comparison_loop(
 
 
 def snapshot_limit(sharing: str, numbers: int) -> int:
-    """How many snapshots a state can have. More than its queries have numbers never pay."""
+    """The most snapshots a state can have. More than its queries have numbers never pays."""
     return MOST_SNAPSHOTS if sharing == "always" else min(MOST_SNAPSHOTS, max(2, numbers))
 
 
@@ -63,7 +63,7 @@ def chunk_sizes(limit: int) -> list[int]:
 def kleene_state_costs(
     type_: str, numbers: int, width: int, differing: int, costs: KleeneCoefficients
 ) -> KleeneStateCosts:
-    """A state of `numbers` numbers and `width` factors for each snapshot. Where comparisons differ,
-    each part that differs is looked up separately."""
+    """A state of `numbers` numbers and `width` factors for each snapshot. Each key range in which
+    comparisons differ needs a separate lookup."""
     lookups = 1 + differing.bit_count()
     return KleeneStateCosts(type_, costs.snapshot * width * lookups, costs.number * numbers)

@@ -1,9 +1,9 @@
-"""GLORIA: which queries share which transitions, as the lightest path through candidate plans.
+"""The GLORIA planner: which queries share which transitions, as a path through candidate plans.
 
-`patterns` and `chains` read the queries, `groups` cuts them into parts with an order, `template`
-merges a part. `graph` grows the candidate plans of its pools by the `principles`, weighed by
-`weights` under the given `costs`, and thins them by `pruning`; `kleene` is for loops. `search`
-takes a path, and `planner` tells it, with `reasons`.
+`patterns` and `chains` read the queries, `groups` splits them into groups with an order, `template`
+merges a group. `graph` generates the candidate plans of each pool (`candidate_generation`), weighs
+them (`edge_cost`, `costs`) and prunes them (`pruning`); `kleene` handles loops. `search` chooses
+the lightest path; `planner` turns it into a plan, with reasons (`rationale`).
 """
 
 from runtime.plan.planners.gloria.costs import GloriaCosts, PaperCosts

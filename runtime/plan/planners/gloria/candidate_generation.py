@@ -1,9 +1,9 @@
-"""Node generation: the candidate plans of a pool that follow from what arrives there.
+"""Generates the candidate plans of a pool from the Q-sets that arrive there.
 
 The paper's three principles are reuse, local snapshots and merging all; a plan that shares nothing
 follows from one that shares nothing. Merging *all* is not always best: a set with rare snapshots
-may do better by itself, while the others merge. So subsets may merge, too, up to a limit, chosen
-by what each set would gain over the rest of its way.
+may do better alone, while the others merge. So subsets may merge, too, up to a limit, chosen by the
+gain of each set over the rest of its path.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from runtime.plan.planners.gloria.edge_cost import EdgeCosts, unshared
 from runtime.plan.planners.gloria.patterns import KleeneLoop
 from runtime.plan.planners.gloria.template import QSet, QSets, TemplatePath, TemplatePlace
 
-PARTS = 12  # ways that the queries of a pool may have, for their Q-sets to part by them
-ALL_SUBSETS = 4  # sets of which all subsets are tried; of more, those that gain most
+PARTS = 12  # Q-sets are split by the paths of their queries if a pool has at most this many paths
+ALL_SUBSETS = 4  # all subsets of up to this many sets are tried; of more, those that gain most
 
 
 @dataclass(frozen=True)
 class CandidateItem:
-    """Queries that decide together: a Q-set that arrives, or the part of it that has the same way
-    before it, or queries that do not share so far (`snapshots` is None) and have the same way.
-    `origin` is the whole Q-set. `gain` is of merging, as far as the
-    rest of the way of one of them tells; `leave` of no longer sharing."""
+    """Queries that decide together: an arriving Q-set, the subset of it with the same path ahead,
+    or unshared queries (`snapshots` is None) with the same path. `origin` is the whole Q-set.
+    `gain` estimates the benefit of merging from the path of one of them, `leave` that of no longer
+    sharing."""
 
     queries: int
     snapshots: str | None
@@ -38,12 +38,12 @@ class CandidateItem:
 def generate(
     weights: EdgeCosts, place: TemplatePlace, arrived: QSets, subsets: int
 ) -> Iterator[QSets]:
-    """Duplicates included: they are other ways to the same node."""
+    """May yield duplicates: they are other paths to the same node."""
     everyone = place.queries
     if isinstance(place.pool, KleeneLoop):
         yield from _paths(weights, place, place.pool, arrived, subsets)
     else:
-        yield arrived  # reuse; sharing nothing, where nothing arrives shared
+        yield arrived  # reuse; shares nothing if nothing arrives shared
         if (local := _local_snapshots(weights, place, arrived)) != arrived:
             yield local
         if everyone.bit_count() > 1:
@@ -53,7 +53,7 @@ def generate(
 
 
 def _local_snapshots(weights: EdgeCosts, place: TemplatePlace, arrived: QSets) -> QSets:
-    """Principle 2: new snapshots of the source, where that is rarer than those in use."""
+    """Principle 2: new snapshots of the source if it is rarer than those in use."""
     length, here = weights.costs.length, place.source
     return tuple(
         (q, here) if q.bit_count() > 1 and length(here) < length(snapshots) else (q, snapshots)
@@ -64,8 +64,8 @@ def _local_snapshots(weights: EdgeCosts, place: TemplatePlace, arrived: QSets) -
 def _paths(
     weights: EdgeCosts, place: TemplatePlace, loop: KleeneLoop, arrived: QSets, subsets: int
 ) -> Iterator[QSets]:
-    """The path principle: everyone shares the loop with snapshots of one of its types, or no
-    one shares it."""
+    """The path principle: all queries share the loop with snapshots of one of its types, or none
+    does."""
     k = place.queries.bit_count()
     types = kleene.promising(weights.costs, loop, k, subsets) if subsets else loop.types
     if k > 1:
@@ -93,8 +93,8 @@ def _subsets(
 def _choices(
     weights: EdgeCosts, place: TemplatePlace, arrived: QSets, limit: int
 ) -> Iterator[tuple[list[CandidateItem], str]]:
-    """What can merge, whole Q-sets or their parts, for each type whose snapshots it could merge
-    to; most gain first."""
+    """The items that can merge, whole Q-sets or subsets, for each type whose snapshots they could
+    use; greatest gain first."""
     local = place.local
     if isinstance(place.pool, KleeneLoop):
         k = place.queries.bit_count()
@@ -138,7 +138,7 @@ def _shared_item(
 
 
 def _own(weights: EdgeCosts, way: TemplatePath, local: str, k: int) -> float:
-    """What queries pay by themselves inside a set: their values at the snapshots of a loop."""
+    """The cost that each query of a set pays separately: its values at the loop's snapshots."""
     pool = way.pools[0]
     if not isinstance(pool, KleeneLoop):
         return 0.0
@@ -146,14 +146,14 @@ def _own(weights: EdgeCosts, way: TemplatePath, local: str, k: int) -> float:
 
 
 def way_of(place: TemplatePlace, q: int) -> TemplatePath:
-    """The way of one of the queries: of the first that has one of its own."""
+    """The path of the first of the queries."""
     return next(way for mask, way in zip(place.alike, place.ways, strict=True) if mask & q)
 
 
 def _merges(
     items: list[CandidateItem], gaining: list[CandidateItem], limit: int
 ) -> Iterator[Iterable[CandidateItem]]:
-    """Subsets of items: all of a few; of many, those that gain, then the first half, quarter."""
+    """Subsets of items: all of a few; of many, those that gain, then the first half, quarter"""
     if len(items) <= ALL_SUBSETS:
         for size in range(len(items), 0, -1):
             yield from combinations(items, size)

@@ -1,11 +1,10 @@
-"""Queries as chains of pools: the input of the graph.
+"""Splits queries into chains of pools, the input of the plan graph.
 
-A **chain** is a part of a query that can be planned: consecutive pools in which no type occurs
-twice in the query. Where a type does occur twice, its events hold several positions of the query
-at once, and a snapshot of the type would mix them; those transitions are not shared, and the query
-falls into the chains before, between and after them. Queries with the same chain are one block of
-bits: whatever is best for one of them is best for all, since the costs are linear in the queries
-that do the same.
+A **chain** is a part of a query that can be planned: consecutive pools without a type that occurs
+twice in the query. The events of such a type have several positions in the query at once, and a
+snapshot would mix them; so those transitions are not shared, and the query is split into the chains
+before, between and after them. Queries with the same chain are one block of bits: the best plan for
+one of them is best for all, since costs are linear in the number of equal queries.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from runtime.plan.planners.gloria.patterns import (
 
 @dataclass(frozen=True)
 class TypeChain:
-    """`starts`: the query starts with it, so that its first type is charged here."""
+    """`starts`: whether the query starts with it, so that its first type is charged here."""
 
     pools: tuple[Pool, ...]
     starts: bool
@@ -51,29 +50,30 @@ def chains(queries: Mapping[str, PatternPart]) -> TypeChains:
             raise ValueError(f"query {name} has no event type")
         counts = Counter(all_types(parts))
         repeated = {type_ for type_, count in counts.items() if count > 1}
-        runs = _runs(pools(parts), repeated, name, found)
-        for at, run in runs:
-            found.queries.setdefault(TypeChain(run, at == 0), []).append(name)
-        if not runs or runs[0][0] != 0:
+        stretches = _stretches(pools(parts), repeated, name, found)
+        for at, stretch in stretches:
+            found.queries.setdefault(TypeChain(stretch, at == 0), []).append(name)
+        if not stretches or stretches[0][0] != 0:
             found.firsts.append(first_type(parts))
     return found
 
 
-def _runs(
+def _stretches(
     of: tuple[Pool, ...], repeated: set[str], name: str, found: TypeChains
 ) -> list[tuple[int, tuple[Pool, ...]]]:
-    """The longest runs of pools without a repeated type, each with its index; the rest is alone."""
-    runs: list[tuple[int, tuple[Pool, ...]]] = []
+    """The longest stretches of pools without a repeated type, each with its index. The rest is
+    added to `found.alone`."""
+    stretches: list[tuple[int, tuple[Pool, ...]]] = []
     begin = 0
     for i, pool in enumerate((*of, None)):
         twice = [] if pool is None else [type_ for type_ in pool.types if type_ in repeated]
         if pool is not None and not twice:
             continue
         if begin < i:
-            runs.append((begin, of[begin:i]))
+            stretches.append((begin, of[begin:i]))
         begin = i + 1
         if pool is not None:
             why = f"{name} has {twice[0]} twice: its snapshots would mix two places of the query"
             for transition in pool.transitions:
                 found.alone.setdefault((transition, name), why)
-    return runs
+    return stretches

@@ -1,7 +1,7 @@
-"""What a plan costs: an object that the planner is given, and the paper's own.
+"""The cost interface of the GLORIA planner, and the paper's costs.
 
-A set of `k` queries that is shared carries one expression over the snapshots of a type instead of
-`k` values. Propagating it is paid once, evaluating it once for each query.
+A shared set of `k` queries carries one expression over the snapshots of a type instead of `k`
+values. Propagating it costs once, evaluating it once per query.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Protocol
 
 
 class GloriaCosts(Protocol):
-    """The planner asks only this. `shared` and `evaluate` must not fall where `length` rises: the
-    pruning of nodes relies on it (gloria.txt 7.3)."""
+    """All costs that the planner uses. `shared` and `evaluate` must not fall as `length` rises:
+    the pruning of nodes relies on it (gloria.txt 7.3)."""
 
     def start(self, type_: str, k: int) -> float:
         """Trends of `k` queries start at events of the type."""
@@ -46,9 +46,9 @@ class GloriaCosts(Protocol):
 
 @dataclass(frozen=True)
 class PaperCosts:
-    """Equations 2 to 4, by the conventions with which the tables of the paper come out: the first
+    """Equations 2 to 4, with the conventions that reproduce the tables of the paper: the first
     type of a query costs its rate; equation 3 has no factor for the receiving type; an expression
-    has length 1 at the type of the snapshots itself; what was not shared is merged for nothing."""
+    has length 1 at the type of the snapshots itself; merging unshared queries is free."""
 
     rates: Mapping[str, float]
 

@@ -1,8 +1,8 @@
-"""The weight of edges: what the plans of two consecutive pools cost together.
+"""Edge weights of the plan graph: the cost of the plans of two consecutive pools.
 
-The cost of a plan falls apart into what each pool pays for itself and what changes between pools.
-A Q-set, or a part of it, is kept where the next pool has it with the same snapshots; what is not
-kept is evaluated, one value for each query.
+The cost of a plan is the sum of the cost of each pool and of the changes between pools. A Q-set, or
+a subset of it, is kept if the next pool has it with the same snapshots; otherwise it is evaluated
+to one value per query.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from runtime.plan.planners.gloria.template import QSet, QSets, TemplatePath, Tem
 
 
 def within(sets: QSets, mask: int) -> QSets:
-    """The Q-sets, of these queries only."""
+    """The Q-sets restricted to these queries."""
     return tuple((part, snapshots) for q, snapshots in sets if (part := q & mask))
 
 
@@ -26,8 +26,8 @@ def touching(sets: QSets, queries: int) -> QSets:
 
 
 def possible(place: TemplatePlace, arrived: QSets, chosen: QSet) -> bool:
-    """A set makes new snapshots, if it is more than one query, or it is (a part of) one that
-    arrived so."""
+    """Whether a set can be chosen: it creates snapshots for more than one query, or it is a subset
+    of an arriving set with the same snapshots."""
     q, snapshots = chosen
     if chosen in arrived or (snapshots in place.local and q & (q - 1)):
         return True
@@ -39,7 +39,7 @@ def valid(place: TemplatePlace, arrived: QSets, sets: QSets) -> bool:
 
 
 def _kept(q: int, snapshots: str, sets: QSets) -> int:
-    """The queries of a set that go on with its snapshots, in whatever parts."""
+    """The queries of a set that keep its snapshots, in any subsets."""
     kept = 0
     for mask, s in sets:
         if s == snapshots and not mask & ~q:
@@ -54,7 +54,7 @@ def unshared(sets: QSets, queries: int) -> int:
 
 
 class EdgeCosts:
-    """Edge weights under some costs. What lies ahead is remembered for each way."""
+    """Edge weights under given costs. Caches the cost of the rest of each path."""
 
     def __init__(self, costs: GloriaCosts) -> None:
         self.costs = costs
@@ -64,13 +64,13 @@ class EdgeCosts:
         return self.costs.start(place.source, place.charged.bit_count()) if place.charged else 0.0
 
     def change(self, place: TemplatePlace, arrived: QSets, sets: QSets, queries: int) -> float:
-        """From the Q-sets of these queries that arrive at a pool to its own."""
-        known = set(sets)
+        """The cost of changing the arriving Q-sets of these queries into those of the pool."""
+        chosen = set(sets)
         total = 0.0
         free = queries
         for q, snapshots in arrived:
             free &= ~q
-            if (q, snapshots) not in known and (lost := q & ~_kept(q, snapshots, sets)):
+            if (q, snapshots) not in chosen and (lost := q & ~_kept(q, snapshots, sets)):
                 total += self.costs.evaluate(place.source, snapshots, lost.bit_count())
         if free:
             for q, _ in sets:
@@ -79,15 +79,14 @@ class EdgeCosts:
         return total
 
     def edge(self, place: TemplatePlace, arrived: QSets, sets: QSets, queries: int) -> float:
-        """Of the queries that come from one pool before: from the Q-sets in which they arrive to
-        those of the place. Infinite where they could not go on so."""
+        """The change for the queries from one previous pool; infinite if it is not possible."""
         mine = touching(sets, queries)
         if not valid(place, arrived, mine):
             return inf
         return self.change(place, arrived, mine, queries)
 
     def inside(self, place: TemplatePlace, sets: QSets) -> float:
-        """The weight of a path through a loop; nothing for a step, which is paid on its way out."""
+        """The weight of a path through a loop; 0 for a step, which `onward` charges."""
         if not isinstance(place.pool, KleeneLoop):
             return 0.0
         k = unshared(sets, place.queries).bit_count()
@@ -113,13 +112,13 @@ class EdgeCosts:
         return total
 
     def rest(self, way: TemplatePath, snapshots: str | None) -> float:
-        """Propagation along the way for one set with these snapshots, or for one query that does
-        not share: an estimate of what lies ahead."""
-        known = self._rests.get((way, snapshots))
-        if known is None:
-            known = sum(self._through(pool, snapshots) for pool in way.pools)
-            self._rests[way, snapshots] = known
-        return known
+        """Estimates the propagation along the rest of a path, for one set with these snapshots or
+        for one query that does not share."""
+        cost = self._rests.get((way, snapshots))
+        if cost is None:
+            cost = sum(self._through(pool, snapshots) for pool in way.pools)
+            self._rests[way, snapshots] = cost
+        return cost
 
     def finish(self, way: TemplatePath, snapshots: str, k: int) -> float:
         return self.costs.evaluate(way.pools[-1].target, snapshots, k)

@@ -1,9 +1,9 @@
-"""The graph of candidate plans, grown pool by pool along the merged template.
+"""Builds the graph of candidate plans pool by pool along the merged template.
 
-Every pool keeps a limited number of nodes. What arrives at a pool is a combination of nodes of the
-pools before it, one of each; from each combination the principles generate the pool's own nodes.
-Where the queries of a node part, each way gets the part of its distance that its queries are, so
-that a distance counts nothing twice where ways part and meet again.
+Every pool keeps a limited number of nodes. A combination of nodes, one of each previous pool,
+arrives at a pool; the principles generate the pool's own nodes from each combination. If the
+queries of a node part, each path gets a share of its distance in proportion to its queries, so that
+nothing counts twice when paths meet again.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from runtime.plan.planners.gloria.template import GloriaTemplate, QSets, Templat
 
 @dataclass(frozen=True)
 class CandidateOptions:
-    """`subsets`: how many subsets may merge at a node, besides all; 0 is the paper. `limit`: how
+    """`subsets`: how many subsets may merge at a node, besides all; 0 as in the paper. `limit`: how
     many nodes a pool keeps; the planner lets small workloads keep more. `prune`: whether nodes are
-    pruned at all; edges always are, where two ways lead to the same node."""
+    pruned; edges always are if two paths lead to the same node."""
 
     subsets: int = 6
     limit: int = 8
@@ -43,7 +43,7 @@ class GraphSize:
 
 @dataclass
 class GloriaGraph:
-    """`generated` is what the principles made, `kept` what pruning left of it."""
+    """`generated` is the size before pruning, `kept` after it."""
 
     template: GloriaTemplate
     pools: list[list[PlanNode]] = field(default_factory=list)
@@ -53,7 +53,7 @@ class GloriaGraph:
 
 @dataclass(frozen=True)
 class Arrival:
-    """What arrives at a pool: a node of each pool before it, of the queries that go on to it."""
+    """The Q-sets that arrive at a pool from one node of each previous pool."""
 
     sets: QSets
     distance: float
@@ -91,24 +91,24 @@ def _generate(
 def _arrivals(
     graph: GloriaGraph, place: TemplatePlace, weights: EdgeCosts, limit: int
 ) -> list[Arrival]:
-    """The nearest combinations; the one in which nothing is shared always among them, since
-    only from there a merge needs no evaluation."""
-    found = [Arrival((), weights.start(place))]
+    """The nearest combinations, always including the one that shares nothing, since only from
+    there a merge needs no evaluation."""
+    arrivals = [Arrival((), weights.start(place))]
     for index, queries in place.before:
         parts = _parts(graph, index, queries)
         combined = [
             Arrival(tuple(sorted(one.sets + other.sets)), one.distance + other.distance)
-            for one in found
+            for one in arrivals
             for other in parts
         ]
         combined.sort(key=lambda each: each.distance)
-        found = combined[:limit]
-        found += [each for each in combined[limit:] if not each.sets]
-    return found
+        arrivals = combined[:limit]
+        arrivals += [each for each in combined[limit:] if not each.sets]
+    return arrivals
 
 
 def _parts(graph: GloriaGraph, index: int, queries: int) -> list[Arrival]:
-    """Each node of a pool before, as far as these queries go; of equal ones the nearest."""
+    """Each node of a previous pool, restricted to these queries; of equal ones the nearest."""
     going = sum(mask.bit_count() for _, mask in graph.template.places[index].after)
     share = queries.bit_count() / going
     best: dict[QSets, float] = {}
@@ -122,7 +122,7 @@ def _parts(graph: GloriaGraph, index: int, queries: int) -> list[Arrival]:
 def _nearest(
     place: TemplatePlace, nodes: list[PlanNode], weights: EdgeCosts, limit: int
 ) -> list[PlanNode]:
-    """The most promising ones; one that shares nothing always among them."""
+    """The most promising nodes, always including one that shares nothing."""
     if len(nodes) <= limit:
         return nodes
     for node in nodes:

@@ -1,8 +1,8 @@
-"""The greedy optimizer that the paper compares with (8.1): pool by pool, without a look ahead.
+"""The greedy optimizer that the paper compares with (8.1): plans pool by pool, without lookahead.
 
-Queries that begin at the same type can share from there, and go on with the snapshots they have;
-new ones are never made on the way. At each pool, sharing so or not at all is chosen by the weight
-of the edges that lead into it.
+Queries that begin at the same type can share from there on and keep their snapshots; later types
+never create new ones. At each pool the weight of the incoming edges decides between that and not
+sharing.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ def greedy(template: GloriaTemplate, weights: EdgeCosts) -> Path:
     path: Path = []
     for place in template.places:
         arrived = arriving(place, path)
-        choices = [(), _reused(place, arrived)]
+        choices = [(), _reuse(place, arrived)]
         fitting = [sets for sets in choices if valid(place, arrived, sets)]
         path.append(min(fitting, key=lambda sets: _weight(weights, place, arrived, sets)))
     return path
 
 
-def _reused(place: TemplatePlace, arrived: QSets) -> QSets:
+def _reuse(place: TemplatePlace, arrived: QSets) -> QSets:
     begun = place.starting
     fresh = ((begun, place.source),) if begun.bit_count() > 1 else ()
     return tuple(sorted((*arrived, *fresh)))

@@ -1,11 +1,11 @@
-"""Chains that are planned together.
+"""Groups the chains that are planned together.
 
-Chains that have no pool in common cannot share, so connected components are planned apart. The
-graph grows along the chains, so the pools of a component must have an order in which every chain
-goes forward. SEQ(A, B) and SEQ(B, A) have one, since they have no pool in common; q1 with A to B
-before B to C and other queries that lead from B to C back to A to B have none. Then the component
-is cut: chains go, the most common first, into the first group whose order they do not contradict.
-Results stay right, only what chains of two groups have in common is not shared.
+Chains without a common pool cannot share, so connected components are planned separately. The graph
+grows along the chains, so the pools of a component need an order in which every chain goes forward.
+SEQ(A, B) and SEQ(B, A) have one, since they have no common pool. A query with A to B before B to C
+and others that lead from B to C back to A to B have none. Then the component is cut: each chain,
+the most common first, goes into the first group whose order it does not contradict. Results stay
+correct; chains of different groups just do not share.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from itertools import pairwise
 from runtime.plan.planners.gloria.chains import TypeChain
 from runtime.plan.planners.gloria.patterns import Pool
 
-MANY = 1000  # pools: with more it is cheaper to search what comes after one than to keep it
+MANY = 1000  # with more pools, searching the successors of one is cheaper than storing them
 
 
 def components(chains: Iterable[TypeChain]) -> list[list[TypeChain]]:
-    """Chains that have a pool in common, or are linked by others that have."""
+    """Chains that have a common pool, directly or through other chains."""
     parent: dict[Pool, Pool] = {}
 
     def root(pool: Pool) -> Pool:
@@ -42,7 +42,7 @@ def components(chains: Iterable[TypeChain]) -> list[list[TypeChain]]:
 
 
 def order(chains: Iterable[TypeChain]) -> list[Pool] | None:
-    """The pools so that every chain goes forward, or None if there is no such order."""
+    """The pools in an order in which every chain goes forward, or None if there is none."""
     sorter: TopologicalSorter[Pool] = TopologicalSorter()
     for chain in chains:
         sorter.add(chain.pools[0])
@@ -55,15 +55,14 @@ def order(chains: Iterable[TypeChain]) -> list[Pool] | None:
 
 
 class _Dense:
-    """A group of chains, with all the pools that come after each pool, as bits: every question is
-    short, every new chain is long."""
+    """A group of chains with all successors of each pool as bits: `fits` is fast, `add` slow."""
 
     def __init__(self) -> None:
         self.chains: list[TypeChain] = []
         self.after: dict[int, int] = {}
 
     def fits(self, way: list[int]) -> bool:
-        """A cycle would need a way back from a pool of the chain to one before it."""
+        """A cycle would need a path from a pool of the chain back to an earlier one."""
         before = 0
         for pool in way:
             if self.after.get(pool, 0) & before:
@@ -87,13 +86,13 @@ class _Dense:
                     self.after[pool] = known | self._beyond(known, way)
 
     def _beyond(self, known: int, way: list[int]) -> int:
-        """The first pool of the chain that comes later has all that the others have."""
+        """The successors of the chain's first pool in `known` include those of its later pools."""
         first = next(pool for pool in way if known >> pool & 1)
         return self.after[first]
 
 
 class _Sparse:
-    """The same, with only the next pools of each: for many pools with few chains in each."""
+    """The same with only the direct successors of each pool: for many pools with few chains."""
 
     def __init__(self) -> None:
         self.chains: list[TypeChain] = []
@@ -125,8 +124,8 @@ _NONE: set[int] = set()
 
 
 def cut(sizes: dict[TypeChain, int], limit: int) -> list[list[TypeChain]]:
-    """Groups without a cycle. Only the last `limit` groups take more chains, so that many
-    contradictions do not make the cut quadratic with a large factor."""
+    """Groups without a cycle. Only the last `limit` groups accept more chains, which bounds the
+    time if many chains contradict each other."""
     many = len({pool for chain in sizes for pool in chain.pools}) > MANY
     index: dict[Pool, int] = {}
     groups: list[_Dense | _Sparse] = []

@@ -9,10 +9,10 @@ from runtime.plan.planners.gloria.template import QSets
 
 @dataclass(eq=False, slots=True)
 class PlanNode:
-    """`sets` are the Q-sets, in order; everyone else in the pool is not shared. `distance` is from
-    all starts to the source of the pool, with the way through it if it is a loop (d_s of the
-    paper); `passed` to its target, the queries that end there included. `ahead` estimates the rest
-    of the way, where the number of nodes is limited."""
+    """`sets` are the Q-sets in order; all other queries of the pool are not shared. `distance` is
+    from all starts to the source of the pool, through it if it is a loop (d_s of the paper);
+    `passed` is to its target, including the queries that end there. `ahead` estimates the rest of
+    the path if the number of nodes is limited."""
 
     sets: QSets
     distance: float

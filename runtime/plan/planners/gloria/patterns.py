@@ -1,9 +1,8 @@
-"""Patterns as the planner reads them: event types in sequence, where a part may be a Kleene loop.
+"""The planner's pattern model: a sequence of event types and Kleene loops.
 
-`seq("F", "A", plus("B", plus("C")), "D")` is SEQ(F, A, (SEQ(B, C+))+, D). Inside, a pattern is
-the list of its **pools**, one after the other: a `PatternStep` from one type to the next, or a
-whole `KleeneLoop`. A pool is what the paper keeps candidate plans for; a loop has one plan for all
-its steps.
+`seq("F", "A", plus("B", plus("C")), "D")` is SEQ(F, A, (SEQ(B, C+))+, D). Internally, a pattern is
+the list of its **pools** in order: a `PatternStep` from one type to the next, or a whole
+`KleeneLoop`. The paper keeps candidate plans for each pool; a loop has one plan for all its steps.
 """
 
 from __future__ import annotations
@@ -76,7 +75,7 @@ class KleeneLoop:
 
     @cached_property
     def transitions(self) -> tuple[Transition, ...]:
-        """Of all loops in it, with the feedback of each from its last type to its first."""
+        """The transitions of all loops in it, including from each last type back to its first."""
         return tuple(dict.fromkeys(_transitions(self)))
 
     def __str__(self) -> str:
@@ -88,7 +87,7 @@ Pool: TypeAlias = PatternStep | KleeneLoop
 
 
 def flat(pattern: PatternPart) -> tuple[str | KleeneLoop, ...]:
-    """Sequences in sequences are one; a loop of nothing but a loop is that loop."""
+    """Flattens nested sequences; a loop that contains only a loop becomes that loop."""
     if isinstance(pattern, str):
         return (pattern,)
     if isinstance(pattern, Sequence):

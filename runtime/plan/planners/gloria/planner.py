@@ -1,4 +1,4 @@
-"""From queries and the rates of their types to a plan: who shares which transition, and why."""
+"""Plans which queries share which transitions, and why, from the rates of event types."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from runtime.plan.planners.gloria.search import (
 )
 from runtime.plan.planners.gloria.template import GloriaTemplate, merge
 
-FINE = 64  # nodes that a pool of a small workload keeps
-SMALL = 3000  # nodes of all pools, each times the ways from it, up to which a workload is small
-GROUPS = 64  # of chains that contradict each other, in one component
+FINE = 64  # the nodes that a pool of a small workload keeps
+SMALL = 3000  # a workload is small if its nodes times the paths from each are at most this many
+GROUPS = 64  # the most open groups of contradicting chains in one component
 
 
 @dataclass(frozen=True)
 class TransitionQueries:
     """Queries that share a transition with snapshots of a type; None: each evaluates it alone. A
-    set of one query with snapshots is what is left of a set that parted."""
+    single query with snapshots is the rest of a larger set."""
 
     queries: tuple[str, ...]
     snapshots: str | None
@@ -42,8 +42,8 @@ class TransitionQueries:
 
 @dataclass(frozen=True)
 class TransitionPlan:
-    """Every query of the transition is in one set. Sets of a loop and of the same transition
-    outside of one are different sets, even with the same snapshots."""
+    """Every query of the transition is in one set. A transition inside a loop and the same one
+    outside have different sets, even with the same snapshots."""
 
     source: str
     target: str
@@ -72,26 +72,26 @@ def plan(
     *,
     greedily: bool = False,
 ) -> GloriaPlan:
-    """The plan of a workload. Without `costs`, the paper's own, by the rates. `greedily`: pool by
-    pool, without a graph."""
+    """The plan of a workload. Without `costs`, the paper's costs from the rates. `greedily`: plan
+    pool by pool, without a graph."""
     if costs is None:
         _check(queries, rates)
-    made = _Making(costs or PaperCosts(rates), options or CandidateOptions(), greedily)
-    found = chains(queries)
-    made.alone(found)
-    for together in components(found.queries):
-        made.component(together, found)
-    return made.plan()
+    builder = _PlanBuilder(costs or PaperCosts(rates), options or CandidateOptions(), greedily)
+    all_chains = chains(queries)
+    builder.add_unshareable(all_chains)
+    for component in components(all_chains.queries):
+        builder.add_component(component, all_chains)
+    return builder.plan()
 
 
 def _check(queries: Mapping[str, PatternPart], rates: Mapping[str, float]) -> None:
     for name, pattern in queries.items():
         for type_ in all_types(flat(pattern)):
             if not rates.get(type_, -1.0) >= 0:
-                raise ValueError(f"query {name} has {type_}, of which there is no rate")
+                raise ValueError(f"query {name} has {type_}, which has no rate")
 
 
-class _Making:
+class _PlanBuilder:
     def __init__(self, costs: GloriaCosts, options: CandidateOptions, greedily: bool) -> None:
         self.weights = EdgeCosts(costs)
         self.options = options
@@ -113,20 +113,20 @@ class _Making:
             tuple(self.notes),
         )
 
-    def alone(self, found: TypeChains) -> None:
-        """What cannot be shared at all costs the same in every plan."""
+    def add_unshareable(self, all_chains: TypeChains) -> None:
+        """Transitions that cannot be shared cost the same in every plan."""
         costs = self.weights.costs
-        fixed = sum(costs.start(type_, 1) for type_ in found.firsts)
-        for (transition, name), why in found.alone.items():
+        fixed = sum(costs.start(type_, 1) for type_ in all_chains.firsts)
+        for (transition, name), why in all_chains.alone.items():
             fixed += costs.apart(*transition, 1)
             self.sets[transition].append(TransitionQueries((name,), None, why))
         self._add(fixed, fixed, fixed)
 
-    def component(self, together: list[TypeChain], found: TypeChains) -> None:
-        queries = {chain: found.queries[chain] for chain in together}
-        pools = order(together)
+    def add_component(self, component: list[TypeChain], all_chains: TypeChains) -> None:
+        queries = {chain: all_chains.queries[chain] for chain in component}
+        pools = order(component)
         if pools is not None:
-            self._group(pools, queries)
+            self._add_group(pools, queries)
             return
         groups = cut({chain: len(names) for chain, names in queries.items()}, GROUPS)
         self.notes.append(
@@ -138,9 +138,9 @@ class _Making:
         for group in groups:
             ordered = order(group)
             assert ordered is not None, "a group has no cycle"
-            self._group(ordered, {chain: queries[chain] for chain in group}, elsewhere)
+            self._add_group(ordered, {chain: queries[chain] for chain in group}, elsewhere)
 
-    def _group(
+    def _add_group(
         self,
         pools: list[Pool],
         queries: Mapping[TypeChain, list[str]],
@@ -152,39 +152,39 @@ class _Making:
         if self.greedily:
             paths = [greedy(template, self.weights)]
         elif len(template.names) > 1:
-            paths += self._searched(template)
+            paths += self._search(template)
         path, cost = lightest(template, self.weights, paths)
         self._add(
             cost,
             weigh(template, self.weights, nothing),
             weigh(template, self.weights, everything),
         )
-        self._tell(template, path, elsewhere)
+        self._add_sets(template, path, elsewhere)
 
-    def _searched(self, template: GloriaTemplate) -> list[Path]:
-        """By the paper's principles and, if asked, with merged subsets: the limit on nodes may
-        keep the second from a plan that the first one finds."""
+    def _search(self, template: GloriaTemplate) -> list[Path]:
+        """Searches with the paper's principles alone and, if enabled, also with merged subsets:
+        the limit on nodes may make the second miss a plan that the first finds."""
         work = sum(len(place.alike) for place in template.places)
         limit = max(self.options.limit, min(FINE, SMALL // work))
         wide = replace(self.options, limit=limit)
         both = {wide, replace(wide, subsets=0)}
-        found = []
+        paths = []
         for options in sorted(both, key=lambda each: each.subsets):
             graph = grow(template, self.weights, options)
-            found.append(search(graph, self.weights)[0])
+            paths.append(search(graph, self.weights)[0])
         self.generated += graph.generated
         self.kept += graph.kept
-        return found
+        return paths
 
     def _add(self, cost: float, nothing: float, everything: float) -> None:
         self.cost += cost
         self.never += nothing
         self.always += everything
 
-    def _tell(self, template: GloriaTemplate, path: Path, elsewhere: Set[Pool]) -> None:
+    def _add_sets(self, template: GloriaTemplate, path: Path, elsewhere: Set[Pool]) -> None:
         for place, sets in zip(template.places, path, strict=True):
             arrived = arriving(place, path)
-            told = [
+            explained = [
                 TransitionQueries(
                     template.queries(chosen[0]),
                     chosen[1],
@@ -194,6 +194,6 @@ class _Making:
             ]
             if rest := unshared(sets, place.queries):
                 why = rationale.why_apart(self.weights, place, rest, place.pool in elsewhere)
-                told.append(TransitionQueries(template.queries(rest), None, why))
+                explained.append(TransitionQueries(template.queries(rest), None, why))
             for transition in place.pool.transitions:
-                self.sets[transition] += told
+                self.sets[transition] += explained

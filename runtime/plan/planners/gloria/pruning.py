@@ -1,4 +1,4 @@
-"""Edge and node pruning, pool by pool, while the graph grows."""
+"""Prunes the edges and nodes of a pool while the graph grows."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from runtime.plan.planners.gloria.template import TemplatePlace
 
 
 def prune_edges(nodes: list[PlanNode]) -> list[PlanNode]:
-    """Of several ways to the same plan, the shortest."""
+    """Keeps the shortest of several paths to the same plan."""
     best: dict[object, PlanNode] = {}
     for node in nodes:
-        known = best.get(node.sets)
-        if known is None or node.distance < known.distance:
+        other = best.get(node.sets)
+        if other is None or node.distance < other.distance:
             best[node.sets] = node
     return list(best.values())
 
@@ -20,12 +20,12 @@ def prune_edges(nodes: list[PlanNode]) -> list[PlanNode]:
 def prune_nodes(
     weights: EdgeCosts, place: TemplatePlace, nodes: list[PlanNode], strict: bool
 ) -> list[PlanNode]:
-    """Of comparable nodes, which have the same Q-sets, one goes if another is no farther from the
-    start and has no longer expressions.
+    """Drops a node if another one with the same Q-sets is no farther from the start and has no
+    longer expressions.
 
     The paper compares distances up to the source of the pool, and the rates of snapshots. Since an
     expression has length 1 at the type of its own snapshots, that can lose the best plan. `strict`
-    compares what is paid up to the target, and lengths there, and loses none."""
+    compares the cost up to the target and the lengths there, and never loses it."""
     kept: list[PlanNode] = []
     comparable: dict[tuple[int, ...], list[PlanNode]] = {}
     for node in sorted(nodes, key=lambda each: each.passed if strict else each.distance):
@@ -39,7 +39,7 @@ def prune_nodes(
 def _lighter(
     weights: EdgeCosts, place: TemplatePlace, one: PlanNode, other: PlanNode, strict: bool
 ) -> bool:
-    """`one`, which is as near, has no longer expressions."""
+    """Whether `one`, which is no farther, has no longer expressions."""
     length = weights.costs.length
     return all(
         length(a) <= length(b)

@@ -1,4 +1,4 @@
-"""Why a Q-set is as it is, in one line, with the paper's word in brackets."""
+"""Explains the choice of a Q-set in one line, with the paper's term in brackets."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ def why_shared(weights: EdgeCosts, place: TemplatePlace, arrived: QSets, chosen:
     """A set that shares: kept, renewed or merged."""
     spent, alone = _both(weights, place, chosen)
     what = f"all of {place.pool} costs" if isinstance(place.pool, KleeneLoop) else "costs"
-    told_apart = _evaluated(weights, place, arrived, chosen)
-    before = f", and {told_apart:.3g} to tell them apart before [evaluate]" if told_apart else ""
+    evaluation = _evaluation(weights, place, arrived, chosen)
+    before = f", and {evaluation:.3g} to separate them before [evaluate]" if evaluation else ""
     return f"{_how(arrived, chosen)}; {what} {spent:.3g} instead of {alone:.3g}{before}"
 
 
 def _how(arrived: QSets, chosen: QSet) -> str:
     q, snapshots = chosen
     if chosen in arrived and q.bit_count() == 1:
-        return f"goes on from {snapshots}, where the others left it [snapshots kept]"
+        return f"continues from {snapshots}, where the others left it [snapshots kept]"
     if chosen in arrived:
         return f"still together from {snapshots} on [snapshots kept]"
     if any(mask == q for mask, _ in arrived):
@@ -31,8 +31,8 @@ def _how(arrived: QSets, chosen: QSet) -> str:
     return f"together from {snapshots} on [merged]"
 
 
-def _evaluated(weights: EdgeCosts, place: TemplatePlace, arrived: QSets, chosen: QSet) -> float:
-    """What it costs that those who came otherwise were shared before."""
+def _evaluation(weights: EdgeCosts, place: TemplatePlace, arrived: QSets, chosen: QSet) -> float:
+    """The cost of evaluating queries of the set that arrive in other shared sets."""
     if chosen in arrived:
         return 0.0
     shares = [((mask & chosen[0]).bit_count(), old) for mask, old in arrived]
@@ -46,12 +46,12 @@ def why_apart(weights: EdgeCosts, place: TemplatePlace, mask: int, elsewhere: bo
         return OTHER_GROUP if elsewhere else ONLY_ONE
     alone = _alone(weights, place, k)
     if k == 1:
-        return f"by itself; costs {alone:.3g}, and nothing is to be told apart later [evaluate]"
+        return f"separately; costs {alone:.3g}, and nothing to separate later [evaluate]"
     best = min(_shared(weights, place, (mask, type_)) for type_ in place.local)
     later = min(weights.costs.evaluate(place.target, type_, k) for type_ in place.local)
     return (
-        f"each by itself; costs {alone:.3g}, together it would be {best:.3g}"
-        f" and {later:.3g} to tell them apart later [evaluate]"
+        f"each separately; costs {alone:.3g}, together it would be {best:.3g}"
+        f" and {later:.3g} to separate them later [evaluate]"
     )
 
 

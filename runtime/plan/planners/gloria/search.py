@@ -1,10 +1,10 @@
-"""Path search: one node of each pool, so that the whole plan is cheapest.
+"""Path search: chooses one node of each pool so that the whole plan is cheapest.
 
-With one end the path is traced back from it. With several ends, distances to the ends are found on
-the reversed edges, and the path is chosen forward by them. Where ways part and meet again both
-are only estimates, so both paths are made, weighed exactly, and the lighter one is taken. Every
-node and every pair of kept nodes is looked at a fixed number of times: the search is linear in
-the pruned graph.
+With one end the path is traced back from it. With several ends, distances to the ends are computed
+on the reversed edges, and the path is chosen forward by them. If paths part and meet again, both
+are only estimates, so both paths are weighed exactly, and the lighter one wins. Every node and
+every pair of kept nodes is visited a fixed number of times: the search is linear in the pruned
+graph.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ def weigh(template: GloriaTemplate, weights: EdgeCosts, path: Path) -> float:
 
 
 def arriving(place: TemplatePlace, path: Path) -> QSets:
-    """What arrives at a place on a path that is known up to it."""
+    """The Q-sets that arrive at a place on a path that is complete up to it."""
     return tuple(each for index, mask in place.before for each in within(path[index], mask))
 
 
 def mend(template: GloriaTemplate, path: Path) -> Path:
-    """Sets with snapshots that did not arrive make new ones, together, or share no longer if that
-    leaves a query alone."""
+    """Merges the sets whose snapshots did not arrive into one set with new snapshots; a single
+    query stops sharing."""
     mended: Path = []
     for place, sets in zip(template.places, path, strict=True):
         arrived = arriving(place, mended)
@@ -80,13 +80,14 @@ def never(template: GloriaTemplate) -> Path:
 
 
 def always(template: GloriaTemplate, weights: EdgeCosts) -> Path:
-    """Everyone in a pool shares it: with the snapshots they all came with, else with new ones."""
+    """All queries of a pool share it, with the snapshots they all arrived with or with new
+    ones."""
     path: Path = []
     for place in template.places:
         everyone = place.queries
-        came = arriving(place, path)
-        if len(came) == 1 and came[0][0] == everyone:
-            path.append(came)
+        arrived = arriving(place, path)
+        if len(arrived) == 1 and arrived[0][0] == everyone:
+            path.append(arrived)
         elif everyone.bit_count() < 2:
             path.append(())
         else:
@@ -117,7 +118,7 @@ def _forward(graph: GloriaGraph, weights: EdgeCosts) -> Path:
     for place, nodes, distances in zip(places, graph.pools, to_end, strict=True):
         arrived = [(within(path[index], q), q) for index, q in place.before]
         totals = [
-            distance + sum(weights.edge(place, came, node.sets, q) for came, q in arrived)
+            distance + sum(weights.edge(place, sets, node.sets, q) for sets, q in arrived)
             for node, distance in zip(nodes, distances, strict=True)
         ]
         path.append(_nearest(nodes, totals))
@@ -125,10 +126,10 @@ def _forward(graph: GloriaGraph, weights: EdgeCosts) -> Path:
 
 
 def _to_ends(graph: GloriaGraph, weights: EdgeCosts) -> list[list[float]]:
-    """For each node the distance from the source of its pool to all ends (d_e of the paper). Where
-    ways meet, each gets the part of the distance that its queries are."""
+    """For each node the distance from the source of its pool to all ends (d_e of the paper). If
+    paths meet, each is charged the distance in proportion to its queries."""
     places = graph.template.places
-    found: list[list[float]] = [[] for _ in places]
+    to_ends: list[list[float]] = [[] for _ in places]
     for index in range(len(places) - 1, -1, -1):
         place, nodes = places[index], graph.pools[index]
         totals = [weights.inside(place, n.sets) + weights.onward(place, n.sets) for n in nodes]
@@ -136,26 +137,27 @@ def _to_ends(graph: GloriaGraph, weights: EdgeCosts) -> list[list[float]]:
             share = queries.bit_count() / places[after].queries.bit_count()
             ahead = [
                 (touching(node.sets, queries), share * distance)
-                for node, distance in zip(graph.pools[after], found[after], strict=True)
+                for node, distance in zip(graph.pools[after], to_ends[after], strict=True)
             ]
-            known: dict[QSets, float] = {}
+            shortest: dict[QSets, float] = {}
             for i, node in enumerate(nodes):
                 arrived = within(node.sets, queries)
-                if arrived not in known:
-                    known[arrived] = _on(weights, places[after], arrived, queries, ahead)
-                totals[i] += known[arrived]
-        found[index] = totals
-    return found
+                if arrived not in shortest:
+                    shortest[arrived] = _shortest(weights, places[after], arrived, queries, ahead)
+                totals[i] += shortest[arrived]
+        to_ends[index] = totals
+    return to_ends
 
 
-def _on(
+def _shortest(
     weights: EdgeCosts,
     place: TemplatePlace,
     arrived: QSets,
     queries: int,
     ahead: list[tuple[QSets, float]],
 ) -> float:
-    """The shortest way on, by any node of the next pool; for each the distance from there."""
+    """The shortest distance to the ends through any node of the next pool; `ahead` has the
+    distance from each."""
     nearest = inf
     for sets, distance in ahead:
         if distance < nearest and valid(place, arrived, sets):
@@ -164,7 +166,7 @@ def _on(
 
 
 def _nearest(nodes: list[PlanNode], totals: list[float]) -> QSets:
-    """If none fits what is chosen already, the nearest to the start; the path is mended later."""
+    """The nearest node; if none is compatible, the one nearest to the start (`mend` fixes it)."""
     best = min(totals)
     if best == inf:
         return min(nodes, key=lambda node: node.passed).sets

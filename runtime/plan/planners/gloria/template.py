@@ -1,4 +1,4 @@
-"""The merged template of a group of chains: its pools in order, and who goes through them.
+"""The merged template of a group of chains: its pools in order, and the queries of each pool.
 
 Queries are bits. A **Q-set** is a mask with the type whose snapshots it uses; the queries of a
 pool that are in no Q-set are not shared there.
@@ -20,17 +20,17 @@ QSets: TypeAlias = tuple[QSet, ...]
 
 @dataclass(frozen=True, eq=False)
 class TemplatePath:
-    """The pools that some queries have before them. Compared by identity: it is a key."""
+    """The pools that some queries have ahead of them. Compared by identity, as a cache key."""
 
     pools: tuple[Pool, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class TemplatePlace:
-    """A pool of the template. `before` and `after` are the pools next to it, by index, with the
-    queries that come from there or go there. `starting` begin here, those `charged` at the first
-    type of their query; `ending` have no pool after it. `alike` are the queries with the same
-    way from here on, and `ways` those ways, this pool first."""
+    """A pool of the template. `before` and `after` are the adjacent pools, by index, with the
+    queries that come from there or go there. `starting` queries begin here, the `charged` ones at
+    the first type of their query; `ending` queries have no pool after it. `alike` are the groups
+    of queries with the same path from here on, and `ways` those paths, this pool first."""
 
     pool: Pool
     queries: int
@@ -52,7 +52,7 @@ class TemplatePlace:
 
     @property
     def local(self) -> tuple[str, ...]:
-        """The types of which the pool can make new snapshots."""
+        """The types for which the pool can create new snapshots."""
         return self.pool.types if isinstance(self.pool, KleeneLoop) else (self.pool.source,)
 
 

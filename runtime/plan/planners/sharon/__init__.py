@@ -2,10 +2,10 @@
 
 The path of a workload, a file for each step:
 
-    candidates ──► benefit ──► conflicts ──► reduction ──► finder ──► filling ──► reasons
-       └────────── options (subsets of queries) ──┘           └─ greedy, cliques (bounds)
+    candidates ─► benefit ─► conflicts ─► reduction ─► finder ─► greedy_completion ─► rationale
+       └──────── options (subsets of queries) ┘          └─ greedy, upper_bound
 
-`planner` puts the steps together; `component` solves one part of the workload by itself.
+`planner` combines the steps; `component` solves one independent part of the workload.
 """
 
 from runtime.plan.planners.sharon.candidates import Candidate, Weight

@@ -2,8 +2,8 @@
 
 A prefix or suffix that is empty costs nothing and adds no factor to the combination; the paper
 leaves that case open. A type that occurs k times in a pattern counts k times in its rate, as its
-events update k counts (section VII). Where a pattern occurs more than once in a query, its first
-place is the one that is shared.
+events update k counts (section VII). If a pattern occurs more than once in a query, its first
+occurrence is shared.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from runtime.plan.planners.sharon.candidates import Pattern, Queries, Weight
 
 Rates = Mapping[str, float]
-"""Events of each type in a unit of time; a type that is not named has one."""
+"""Events of each type in a unit of time; 1 for a type that is not listed."""
 
 
 def rate(types: Iterable[str], rates: Rates) -> float:
@@ -27,14 +27,14 @@ def counting(types: Sequence[str], rates: Rates) -> float:
 
 
 def place(pattern: Sequence[str], sequence: Sequence[str]) -> int:
-    """Where the pattern begins in a sequence that contains it."""
-    length, wanted = len(pattern), tuple(pattern)
+    """The index of the pattern in a sequence that contains it."""
+    length, types = len(pattern), tuple(pattern)
     starts = range(len(sequence) - length + 1)
-    return next(start for start in starts if tuple(sequence[start : start + length]) == wanted)
+    return next(start for start in starts if tuple(sequence[start : start + length]) == types)
 
 
 def shared(pattern: Sequence[str], sequence: Sequence[str], rates: Rates) -> float:
-    """Equation 6: what is left for one query to do, if the pattern is counted elsewhere."""
+    """Equation 6: the remaining cost of one query if the pattern is counted elsewhere."""
     start = place(pattern, sequence)
     prefix, suffix = sequence[:start], sequence[start + len(pattern) :]
     computation = counting(prefix, rates) + counting(suffix, rates)  # equation 4
@@ -48,18 +48,18 @@ def shared(pattern: Sequence[str], sequence: Sequence[str], rates: Rates) -> flo
 
 
 def benefit(pattern: Sequence[str], sequences: Iterable[Sequence[str]], rates: Rates) -> float:
-    """Definition 5: sharing pays where this is above zero."""
+    """Definition 5: sharing pays if this is above zero."""
     gains = (counting(each, rates) - shared(pattern, each, rates) for each in sequences)
     return sum(gains) - counting(pattern, rates)
 
 
 def benefit_weight(queries: Mapping[str, Sequence[str]], rates: Rates) -> Weight:
-    """The benefit as a weight. What a query gains is worked out once, however often it is asked."""
+    """The benefit as a weight. The gain of a query from a pattern is computed once."""
     alone = {query: counting(sequence, rates) for query, sequence in queries.items()}
-    known: dict[Pattern, dict[str, float]] = {}
+    gains_of: dict[Pattern, dict[str, float]] = {}
 
     def weight(pattern: Pattern, sharing: Queries) -> float:
-        gains = known.setdefault(pattern, {})
+        gains = gains_of.setdefault(pattern, {})
         for query in sharing:
             if query not in gains:
                 gains[query] = alone[query] - shared(pattern, queries[query], rates)

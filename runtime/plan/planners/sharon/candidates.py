@@ -1,4 +1,4 @@
-"""Parts that sequences have in common, and where they stand in each query (definition 3)."""
+"""Finds common sub-sequences of queries and their positions in each query (definition 3)."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import NamedTuple
 Pattern = tuple[str, ...]
 Queries = tuple[str, ...]
 Weight = Callable[[Pattern, Queries], float]
-"""What is gained where these queries share this pattern."""
+"""The gain if these queries share this pattern."""
 
 Covers = Mapping[Pattern, Mapping[str, int]]
 """For each pattern and query that has it: the positions that it covers there, as bits.
 
-A pattern that occurs several times in a query covers all of its places. So whichever of them is
-shared, two patterns whose covers do not meet are never in each other's way.
+A pattern that occurs several times in a query covers all of its occurrences. So whichever of them
+is shared, two patterns with disjoint covers never conflict.
 """
 
 

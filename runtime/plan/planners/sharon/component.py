@@ -1,4 +1,4 @@
-"""One part of a workload, planned by itself: candidates that conflict, directly or in a chain."""
+"""Plans one component of a workload: candidates linked by conflicts, directly or in a chain."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import Enum
 from runtime.plan.planners.sharon.candidates import Candidate, Covers, Pattern, Weight
 from runtime.plan.planners.sharon.conflicts import ConflictGraph, conflict_graph
 from runtime.plan.planners.sharon.finder import Expired, PlanSearch, find
-from runtime.plan.planners.sharon.greedy_completion import fill
+from runtime.plan.planners.sharon.greedy_completion import complete_greedily
 from runtime.plan.planners.sharon.options import expand
 
 
@@ -18,14 +18,14 @@ class ComponentBound(Enum):
 
     OPTIMAL = "no other choice saves more"
     LIMITED = "no choice of those looked at saves more, but there are more"
-    EXPIRED = "the search was not finished: this is the greedy choice, or the best met so far"
+    EXPIRED = "the search was not finished: this is the greedy choice, or the best found so far"
 
 
 @dataclass(frozen=True)
 class SolvedComponent:
     """A valid plan of some candidates. `greedy` is the score of GWMIN alone, without options.
-    `paying` are the patterns that could be shared with a gain, `ridden` those of them that
-    exclude so much that they were not searched."""
+    `paying` are the patterns whose sharing would pay, `ridden` those of them that exclude so much
+    that they were not searched."""
 
     chosen: tuple[Candidate, ...]
     greedy: float
@@ -42,7 +42,7 @@ def score(plan: Iterable[Candidate], weight: Weight) -> float:
 def solve(
     whole: Sequence[Candidate], covers: Covers, weight: Weight, limit: int, expired: Expired
 ) -> SolvedComponent:
-    """Candidates with all their queries first, as that is quick; then `limit` of their options.
+    """Solves the candidates with all their queries first, which is fast; then `limit` options.
 
     With no options a pattern is shared by all queries that contain it, or by none.
     """
@@ -60,7 +60,7 @@ def solve(
         plans.append(graph.candidates(found.plan))
     if found.optimal and full:
         return SolvedComponent(plans[-1], greedy, ComponentBound.OPTIMAL, *_patterns(graph, found))
-    plans = [fill(plan, whole, covers, weight) for plan in (*plans, ())]
+    plans = [complete_greedily(plan, whole, covers, weight) for plan in (*plans, ())]
     best = max(plans, key=lambda plan: score(plan, weight))
     ending = ComponentBound.LIMITED if found.optimal else ComponentBound.EXPIRED
     return SolvedComponent(best, greedy, ending, *_patterns(graph, found))
@@ -76,7 +76,7 @@ def _search(
 def _patterns(
     graph: ConflictGraph, found: PlanSearch
 ) -> tuple[frozenset[Pattern], frozenset[Pattern]]:
-    """Patterns that pay, and those of them with no option left to be searched."""
+    """Patterns that pay, and those of them that have no option left to search."""
     paying = frozenset(each.pattern for each in graph.vertices)
     left = found.reduction.free | found.reduction.rest
     return paying, paying.difference(each.pattern for each in graph.candidates(left))

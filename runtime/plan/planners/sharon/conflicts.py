@@ -1,7 +1,7 @@
 """The SHARON graph (definition 10): candidates with their weights, and which exclude each other.
 
-A set of vertices is an integer with a bit for each, so that sets are joined and compared a word
-at a time. Vertices are in order of weight: the lowest bit of a set is its heaviest member.
+A set of vertices is an integer with a bit for each, which makes set operations fast. Vertices are
+ordered by weight: the lowest bit of a set is its heaviest member.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from runtime.plan.planners.sharon.candidates import Candidate, Covers
 
 @dataclass(frozen=True)
 class ConflictGraph:
-    """`conflicts[v]` are the vertices that no plan has together with `v`."""
+    """`conflicts[v]` are the vertices that `v` excludes from a plan."""
 
     vertices: tuple[Candidate, ...]
     weights: tuple[float, ...]
@@ -42,10 +42,10 @@ def members(vertices: int) -> Iterator[int]:
 
 
 def conflict_graph(weighted: Iterable[tuple[Candidate, float]], covers: Covers) -> ConflictGraph:
-    """Algorithm 1. Only what pays becomes a vertex.
+    """Algorithm 1. Only candidates that pay become vertices.
 
-    Candidates conflict where they cover the same position of the same query, be it at their ends
-    or one inside the other. So each position is asked who covers it, and no pair is compared.
+    Candidates conflict if they cover the same position of the same query. So the graph is built
+    from the candidates at each position, without comparing pairs.
     """
     paying = sorted((each for each in weighted if each[1] > 0), key=lambda each: -each[1])
     vertices = tuple(candidate for candidate, _ in paying)
@@ -70,7 +70,7 @@ def _positions(candidate: Candidate, covers: Covers) -> Iterator[tuple[str, int]
 
 
 def connected(graph: ConflictGraph, among: int) -> list[int]:
-    """The parts of a graph without conflicts between them, the smallest first."""
+    """The connected components of a graph, the smallest first."""
     parts = []
     while among:
         part = new = among & -among
@@ -86,9 +86,9 @@ def connected(graph: ConflictGraph, among: int) -> list[int]:
 
 
 def components(covers: Covers, all_candidates: Sequence[Candidate]) -> list[list[Candidate]]:
-    """Candidates that may be planned apart, the smallest parts first; no graph is needed for it.
+    """Groups of candidates that can be planned separately, the smallest first; needs no graph.
 
-    Whether candidates pay makes no difference here, as some of their queries alone may.
+    Includes candidates that do not pay, as a subset of their queries may.
     """
     leader = list(range(len(all_candidates)))
 

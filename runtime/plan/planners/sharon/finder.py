@@ -1,4 +1,4 @@
-"""The sharing plan finder (section VI): level by level through the valid plans."""
+"""The sharing plan finder (section VI): searches the valid plans level by level."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Expired = Callable[[], bool]
 """Whether the time to plan is over."""
 
 WIDEST = 200_000
-"""Plans in one level, beyond which the search is given up: they are all in memory."""
+"""The most plans of one level, all of which are in memory; with more the search stops."""
 
-_ABOVE = 1 + 1e-12  # bounds are sums of doubles; what is above by their rounding only is no more
+_ABOVE = 1 + 1e-12  # bounds are sums of doubles; a difference within rounding does not count
 
 
 @dataclass(frozen=True)
 class PlanSearch:
-    """`plan` is the best there is if `optimal`, else the best that was met, `greedy` at least."""
+    """`plan` is the best plan if `optimal`, otherwise the best found, at least `greedy`."""
 
     plan: int
     greedy: int
@@ -31,7 +31,7 @@ class PlanSearch:
 
 
 class ValidPlan(NamedTuple):
-    """A valid plan, and later candidates that no member of it excludes.
+    """A valid plan, and the later candidates that no member of it excludes.
 
     These are the last members of its siblings, the plans that differ from it in the last member
     only. Two siblings are joined to a plan of the next level if their last members do not
@@ -44,7 +44,8 @@ class ValidPlan(NamedTuple):
 
 
 def find(graph: ConflictGraph, expired: Expired) -> PlanSearch:
-    """The best plan of the graph, each connected part by itself; the greedy one until then."""
+    """The best plan of the graph, searched for each connected part; the greedy one if time is
+    over."""
     greedy = gwmin(graph, graph.everything)
     if expired():
         return PlanSearch(greedy, greedy, False, Reduction(0, 0, graph.everything))
@@ -54,16 +55,16 @@ def find(graph: ConflictGraph, expired: Expired) -> PlanSearch:
         best, finished = search(graph, part, gwmin(graph, part), expired)
         plan |= best
         optimal &= finished
-    # Without the conflict-ridden candidates GWMIN takes another way, which can be a worse one.
+    # Without the conflict-ridden candidates GWMIN chooses differently, which can be worse.
     if not optimal:
         plan = max(plan, greedy, key=graph.score)
     return PlanSearch(plan, greedy, optimal, reduction)
 
 
 def search(graph: ConflictGraph, among: int, interim: int, expired: Expired) -> tuple[int, bool]:
-    """The best plan met from `interim` on, and whether all valid plans were gone through.
+    """The best plan found, `interim` or better, and whether the search was complete.
 
-    Plans that cannot get above the best are left out with all that grows from them.
+    Plans that cannot exceed the best are dropped with all their descendants.
     """
     best, score = interim, graph.score(interim)
     cut = []
@@ -89,7 +90,7 @@ def search(graph: ConflictGraph, among: int, interim: int, expired: Expired) -> 
 
 
 def children(graph: ConflictGraph, parent: ValidPlan) -> list[ValidPlan]:
-    """The valid plans of the next level that begin with this one; invalid ones are never made."""
+    """The valid plans of the next level that extend this one; invalid ones are never made."""
     made, siblings = [], parent.siblings
     for v in members(parent.siblings):
         siblings &= ~(1 << v)

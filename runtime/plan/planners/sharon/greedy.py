@@ -1,4 +1,4 @@
-"""GWMIN: the greedy plan, and the weight that it is never below (equation 10)."""
+"""GWMIN: the greedy plan and a lower bound for its weight (equation 10)."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from runtime.plan.planners.sharon.conflicts import ConflictGraph, members
 
 
 def guaranteed_weight(graph: ConflictGraph, among: int) -> float:
-    """Equation 10, for the part of the graph that is still `among` the candidates."""
+    """Equation 10, for the sub-graph of the vertices in `among`."""
     return sum(
         graph.weights[v] / ((graph.conflicts[v] & among).bit_count() + 1) for v in members(among)
     )
 
 
 def gwmin(graph: ConflictGraph, among: int) -> int:
-    """Takes what weighs most for the conflicts that it has, drops those, and so on."""
+    """Repeatedly chooses the vertex with the most weight per conflict and drops its conflicts."""
 
     def worth(v: int) -> float:
         return graph.weights[v] / ((graph.conflicts[v] & among).bit_count() + 1)

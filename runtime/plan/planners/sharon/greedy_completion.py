@@ -1,7 +1,7 @@
-"""What a plan leaves unused: options of the candidates that it drops, taken greedily.
+"""Completes a plan greedily with options of the candidates that it dropped.
 
-A plan that was not found among all options can have room for more: a dropped candidate may still
-be shared by those of its queries where nothing is in its way.
+A plan that was not searched among all options may admit more: those queries of a dropped candidate
+that have no conflict can still share it.
 """
 
 from __future__ import annotations
@@ -13,34 +13,34 @@ from runtime.plan.planners.sharon.candidates import Candidate, Covers, Pattern, 
 
 
 class GreedyCompletion:
-    """A valid plan that grows. Who shares a pattern already is joined by others."""
+    """A valid plan that grows. New queries join those that already share a pattern."""
 
     def __init__(self, plan: Iterable[Candidate], covers: Covers, weight: Weight) -> None:
         self.covers = covers
         self.weight = weight
         self.groups: dict[Pattern, Queries] = {}
         self.apart: list[Candidate] = []
-        self.taken: dict[str, int] = {}
+        self.covered: dict[str, int] = {}
         for candidate in plan:
             if candidate.pattern in self.groups:
                 self.apart.append(candidate)
             else:
                 self.groups[candidate.pattern] = candidate.queries
-            self._take(candidate)
+            self._cover(candidate)
 
-    def _take(self, candidate: Candidate) -> None:
+    def _cover(self, candidate: Candidate) -> None:
         places = self.covers[candidate.pattern]
         for query in candidate.queries:
-            self.taken[query] = self.taken.get(query, 0) | places[query]
+            self.covered[query] = self.covered.get(query, 0) | places[query]
 
-    def room(self, candidate: Candidate) -> Candidate:
-        """The option with those queries where nothing is in the way."""
-        places, taken = self.covers[candidate.pattern], self.taken
-        free = tuple([q for q in candidate.queries if not places[q] & taken.get(q, 0)])
+    def without_conflicts(self, candidate: Candidate) -> Candidate:
+        """The option with the queries that have no conflict with the plan."""
+        places, covered = self.covers[candidate.pattern], self.covered
+        free = tuple([q for q in candidate.queries if not places[q] & covered.get(q, 0)])
         return Candidate(candidate.pattern, free)
 
     def gain(self, option: Candidate) -> float:
-        """What the plan scores more with this option; nothing if there are too few queries."""
+        """The increase of the plan's score with this option; 0 if there are too few queries."""
         pattern, queries = option
         group = self.groups.get(pattern, ())
         if not queries or len(group) + len(queries) < 2:
@@ -51,7 +51,7 @@ class GreedyCompletion:
     def add(self, option: Candidate) -> None:
         pattern, queries = option
         self.groups[pattern] = self.groups.get(pattern, ()) + queries
-        self._take(option)
+        self._cover(option)
 
     @property
     def plan(self) -> tuple[Candidate, ...]:
@@ -64,24 +64,24 @@ class GreedyCompletion:
         return (*joined, *self.apart)
 
 
-def fill(
+def complete_greedily(
     plan: Iterable[Candidate], others: Sequence[Candidate], covers: Covers, weight: Weight
 ) -> tuple[Candidate, ...]:
-    """The plan with all that still fits and pays, whatever gains most first."""
-    filling = GreedyCompletion(plan, covers, weight)
+    """The plan with every option that still fits and pays, the greatest gain first."""
+    growing = GreedyCompletion(plan, covers, weight)
     heap = []
     for order, candidate in enumerate(others):
-        option = filling.room(candidate)
-        heap.append((-filling.gain(option), order, option))
+        option = growing.without_conflicts(candidate)
+        heap.append((-growing.gain(option), order, option))
     heap = [each for each in heap if each[0] < 0]
     heapify(heap)
     while heap:
         _, order, option = heappop(heap)
-        left = filling.room(option)
+        left = growing.without_conflicts(option)
         if left == option:
-            filling.add(option)
+            growing.add(option)
             continue
-        gain = filling.gain(left)
+        gain = growing.gain(left)
         if gain > 0:
             heappush(heap, (-gain, order, left))
-    return filling.plan
+    return growing.plan

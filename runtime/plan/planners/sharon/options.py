@@ -1,4 +1,4 @@
-"""Options: a pattern shared by some of its queries only, out of the way of others (section VII)."""
+"""Options: a pattern shared by only some of its queries, to avoid conflicts (section VII)."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from itertools import combinations
 
 from runtime.plan.planners.sharon.candidates import Candidate, Covers, Weight
 
-_TRIMMED = 64  # queries of a candidate that is trimmed: each is weighed with all others
+_TRIMMED = 64  # the most queries of a candidate to trim: each is weighed with all others
 
 
 def expand(
     whole: Sequence[Candidate], covers: Covers, weight: Weight, limit: int
 ) -> tuple[tuple[Candidate, ...], bool]:
-    """Options of candidates, themselves included, and whether these are all there are.
+    """Options of candidates, including the candidates, and whether the list is complete.
 
-    All subsets of two queries or more, if that makes no more than `limit`. Else each candidate
-    gets a fair part of it: those options that resolve the fewest conflicts.
+    All subsets of two or more queries, if there are at most `limit`. Otherwise each candidate gets
+    an equal share: the options that resolve the fewest conflicts.
     """
     if sum(1 << min(len(each.queries), 64) for each in whole) <= limit:
         return tuple(option for each in whole for option in subsets(each)), True
@@ -37,7 +37,7 @@ def subsets(candidate: Candidate) -> Iterator[Candidate]:
 def resolving(
     candidate: Candidate, others: Sequence[Candidate], covers: Covers, weight: Weight, limit: int
 ) -> list[Candidate]:
-    """Options that keep clear of one other candidate, then of two, and so on, up to `limit`."""
+    """Options without a conflict with one other candidate, then with two, etc., up to `limit`."""
     blocking = {causes(candidate, other, covers) for other in others if other != candidate}
     found = [candidate, *trimmed(candidate, weight)]
     known = set(found)
@@ -61,7 +61,7 @@ def causes(one: Candidate, other: Candidate, covers: Covers) -> frozenset[str]:
 
 
 def trimmed(candidate: Candidate, weight: Weight) -> list[Candidate]:
-    """The candidate without those queries that only lower its weight, if there are such."""
+    """The candidate without the queries that only lower its weight, if there are any."""
     pattern, queries = candidate
     if not 2 < len(queries) <= _TRIMMED:
         return []

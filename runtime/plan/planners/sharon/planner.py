@@ -1,4 +1,4 @@
-"""From a workload of sequences to the plan by which they share their parts."""
+"""Plans which sub-sequences the sequences of a workload share."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from runtime.plan.planners.sharon.conflicts import components
 from runtime.plan.planners.sharon.rationale import reasons
 
 SECONDS = 0.25
-"""Time to search for an optimal plan. What has to be done in any case is not limited."""
+"""Time limit of the search for an optimal plan. The other steps have no limit."""
 
 OPTIONS = 512
-"""Options that are searched together. More than that are rarely searched in time."""
+"""The most options to search together. More than that rarely finish in time."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def plan(
     whole = candidates(covers)
     parts = components(covers, whole)
     chosen: list[Candidate] = []
-    told: dict[Candidate, str] = {}
+    reason_of: dict[Candidate, str] = {}
     greedy, endings = 0.0, {ComponentBound.OPTIMAL}
     end = clock() + seconds
     for part in parts:
@@ -67,8 +67,8 @@ def plan(
         chosen += solved.chosen
         greedy += solved.greedy
         endings.add(solved.ending)
-        told.update(zip(part, reasons(part, solved, covers, weight), strict=True))
+        reason_of.update(zip(part, reasons(part, solved, covers, weight), strict=True))
     chosen.sort()
     ending = max(endings, key=list(ComponentBound).index)
-    lines = tuple(told[candidate] for candidate in whole)
+    lines = tuple(reason_of[candidate] for candidate in whole)
     return SharonPlan(tuple(chosen), score(chosen, weight), greedy, ending, lines)

@@ -1,4 +1,4 @@
-"""Why each candidate is in a plan or not, as a line of text, with the paper's word in brackets."""
+"""Explains in a line of text why each candidate is in a plan or not; paper's term in brackets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from runtime.plan.planners.sharon.candidates import Candidate, Covers, Pattern, Queries, Weight
 from runtime.plan.planners.sharon.component import SolvedComponent
 
-_NAMED = 5  # queries that a line names; of the others it says how many there are
+_NAMED = 5  # queries that a line names; the others are counted
 
 
 def reasons(
@@ -21,8 +21,8 @@ def reasons(
     for candidate in whole:
         name = f"({', '.join(candidate.pattern)})"
         if candidate.pattern in groups:
-            told = (_chosen(candidate, queries, weight) for queries in groups[candidate.pattern])
-            yield f"{name} chosen: {'; '.join(told)}"
+            chosen = (_chosen(candidate, queries, weight) for queries in groups[candidate.pattern])
+            yield f"{name} chosen: {'; '.join(chosen)}"
         else:
             yield f"{name} dropped: {_dropped(candidate, solved, owners, covers)}"
 
@@ -63,7 +63,7 @@ def _owners(chosen: Iterable[Candidate], covers: Covers) -> dict[str, list[tuple
 def _winners(
     candidate: Candidate, owners: Mapping[str, list[tuple[int, Pattern]]], covers: Covers
 ) -> dict[Pattern, list[str]]:
-    """The chosen patterns that are in the way, and the queries where they are."""
+    """The chosen patterns that conflict with a candidate, and the queries in which they do."""
     winners: dict[Pattern, list[str]] = {}
     for query in candidate.queries:
         covered = covers[candidate.pattern][query]

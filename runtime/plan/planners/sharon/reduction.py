@@ -1,4 +1,4 @@
-"""Candidates that need no search: never in an optimal plan, or always (section V)."""
+"""Finds candidates that need no search: in every optimal plan, or in none (section V)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Reduction:
-    """Sets of vertices: those in every optimal plan, those in none, and those to be searched."""
+    """Sets of vertices: those in every optimal plan, those in none, and those to search."""
 
     free: int
     ridden: int
@@ -22,20 +22,20 @@ class Reduction:
 
 
 def greatest_score(graph: ConflictGraph, v: int, among: int, total: float) -> float:
-    """Definition 12: no plan with `v` scores more than all that it does not exclude.
+    """Definition 12: no plan with `v` scores more than all vertices that `v` does not exclude.
 
-    `total` is the score of all together, as most candidates exclude few others.
+    `total` is the score of all vertices; subtracting is fast, as most exclude few others.
     """
     return total - graph.score(graph.conflicts[v] & among)
 
 
 def conflict_free(graph: ConflictGraph, among: int) -> int:
-    """Definition 14: what excludes nothing."""
+    """Definition 14: vertices that exclude nothing."""
     return sum(1 << v for v in members(among) if not graph.conflicts[v] & among)
 
 
 def conflict_ridden(graph: ConflictGraph, among: int) -> int:
-    """Definition 13: what excludes so much that even the greedy plan scores more."""
+    """Definition 13: vertices that exclude so much that even the greedy plan scores more."""
     total = graph.score(among)
     guaranteed = guaranteed_weight(graph, among) - total * _ROUNDING
     return sum(
@@ -44,7 +44,7 @@ def conflict_ridden(graph: ConflictGraph, among: int) -> int:
 
 
 def reduce(graph: ConflictGraph, among: int) -> Reduction:
-    """Both rules in turn until neither finds more: what one drops sets others free."""
+    """Applies both rules in turn until neither finds more: dropping a vertex frees others."""
     free = ridden = 0
     while True:
         without = conflict_free(graph, among)

@@ -1,8 +1,9 @@
-"""A bound for what a set of candidates may add to a plan.
+"""An upper bound for the weight that a set of candidates can add to a plan.
 
-Candidates that all exclude each other are a clique: a plan has at most one of them. So where each
-weight is cut into pieces, and each piece laid on a clique whose members have one of equal size,
-a plan gets a clique's piece at most once. This is ours; the paper goes through all valid plans.
+Candidates that all exclude each other form a clique: a plan has at most one of them. Each weight is
+cut into pieces, one for each clique of the candidate; all members of a clique have pieces of equal
+size, so a plan gets a clique's piece at most once. The paper has no such bound; it goes through all
+valid plans.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from runtime.plan.planners.sharon.conflicts import ConflictGraph, members
 
 
 class Clique(NamedTuple):
-    """Candidates of which a plan has one at most, and the piece of weight that they share."""
+    """Candidates that exclude each other, and the piece of weight that they share."""
 
     vertices: int
     piece: float
 
 
 def cliques(graph: ConflictGraph, among: int) -> Iterator[Clique]:
-    """Cuts the weights of a set into cliques. The heaviest that is left comes first, as that
+    """Cuts the weights of a set into cliques. Starts with the heaviest remaining vertex, which
     gave the lowest bounds; each clique uses up one vertex or more."""
     left = {v: graph.weights[v] for v in members(among)}
     while among:
@@ -39,5 +40,5 @@ def cliques(graph: ConflictGraph, among: int) -> Iterator[Clique]:
 
 
 def most(cut: Iterable[Clique], among: int) -> float:
-    """No plan gets more than this out of a set."""
+    """The most weight that a plan can get from a set."""
     return sum([piece for vertices, piece in cut if vertices & among])

@@ -26,7 +26,7 @@ from .vectors import start_of, vectors
 
 @brief
 def apply(h, s, e, place, queries, count):
-    """Applies the operator in scratch to every vector of some of an entry's queries; gives the
+    """Applies the operator in scratch to every vector of some of an entry's queries; returns the
     number of vectors."""
     at, step, idle = vectors(h, s, h.tab[e + E_FORM])
     apply_vectors(h, s, e, queries, count, at + step * place, step, idle)
@@ -35,7 +35,7 @@ def apply(h, s, e, place, queries, count):
 
 @brief
 def apply_alike(h, s, first, last, count):
-    """Applies it to all queries of entries that differ only in their places."""
+    """Applies it to all queries of entries that differ only in their offsets."""
     ri, tab = h.ri, h.tab
     f = tab[first + E_FORM]
     at, step, idle = vectors(h, s, f)
@@ -52,7 +52,7 @@ def apply_alike(h, s, first, last, count):
 
 @brief
 def apply_vectors(h, s, e, queries, count, base, step, idle):
-    """Vectors of queries side by side, whose words begin at `base`."""
+    """Applies it to the vectors of contiguous queries, whose words begin at `base`."""
     ri, f = h.ri, h.tab[e + E_FORM]
     one = step * queries == 1
     if ri[s, FLAGS] & BIG == 0 and count <= EXACT_POWER:
@@ -73,7 +73,7 @@ def apply_vectors(h, s, e, queries, count, base, step, idle):
 
 @brief
 def moderate(h, e, f, count):
-    """Whether the operator times any mantissa is still a double."""
+    """Whether the operator times any mantissa is still a finite double."""
     tab, wf = h.tab, h.wf
     scale = POWERS[count - 1] if tab[e + E_LOOP] != 0 else 1.0
     for j in range(tab[f + F_LANES]):

@@ -1,5 +1,7 @@
-"""Applies a burst's operator to all vectors of queries side by side: what `apply_one.py` does, in
-loops over adjacent words."""
+"""Applies a burst's operator to all vectors of contiguous queries, in loops over adjacent words.
+
+`apply_one.py` does the same for one vector of one query.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +31,9 @@ from .vectors import start_of
 
 @apart
 def wide(h, s, e, f, queries, count, base, step, idle):
-    """As `plain` for queries side by side. All is worked out in scratch before any of it is kept.
-    Places are unsigned, which spares the question whether they count from the end and lets these
-    loops run over several words at once."""
+    """Like `plain` for contiguous queries. All numbers are computed in scratch before any is
+    stored. Indexes are unsigned, which avoids the check for negative ones and lets LLVM vectorize
+    these loops."""
     rf, tab, wi, wf = h.rf, h.tab, h.wi, h.wf
     lanes = np.uintp(tab[e + E_ACTIVE])
     side, n = np.uintp(step * tab[f + F_QUERIES]), np.uintp(step * queries)
@@ -90,7 +92,7 @@ def wide(h, s, e, f, queries, count, base, step, idle):
 
 @apart
 def aligned(h, s, e, f, queries, count, base, step, idle):
-    """As `wide`, with exponents: terms are brought to the largest exponent among them and added
+    """Like `wide` with exponents: terms are scaled to the largest exponent among them and added
     as doubles."""
     rf, ex, tab, wi, wf = h.rf, h.ex, h.tab, h.wi, h.wf
     lanes = np.uintp(tab[e + E_ACTIVE])
@@ -149,7 +151,7 @@ def aligned(h, s, e, f, queries, count, base, step, idle):
 
 @inlined
 def begin_trends(h, us, n, step, idle):
-    """Adds a trend that starts to what each vector extends in which trends may start."""
+    """Adds a starting trend to the extended trends of each vector in which trends may start."""
     wf = h.wf
     if idle == -1:
         for i in range(n):

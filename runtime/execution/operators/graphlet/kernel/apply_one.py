@@ -1,9 +1,9 @@
 """Applies a burst's operator to one vector of one query.
 
-With `u` what the burst's first event would extend, the burst makes g*u new partial trends:
-g is 2**c - 1 where the state loops, c where it does not. In doubles where numbers are small enough
-(`plain`), else with exponents. `base` is where the query's words in the vector begin; they are
-`step` words apart, as many as there are vectors.
+If the burst's first event extends `u` trends, the burst creates g*u new partial trends: g is
+2**c - 1 if the state loops, otherwise c. Computes in doubles if numbers are small enough (`plain`),
+otherwise with exponents. `base` is the start of the query's words in the vector; they are `step`
+words apart, as many as there are vectors.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from .record import (
 
 @inlined
 def plain(h, s, e, f, count, base, step, start):
-    """One vector of one query in doubles; False, and nothing done, where a number would get too
-    large."""
+    """One vector of one query in doubles; returns False and changes nothing if a number would get
+    too large."""
     rf, tab, wi, wf = h.rf, h.tab, h.wi, h.wf
     lanes, side = tab[e + E_ACTIVE], step * tab[f + F_QUERIES]
     at = base + step * tab[e + E_STATE]
@@ -79,7 +79,7 @@ def plain(h, s, e, f, count, base, step, start):
 
 @brief
 def minima(h, s, e, f, base, step):
-    """New trends hold what they extend and at least one event of the burst."""
+    """The minima of new trends: of those they extend and of the events of the burst."""
     ri, tab, wi = h.ri, h.tab, h.wi
     lanes, side = tab[f + F_LANES], step * tab[f + F_QUERIES]
     for j in range(tab[f + F_MINS]):
@@ -96,13 +96,13 @@ def minima(h, s, e, f, base, step):
 
 @inlined
 def align(steps):
-    """By what a mantissa is multiplied that lies so many exponents below another."""
+    """The factor of a mantissa that is `steps` exponents below another."""
     return 1.0 if steps == 0 else (SMALL if steps == 1 else 0.0)
 
 
 @inlined
 def keep(h, s, at, m, exponent):
-    """Keeps a number, which is at most one step from its normal form."""
+    """Stores a number that is at most one step from its normal form."""
     rf, ex = h.rf, h.ex
     if abs(m) >= LARGE:
         m *= SMALL
@@ -116,7 +116,7 @@ def keep(h, s, at, m, exponent):
 
 @brief
 def aligned_one(h, s, e, f, count, base, step, start):
-    """As `plain`, with exponents: terms are brought to the largest exponent among them and added
+    """Like `plain` with exponents: terms are scaled to the largest exponent among them and added
     as doubles."""
     rf, ex, tab, wf = h.rf, h.ex, h.tab, h.wf
     lanes, side = tab[e + E_ACTIVE], step * tab[f + F_QUERIES]

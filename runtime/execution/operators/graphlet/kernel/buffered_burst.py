@@ -1,7 +1,7 @@
 """Buffers the events of a burst on which queries differ until the burst ends.
 
-A block of the pool holds the events of one burst by columns: what each condition picked (a word
-for each event, with a bit for each condition), then a column for each attribute.
+A block of the pool holds the events of one burst by columns: a word for each event with a bit for
+each condition that picked it, then a column for each attribute.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ from .vectors import vectors_of
 
 @brief
 def wait(h, s, i, t, mask, values, keys):
-    """Keeps an event on which queries differ until its burst is complete."""
+    """Buffers an event on which queries differ until its burst is complete."""
     ri, tab, wi, pi, pf = h.ri, h.tab, h.wi, h.pi, h.pf
     n = ri[s, WAITING]
     if n == 0:
@@ -106,8 +106,8 @@ def wait(h, s, i, t, mask, values, keys):
 
 @brief
 def snapshot(h, s, i, t, mask, values, keys):
-    """`always`: where queries differ on an event, its count becomes a snapshot with a value for
-    each query, for which the shared operator has just been evaluated."""
+    """`always`: if queries differ on an event, its count becomes a snapshot with a value for each
+    query, for which the shared operator has just been evaluated."""
     if PARTS:
         touch(h, s, t)
     _, _, queries = entries(h, t)
@@ -121,7 +121,7 @@ def snapshot(h, s, i, t, mask, values, keys):
 
 @brief
 def flush_waiting(h, s, t):
-    """Ends a burst on which queries differ: shared by classes, or every query by itself."""
+    """Ends a burst on which queries differ: shared by classes, or each query separately."""
     ri, tab, wi, wf, pi = h.ri, h.tab, h.wi, h.wf, h.pi
     n, block, agreed = ri[s, WAITING], ri[s, BLOCK], ri[s, COUNT]
     begin, end, queries = entries(h, t)
@@ -169,14 +169,13 @@ def flush_waiting(h, s, t):
 
 @inlined
 def benefit_of_classes(h, n, queries, conditions, classes, each):
-    """Predicted nanoseconds saved by sharing; `sharing/model.py` has the same formula. A query
-    alone scans the events that wait and applies what it found to `each` of its vectors; shared,
-    what conditions picked is compared, and each class of equal picks does that once. A query that
-    brings no snapshots of its own joins the class it agrees with, where it costs next to nothing
-    (theorem 4.1); one that does makes a class, which costs what it would cost alone, so whether to
-    share is decided by the number of classes (theorem 4.2). How many there will be is known from
-    the bursts before; as many as possible are taken to be of several queries, for which loops are
-    of another length each time."""
+    """Predicted nanoseconds saved by sharing; `plan/cost_model.py` has the same formula. A query
+    alone scans the buffered events and applies its operator to `each` of its vectors; shared, the
+    picks of conditions are compared, and each class of equal picks does that work once. A query
+    without snapshots of its own joins the class it agrees with at almost no cost (theorem 4.1); one
+    with snapshots forms a class, which costs as much as the query alone, so the number of classes
+    decides (theorem 4.2). Previous bursts predict that number; as many classes as possible are
+    assumed to have several queries, whose loops vary in length."""
     wf = h.wf
     alone = wf[W_POLICY + C_OPERATOR] + n * wf[W_POLICY + C_SCAN] + each * wf[W_POLICY + C_APPLY]
     compared = n * wf[W_POLICY + C_PICK] + classes * wf[W_POLICY + C_COMPARE]
@@ -186,8 +185,8 @@ def benefit_of_classes(h, n, queries, conditions, classes, each):
 
 @apart
 def classify(h, n, block, conditions):
-    """Finds which conditions picked the same events; gives the number of such classes. Each
-    condition is given the first one of its class, and that one the last."""
+    """Finds the conditions that picked the same events; returns the number of such classes. Each
+    condition is mapped to the first one of its class, and that one to the last."""
     wi, pi = h.wi, h.pi
     picks, classes = np.uintp(W_PICKS), np.uintp(W_CLASS)
     for d in range(np.uintp(conditions)):
@@ -199,7 +198,7 @@ def classify(h, n, block, conditions):
     found = 0
     for d in range(conditions):
         mine = wi[W_PICKS + d]
-        # Conditions are laid out so that those that pick alike are often neighbours.
+        # Conditions are ordered so that those with equal picks are often adjacent.
         if d > 0 and wi[W_PICKS + d - 1] == mine:
             same = wi[W_CLASS + d - 1]
         else:
@@ -214,8 +213,8 @@ def classify(h, n, block, conditions):
 
 @brief
 def by_classes(h, s, t, n, block, agreed):
-    """One operator for each class of conditions that picked the same events; gives the number of
-    vectors that they were applied to, and how many of them were of several queries."""
+    """Applies one operator for each class of conditions that picked the same events; returns the
+    number of vectors, and how many of them were of several queries."""
     tab, wi = h.tab, h.wi
     conditions, applied, joined = bits(tab[tab[T_FULL] + t]), 0, 0
     for d in range(conditions):
@@ -231,8 +230,8 @@ def by_classes(h, s, t, n, block, agreed):
 
 @brief
 def apply_class(h, s, t, d, conditions, count):
-    """Applies the operator in scratch to the entries of all conditions of a class. What lies side
-    by side under conditions that follow one another goes in one piece."""
+    """Applies the operator in scratch to the entries of all conditions of a class. Contiguous
+    entries of consecutive conditions are processed together."""
     tab, wi = h.tab, h.wi
     begins, applied, joined = tab[T_BITS] + t * BITS_SIZE, 0, 0
     for other in range(d, wi[W_LAST + d] + 1):
@@ -258,7 +257,7 @@ def apply_class(h, s, t, d, conditions, count):
 
 @brief
 def gather(h, s, t, bit, n, block, count):
-    """The operator of so many events: the agreed ones and those waiting that a condition picked."""
+    """The operator of `count` events: the agreed ones and the buffered ones a condition picked."""
     wi, wf = h.wi, h.wf
     operator_of_agreed(h, s, t, h.ri[s, COUNT])
     wf[W_PARTS + EVENTS_OF] = count
@@ -307,7 +306,7 @@ def least(h, block, at, n, bit):
 
 @inlined
 def bits(word):
-    """How many bits are set."""
+    """The number of set bits."""
     x = np.uint64(word)
     x -= (x >> np.uint64(1)) & np.uint64(0x5555555555555555)
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))

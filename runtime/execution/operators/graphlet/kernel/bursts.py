@@ -32,7 +32,7 @@ from .steps import apply_agreed
 
 @inlined
 def flush(h, s):
-    """Ends the burst of a row: its operator is applied to the snapshot of every query."""
+    """Ends the burst of a row: applies its operator to the snapshot of every query."""
     ri, rf = h.ri, h.rf
     t = ri[s, TYPE]
     count = ri[s, COUNT]
@@ -60,8 +60,8 @@ def flush(h, s):
 
 @brief
 def shared_by(h, s, t, count):
-    """A burst on which all queries agree is always shared (theorem 4.1): it brings no snapshots
-    but those at its beginning."""
+    """A burst on which all queries agree is always shared (theorem 4.1): it needs no snapshots
+    except at its beginning."""
     tab, wf = h.tab, h.wf
     _, _, queries = entries(h, t)
     saved = (queries - 1) * (wf[W_POLICY + C_OPERATOR] + count * wf[W_POLICY + C_SCAN])

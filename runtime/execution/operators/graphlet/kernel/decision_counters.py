@@ -61,8 +61,8 @@ from .vectors import vectors_of
 
 @inlined
 def decided(h, s, t, shared, events, snapshots, queries, benefit):
-    """Counts a decision; snapshots are made where a burst is shared. Gives the place of the log
-    where this one is an example, else -1."""
+    """Counts a decision; a shared burst creates snapshots. Returns the index of the log entry if
+    the decision is an example, otherwise -1."""
     ri, wi = h.ri, h.wi
     flags = ri[s, FLAGS]
     if shared:
@@ -85,14 +85,14 @@ def decided(h, s, t, shared, events, snapshots, queries, benefit):
 
 @inlined
 def sampled(h, n):
-    """More and more rarely, then evenly, and two in a row: every sixteenth burst is looked at, so
-    that one of them would always be shared."""
+    """Samples more and more rarely, then evenly, two bursts in a row: every sixteenth burst is
+    shared for comparison, so a single one could always be such a burst."""
     return n & (n - 1) == 0 or n & h.wi[W_SAMPLE] <= 1
 
 
 @inlined
 def next_place(h):
-    """Of the log, the oldest entry of which is overwritten."""
+    """The index of the next log entry; overwrites the oldest one."""
     wi = h.wi
     place = wi[W_LOG] + L_SIZE * (wi[W_LOGGED] % wi[W_LOG_SIZE])
     wi[W_LOGGED] += 1
@@ -123,7 +123,7 @@ def example(h, t, kind, events, snapshots, queries, benefit, n):
 
 @brief
 def carried_out(h, place):
-    """How long the work took that a logged decision was about."""
+    """Logs the time of the work that followed a decision."""
     wi = h.wi
     spent = nanoseconds() - wi[place + L_NS] + wi[place + L_COMPARED]
     wi[place + L_NS] = spent
@@ -138,7 +138,7 @@ def carried_out(h, place):
 
 @brief
 def done(h, s, place, way, applied, joined, begin, end):
-    """What was done with a sampled burst, for the entries between two places."""
+    """Logs the work on a sampled burst, for the entries from `begin` to `end`."""
     wi = h.wi
     _, stepped = reach(h, s, begin, end)
     wi[place + L_WAY] = way
@@ -161,7 +161,7 @@ def reach(h, s, begin, end):
 
 @brief
 def crossing(h):
-    """Panes are crossed: gives the place of the log if it is timed, else -1."""
+    """Counts a pane crossing; returns the index of the log entry if it is timed, otherwise -1."""
     wi = h.wi
     wi[W_CROSSED] += 1
     if wi[W_CROSSED] > FIRST_CROSSINGS and wi[W_CROSSED] & CROSSINGS != 0:

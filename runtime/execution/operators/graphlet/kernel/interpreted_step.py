@@ -33,7 +33,7 @@ from .sequence_step import apply_steps
 
 @inlined
 def add_to_burst(h, s, i, t, values, keys):
-    """Adds an event to the burst that runs."""
+    """Adds an event to the current burst."""
     ri, rf, tab = h.ri, h.rf, h.tab
     ri[s, COUNT] += 1
     first, number = attributes(h, t)
@@ -78,14 +78,14 @@ def enter(h, s, i, t, mask, values, keys):
 
 @brief
 def apply_entry(h, s, t, n, count, base, step, start):
-    """What a burst does to the n-th entry, with exponents."""
+    """Applies a burst to the n-th entry, with exponents."""
     operator_of_agreed(h, s, t, count)
     extend(h, s, n, count, base, step, start)
 
 
 @brief
 def enter_entry(h, s, t, n, i, values, keys, base, step, start):
-    """What one event does to the n-th entry, with exponents."""
+    """Applies one event to the n-th entry, with exponents."""
     operator_of_event(h, i, t, values, keys)
     extend(h, s, n, 1, base, step, start)
 

@@ -36,13 +36,13 @@ from .windows import roll
 
 @entry
 def run(first, order, times, local, types, slots, values, keys, masks, group, follower, h):
-    """Takes events from place `first` on, in an order (empty: as they come). Gives the place to go
-    on from when the room for results or waiting events has to grow first."""
+    """Processes events from index `first` on, in an order (empty: arrival order). Returns the
+    index to continue from when the memory for results or buffered events has to grow first."""
     ri, tab, wi = h.ri, h.tab, h.wi
     full = tab[T_FULL]
     pane, sharing = wi[W_PANE], wi[W_SHARING]
     results = len(h.oi) // OUT_SIZE - wi[W_ROOM]
-    # Places are unsigned, which spares the question whether they count from the end.
+    # Indexes are unsigned, which avoids the check for negative ones.
     far = np.uintp(AHEAD)
     size = np.uintp(len(times))
     ordered = ORDERED and len(order) > 0
@@ -72,7 +72,7 @@ def run(first, order, times, local, types, slots, values, keys, masks, group, fo
             or group[i] > 0
             or (differs and (sharing == ALWAYS or ri[s, WAITING] == BURST))
         ):
-            # The one place where bursts end, so that all of it is compiled into this loop.
+            # The only call that ends bursts, so that all of it is inlined into this loop.
             flush(h, s)
             if (over or group[i] > 0) and wi[W_RESULTS] > results:
                 return np.int64(n)
@@ -105,7 +105,7 @@ def run(first, order, times, local, types, slots, values, keys, masks, group, fo
 
 @inlined
 def prefetch_event(i, times, types, slots, values, keys, masks):
-    """An event that is not next to the last one."""
+    """Prefetches an event that does not follow the last one in memory."""
     prefetch(times, i, 0)
     prefetch(types, i, 0)
     prefetch(slots, i, 0)

@@ -10,14 +10,14 @@ from .record import BIG, FLAGS
 
 @brief
 def grow(h, s, at, factor, m, e):
-    """Adds factor times a number to the number at a place."""
+    """Adds factor times a number to the number at an index."""
     fm, fe = normal(factor, 0)
     accumulate(h, s, at, fm, fe, m, e)
 
 
 @brief
 def accumulate(h, s, at, fm, fe, m, e):
-    """Adds the product of two numbers to the number at a place."""
+    """Adds the product of two numbers to the number at an index."""
     ri, rf, ex = h.ri, h.rf, h.ex
     m, e = mul(fm, fe, m, e)
     m, e = add(rf[s, at], ex[s, at], m, e)

@@ -1,4 +1,4 @@
-"""What a type's events can add up to, and the operator of those on which all queries agree."""
+"""Reads the tables of an event type, and computes the operator of events all queries agree on."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ from .record import (
 
 @inlined
 def attributes(h, t):
-    """Where the summed attributes of a type are listed, and how many there are."""
+    """The start of the list of a type's summed attributes, and its length."""
     at = h.tab[T_ATTRS] + t * (1 + ATTRS)
     return at + 1, h.tab[at] if ATTRS else 0
 
 
 @inlined
 def extremes(h, t):
-    """Where the minima and maxima of a type are listed, and how many there are."""
+    """The start of the list of a type's minima and maxima, and its length."""
     at = h.tab[T_MINS] + t * (1 + MINS)
     return at + 1, h.tab[at] if MINS else 0
 
 
 @inlined
 def entries(h, t):
-    """Where the entries of a type begin and end, and how many queries they are for."""
+    """The start and end of the entries of a type, and the number of their queries."""
     at = h.tab[T_BITS] + t * BITS_SIZE
     return h.tab[at], h.tab[at + 64], h.tab[at + 65]
 
 
 @inlined
 def decides(h, t):
-    """Whether it is a decision to share a burst of a type."""
+    """Whether sharing a burst of a type is a choice."""
     return h.tab[h.tab[T_BITS] + t * BITS_SIZE + 66] != 0
 
 
 @inlined
 def operator_of_agreed(h, s, t, count):
-    """What the events on which all queries agree have come to, as parts for lanes."""
+    """The sums of the events on which all queries agree, as the inputs of lanes."""
     ri, rf, wi, wf = h.ri, h.rf, h.wi, h.wf
     wf[W_PARTS + EVENTS_OF] = count
     _, number = attributes(h, t)
@@ -62,7 +62,7 @@ def operator_of_agreed(h, s, t, count):
 
 @inlined
 def operator_of_event(h, i, t, values, keys):
-    """One event, as parts for lanes."""
+    """The values of one event, as the inputs of lanes."""
     tab, wi, wf = h.tab, h.wi, h.wf
     wf[W_PARTS + EVENTS_OF] = 1.0
     first, number = attributes(h, t)

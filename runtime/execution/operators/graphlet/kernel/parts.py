@@ -1,10 +1,10 @@
-"""Shared parts of patterns that are longer than one type: one matrix serves all queries.
+"""Shared sub-patterns of several types: one matrix serves all queries.
 
-The part has a form of its own, whose states are those of the shared sub-automaton and one for each
-way into it, and whose 'queries' side by side are the columns of the matrix: column c begins with
-one partial trend in state c. Events of the part step the matrix alone. When an event comes that
-enters another state of some of the queries, or a result is due, the matrix is applied to the
-**snapshot** of every query, window by window, and starts over: the part is *settled*.
+The part has its own row class. Its states are those of the shared sub-automaton and one for each
+entry into it; its contiguous 'queries' are the columns of the matrix: column c begins with one
+partial trend in state c. Events of the part update the matrix alone. When an event enters another
+state of some of the queries, or a result is due, the matrix is applied to the **snapshot** of every
+query, window by window, and reset: the part is *settled*.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ from .vectors import start_of, vectors
 
 @brief
 def touch(h, s, t):
-    """Before a burst of a type: settles the parts whose queries it concerns outside of them, and
-    marks those that it will step."""
+    """Before a burst of a type: settles the parts whose queries it affects outside of them, and
+    marks those that it will update."""
     ri, tab = h.ri, h.tab
     due = ri[s, FLAGS] & tab[tab[T_TOUCHED] + t]
     if due:
@@ -71,7 +71,7 @@ def settle_parts(h, s, due):
 
 @brief
 def settle_run(h, s, part, run):
-    """Applies the matrix to queries that lie side by side."""
+    """Applies the matrix to contiguous queries."""
     ri, tab = h.ri, h.tab
     at, step, idle = vectors(h, s, tab[run + R_FORM])
     base = at + step * tab[run + R_PLACE]
@@ -84,7 +84,7 @@ def settle_run(h, s, part, run):
 
 @brief
 def identity(h, s, part):
-    """The matrix of no events."""
+    """Resets the matrix to the identity: no events."""
     ri, rf, ex, tab = h.ri, h.rf, h.ex, h.tab
     f = tab[part + P_FORM]
     at, size, side = tab[f + F_WINDOWS], tab[f + F_BLOCK], tab[f + F_QUERIES]
@@ -106,8 +106,8 @@ def identity(h, s, part):
 
 @apart
 def snapshots(h, s, part, run, base, step, idle):
-    """What each query brings to each column in each of its vectors, into scratch: counts, sums,
-    then minima."""
+    """Writes the input of each query for each column and vector to scratch: counts, sums, then
+    minima."""
     ri, rf, tab, wi, wf = h.ri, h.rf, h.tab, h.wi, h.wf
     f = tab[run + R_FORM]
     side, n = np.uintp(step * tab[f + F_QUERIES]), np.uintp(step * tab[run + R_QUERIES])
@@ -138,7 +138,8 @@ def snapshots(h, s, part, run, base, step, idle):
 
 @apart
 def in_doubles(h, s, part, run, base, step):
-    """The matrix times the snapshots; False, and nothing done, where a number gets too large."""
+    """The matrix times the snapshots; returns False and changes nothing if a number gets too
+    large."""
     rf, tab, wi, wf = h.rf, h.tab, h.wi, h.wf
     f, g = tab[run + R_FORM], tab[part + P_FORM]
     side, n = np.uintp(step * tab[f + F_QUERIES]), np.uintp(step * tab[run + R_QUERIES])
@@ -186,7 +187,7 @@ def in_doubles(h, s, part, run, base, step):
 
 @brief
 def least(h, s, part, run, q, base, step):
-    """The minima of a state inside, by the columns that lead there from trends that are."""
+    """The minima of an inner state, over the columns that reach it from existing trends."""
     ri, rf, tab, wi, wf = h.ri, h.rf, h.tab, h.wi, h.wf
     f, g = tab[run + R_FORM], tab[part + P_FORM]
     side, n = step * tab[f + F_QUERIES], step * tab[run + R_QUERIES]
@@ -213,7 +214,7 @@ def least(h, s, part, run, q, base, step):
 
 @brief
 def with_exponents(h, s, part, run, base, step, idle):
-    """As `in_doubles`, number by number."""
+    """Like `in_doubles` with exponents, number by number."""
     rf, ex, tab, wi, wf = h.rf, h.ex, h.tab, h.wi, h.wf
     f, g = tab[run + R_FORM], tab[part + P_FORM]
     side, n = step * tab[f + F_QUERIES], step * tab[run + R_QUERIES]

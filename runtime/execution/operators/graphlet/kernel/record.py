@@ -1,4 +1,4 @@
-"""The layout of words: of a row, of the tables, of settings and of results."""
+"""The offsets of words in a row, in the tables, in the settings and in results."""
 
 from __future__ import annotations
 
@@ -14,44 +14,44 @@ SLIDING = True  # shape: whether some windows overlap
 PARTS = True  # shape: whether queries share parts longer than one type
 ORDERED = True  # shape: whether events may be taken out of their order
 
-# Words of a row's head, those that every event touches first.
+# Words of a row's head; those that every event touches come first.
 END, TYPE, COUNT, ACC = 0, 1, 2, 3
 MIN_AT = ACC + 2 * ATTRS
 FLAGS = MIN_AT + MINS
 WAITING, BLOCK = FLAGS + BUFFERS, FLAGS + 2 * BUFFERS
 BURSTS, LAST = BLOCK + SLIDING, BLOCK + 2 * SLIDING
 STATES_AT = LAST + 1
-# From PENDING on, a flag for each longer part that has been stepped since it was last settled.
+# From PENDING on, a flag for each shared part that has changed since it was last settled.
 BIG, PANE_MODE, WAS_SHARED, WAS_SPLIT, PENDING = 1, 2, 4, 8, 16
 
-# `tab`: where its tables begin, then the tables.
+# `tab`: the offsets of its tables, then the tables.
 (T_TYPES, T_FORMS, T_FULL, T_ATTRS, T_MINS, T_BITS, T_ENTRIES, T_FORM, T_PREDS, T_LASTS, T_SINCE,
  T_NUMBERS, T_WIDE, T_PARTS, T_PART, T_TOUCHED, T_STEPPED, T_TIED, T_RUNS,
  T_STEPS) = range(20)  # fmt: skip
 T_SIZE = 24
-# An entry: a state of queries side by side (from the first on, so many) that events of a type
-# enter. Sorted by type, then by the bit of the condition. The wide entries of a type are as if all
-# its conditions were one: they are for bursts on which all queries agree. E_PREVIOUS and E_NEXT are
-# the entries of the bits before and after that lie side by side with it, or 0. Sums that no event
-# before or in a state adds to stay zero: E_ACTIVE are the sums of the state that may not be, E_LIVE
-# is where those states before it begin that have such ones.
+# An entry: a state of contiguous queries (the first, and how many) that events of a type enter.
+# Sorted by type, then by the bit of the condition. The wide entries of a type treat all its
+# conditions as one: they are for bursts on which all queries agree. E_PREVIOUS and E_NEXT are the
+# contiguous entries of the previous and the next bit, or 0. Sums that no event before or in a state
+# adds to stay zero: E_ACTIVE is the number of the other sums of the state, E_LIVE the start of
+# the preceding states that have such sums.
 (E_STATE, E_LOOP, E_FIRST, E_BIT, E_FORM, E_PREDS, E_PREDS_END, E_PLACE, E_QUERIES, E_PREVIOUS,
  E_NEXT, E_ACTIVE, E_LIVE, E_STEPS, E_STEP, E_ALIKE, E_LANES) = range(17)  # fmt: skip
 E_MINS = E_LANES + LANES
 E_SIZE = E_MINS + MINS
-# Of an entry that is a step from at most one state into one that does not repeat: where its
-# queries' words are in a vector, those of the state before (-1: trends start), how many queries, as
-# E_ACTIVE, whether the state before has sums, and the entry. Of a type and bit, steps come first:
-# E_STEPS are how many there are from an entry on, E_STEP is where the first of them is told.
-# Entries of a type with the same E_ALIKE differ in their places only.
+# A step, an entry from at most one state into one that does not repeat: the offset of its queries'
+# words in a vector, that of the preceding state (-1: trends start), the number of queries,
+# E_ACTIVE, whether the preceding state has sums, and the entry. The steps of a type and bit come
+# first: E_STEPS is their number from an entry on, E_STEP the offset of the first description.
+# Entries of a type with the same E_ALIKE differ only in their offsets.
 S_FORM, S_TO, S_FROM, S_QUERIES, S_ACTIVE, S_LIVE, S_ENTRY = range(7)
 S_SIZE = 8
 (F_WINDOWS, F_COLUMNS, F_OPEN, F_STATES, F_LANES, F_MINS, F_WITHIN, F_SLIDE, F_BLOCK, F_EVEN,
  F_QUERIES, F_FIRST) = range(12)  # fmt: skip
 F_SIZE = 12
-# A longer part: its form, its states and how many of them are inside, and its runs of queries that
-# lie side by side. A run has for each column whether trends start there and the states that feed
-# it, then the lanes and minima of the part that its own ones take from.
+# A shared part: its row class, its states and how many of them are inside, and its runs of
+# contiguous queries. A run has for each column whether trends start there and the states that feed
+# it, then the lanes and minima of the part that feed its own.
 P_FORM, P_STATES, P_INSIDE, P_RUNS, P_RUNS_END = range(5)
 P_SIZE = 5
 R_FORM, R_PLACE, R_QUERIES, R_COLUMNS = range(4)
@@ -66,15 +66,15 @@ W_PICKS = W_LEAST + MINS
 W_CLASS = W_PICKS + 64
 W_LAST = W_CLASS + 64
 W_END = W_LAST + 64
-# Of a type's decisions: how many of each kind come first; of those that were timed, how many and
-# their nanoseconds, shared and split; and the classes that are to be expected.
+# The decisions of a type: first the number of each kind; the number and the nanoseconds of the
+# timed ones, shared and split; and the expected number of classes.
 (D_EVENTS, D_SNAPSHOTS, D_ALL, D_BENEFIT, D_SHARED, D_SHARED_NS, D_SPLIT, D_SPLIT_NS,
  D_CLASSES) = range(4, 13)  # fmt: skip
 D_SIZE = 13
-# Every so often the other way is taken, so that what it costs is known: one in 16 bursts of a type
-# that would be split is looked at, one in 4096 that would be shared by classes is split (it may be
-# many times as dear), and one in 1024 panes that would be stepped window by window is crossed.
-# Bursts are sampled by their numbers, so these are numbers that are sampled.
+# Now and then the kernel does the opposite, to measure its cost: one in 16 bursts of a type that
+# would be split is shared, one in 4096 that would be shared by classes is split (it may cost many
+# times as much), and one in 1024 panes that would be updated window by window is crossed.
+# Bursts are sampled by their numbers, so these numbers are among the sampled ones.
 LOOK_AGAIN, LOOK_APART, LOOK_ACROSS = 15, 4_095, 1_023
 APART_AT = 2_049
 # So many crossings are timed after samples were taken, then one in 64.

@@ -1,11 +1,11 @@
-"""Bursts that step sequences: from one state into the next, in doubles.
+"""Applies bursts to sequences: steps from one state into the next, in doubles.
 
-Most states of a workload of sequences are entered from one state and do not repeat. What a burst
-does to them is one multiplication and one addition for each number, so what is around it counts:
-their entries are told in a few words each (`S_...`), are gone through in one loop, and numbers are
-kept before it is known whether they are still small. They never get so large at once that they
-would not be normal: doubles of a row that is not BIG are below LIMIT, the operator is *modest*, and
-what comes out is below LARGE. So it is enough to mark the row afterwards.
+Most states of a workload of sequences have one predecessor and do not repeat. A burst costs them
+one multiplication and one addition per number, so the overhead matters: their entries are described
+in a few words each (`S_...`) and processed in one loop, and numbers are stored before it is known
+whether they are still small. They always stay normal: doubles of a row that is not BIG are below
+LIMIT, the operator is *modest*, and the result is below LARGE. So it is enough to mark the row
+afterwards.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from .vectors import start_of, vectors
 
 @inlined
 def modest(h, t):
-    """Whether what the operator adds for each trend is far below LIMIT."""
+    """Whether the operator adds far less than LIMIT for each trend."""
     _, number = attributes(h, t)
     large = 0
     for j in range(number):
@@ -56,8 +56,8 @@ def modest(h, t):
 
 @inlined
 def apply_steps(h, s, t, first, count):
-    """Applies the operator to the steps of a type and bit, whose entries begin at `first`, if that
-    can be done in doubles. Gives the first entry that is left."""
+    """Applies the operator to the steps of a type and bit, whose entries begin at `first`, if
+    doubles suffice. Returns the first entry that is left."""
     ri, tab = h.ri, h.tab
     steps = tab[first + E_STEPS]
     if steps == 0 or ri[s, FLAGS] & BIG or count > EXACT_POWER or not modest(h, t):
@@ -70,7 +70,7 @@ def apply_steps(h, s, t, first, count):
 
 @apart
 def step(h, s, begin, end, count):
-    """Applies the operator in scratch to the entries told from `begin` to `end`. Gives whether a
+    """Applies the operator in scratch to the entries from `begin` to `end`. Returns whether a
     number has become large."""
     rf, tab = h.rf, h.tab
     c = np.float64(count)
@@ -124,7 +124,7 @@ def step_sums(h, s, r, to, before, n, wide, c):
 
 @inlined
 def step_minima(h, s, r, to, before, n, wide):
-    """Where there are trends to extend."""
+    """Updates the minima of states with trends to extend."""
     ri, rf, tab, wi = h.ri, h.rf, h.tab, h.wi
     f, e = tab[r + S_FORM], tab[r + S_ENTRY]
     side = np.uintp(wide * tab[f + F_QUERIES])
@@ -140,7 +140,7 @@ def step_minima(h, s, r, to, before, n, wide):
 
 @inlined
 def begin_trends(h, s, r, to, n, wide, idle, count):
-    """Every event starts a trend, in each vector where one may start."""
+    """Every event starts a trend in each vector in which trends may start."""
     ri, rf, tab, wi, wf = h.ri, h.rf, h.tab, h.wi, h.wf
     f, e = tab[r + S_FORM], tab[r + S_ENTRY]
     side = np.uintp(wide * tab[f + F_QUERIES])

@@ -1,6 +1,6 @@
-"""What the merged template does with an event and a burst, read from tables.
+"""The steps of the merged template for an event and a burst, read from tables.
 
-`codegen.py` rewrites this file for a given workload: there, places in the row, predecessors, lanes
+`codegen.py` rewrites this file for a given workload: there, offsets in the row, predecessors, lanes
 and loops are constants.
 """
 
@@ -15,5 +15,5 @@ __all__ = ["add_to_burst", "apply_agreed", "at_once", "enter"]
 
 @inlined
 def at_once(t):
-    """Whether events of a type are applied as they come: bursts of them would gain nothing."""
+    """Whether events of a type are applied one by one, because bursts would not help."""
     return False

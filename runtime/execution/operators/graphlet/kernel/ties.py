@@ -56,10 +56,10 @@ from .windows import cross_panes, forms, roll
 
 @brief
 def together(h, s, first, times, local, types, values, keys, masks, follower):
-    """A group of equal time: all of it reads the numbers from before it.
+    """Processes a group of equal time: all its events read the numbers from before it.
 
-    Where windows count events, a group may reach over the end of a pane; then its events step
-    windows one by one, those of the next pane after the windows in between have closed."""
+    If windows count events, a group may span the end of a pane; then its events update windows one
+    by one, those of the next pane after the windows in between have closed."""
     ri, ex, wi = h.ri, h.ex, h.wi
     if PARTS:
         settle_parts(h, s, ri[s, FLAGS])
@@ -84,7 +84,7 @@ def together(h, s, first, times, local, types, values, keys, masks, follower):
 
 @brief
 def leave_pane(h, s, time):
-    """In the middle of a group: what closes is forgotten before it as well."""
+    """Leaves a pane within a group: closed windows are also cleared in the numbers before it."""
     ri, tab, wi = h.ri, h.tab, h.wi
     end = ri[s, END]
     roll(h, s, time)
@@ -106,7 +106,7 @@ def leave_pane(h, s, time):
 
 @brief
 def step_pane(h, s, first, times, local, types, values, keys, masks, follower):
-    """The events of a group from its first in this pane on."""
+    """Processes the events of a group from its first in this pane on."""
     ri, tab, wf = h.ri, h.tab, h.wf
     i = first
     while i >= 0 and times[i] < ri[s, END]:
@@ -135,8 +135,8 @@ def seen_before(t, first, i, local, types, follower):
 
 @brief
 def operator_of_group(h, s, e, t, i, times, local, types, values, keys, masks, follower):
-    """What the group's events of a type in this pane, as far as an entry's condition picked them,
-    add up to."""
+    """The operator of the group's events of a type in this pane that an entry's condition
+    picked."""
     tab, wi, wf = h.tab, h.wi, h.wf
     end = h.ri[s, END]
     for j in range(2 + 2 * ATTRS):

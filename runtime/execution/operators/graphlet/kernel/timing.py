@@ -1,4 +1,4 @@
-"""Times the parts of operators for the cost model: each runs several times."""
+"""Times the steps of the kernel for the cost model; each runs several times."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ M_SIZE = 10
 @entry
 def measure(s, single, repeated, events, conditions, rounds, out, h):
     """Nanoseconds for `rounds` calls of each. `single` is a type that no state repeats,
-    `repeated` one on which conditions differ, of which `events` wait in row `s`."""
+    `repeated` one on which conditions differ, with `events` buffered in row `s`."""
     block = h.ri[s, BLOCK]
     out[M_GATHER_ONE] = gathering(h, s, repeated, 1, block, rounds)
     out[M_GATHER] = gathering(h, s, repeated, events, block, rounds)
@@ -67,7 +67,7 @@ def classifying(h, n, block, conditions, rounds):
 
 @apart
 def by_their_classes(h, s, t, n, block, rounds):
-    """By the classes that were found last."""
+    """Uses the classes that were found last."""
     began = nanoseconds()
     for _ in range(rounds):
         by_classes(h, s, t, n, block, 0)
@@ -85,8 +85,8 @@ def applying(h, s, t, queries, rounds):
 
 @apart
 def crossing(h, s, t, rounds):
-    """Of a pane and a window with trends in every state: zeros would be passed over. From a state
-    the pane leads to itself and those after it."""
+    """Crosses a pane with a window that has trends in every state, since zeros would be skipped.
+    The pane leads from a state to itself and to those after it."""
     rf, tab = h.rf, h.tab
     first, _, _ = entries(h, t)
     f = tab[first + E_FORM]

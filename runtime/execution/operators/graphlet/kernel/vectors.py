@@ -1,4 +1,4 @@
-"""The vectors of a form: one for each open window, or the columns of the pane's operator."""
+"""The vectors of a row class: one for each open window, or the columns of the pane's operator."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .record import (
 
 @inlined
 def vectors(h, s, f):
-    """Where the vectors of a form begin, how many there are, and the one that is idle (-1)."""
+    """The start of the vectors of a row class, their number, and the idle one (-1: none)."""
     tab = h.tab
     if SLIDING:
         if h.ri[s, FLAGS] & PANE_MODE and tab[f + F_COLUMNS] > 0:
@@ -32,7 +32,7 @@ def vectors(h, s, f):
 
 @inlined
 def vectors_of(h, s, f):
-    """How many there are."""
+    """The number of vectors of a row class."""
     tab = h.tab
     if SLIDING:
         if h.ri[s, FLAGS] & PANE_MODE and tab[f + F_COLUMNS] > 0:
@@ -43,7 +43,7 @@ def vectors_of(h, s, f):
 
 @inlined
 def start_of(v, idle):
-    """Whether trends may start in a vector: not in the idle one, of columns (-2) only in the
+    """Whether trends may start in a vector: not in the idle one; for columns (-2) only in the
     first."""
     if SLIDING:
         return 0.0 if v == idle or (idle == -2 and v > 0) else 1.0
@@ -52,8 +52,8 @@ def start_of(v, idle):
 
 @brief
 def idle_window(h, end, f):
-    """The place of a window that has ended before this pane and has no successor yet, or -1;
-    there is one at times where the slide does not divide the window."""
+    """The index of a window that ended before this pane and has no successor yet, or -1; it can
+    exist if the slide does not divide the window."""
     tab = h.tab
     if tab[f + F_EVEN]:
         return -1

@@ -72,7 +72,7 @@ from .vectors import idle_window
 
 @brief
 def roll(h, s, time):
-    """Leaves a row's pane: what ended at or before `time` is reported and forgotten."""
+    """Leaves a row's pane: reports and clears the windows that ended at or before `time`."""
     ri, tab = h.ri, h.tab
     if ri[s, END] == UNBORN:
         birth(h, s)
@@ -101,7 +101,7 @@ def roll(h, s, time):
 
 @inlined
 def forms(h):
-    """Where the forms begin and end."""
+    """The start and end of the row classes."""
     tab = h.tab
     return tab[T_FORM], tab[T_FORM] + tab[T_FORMS] * F_SIZE
 
@@ -134,7 +134,7 @@ def no_minima(h, s, f, base, step):
 
 @brief
 def clear(h, s, f, base):
-    """Forgets one window."""
+    """Clears one window."""
     ri, rf, ex, tab = h.ri, h.rf, h.ex, h.tab
     step = tab[f + F_OPEN]
     end = base + step * tab[f + F_BLOCK]
@@ -153,7 +153,7 @@ def clear(h, s, f, base):
 
 @brief
 def finish(h, s, f, i, k, base):
-    """Reports a window of a query: what has come to the last states, if any trend has."""
+    """Reports a window of a query: the sum of its last states, if it has any trend."""
     ri, rf, ex, tab, oi, of = h.ri, h.rf, h.ex, h.tab, h.oi, h.of
     step, query = tab[f + F_OPEN], tab[f + F_FIRST] + i
     lasts = tab[T_LASTS] + 2 * query
@@ -184,8 +184,8 @@ def finish(h, s, f, i, k, base):
 
 @brief
 def row_for(h, query, k, s):
-    """Where a query's window is reported: a new row, or, where the query has no groups, the last
-    one of the same window, as long as it is among those that were last reported."""
+    """The result row for a query's window: a new one or, if the query has no groups, the row of
+    the same window if it is among the last reported ones."""
     tab, wi, oi = h.tab, h.wi, h.oi
     merged = wi[W_MERGED] + query * MERGED_WINDOWS + k % MERGED_WINDOWS
     last = wi[merged]
@@ -208,8 +208,8 @@ def row_for(h, query, k, s):
 
 @brief
 def settle(h, s):
-    """For the pane to come: is the row still big, and are its windows better stepped one by one
-    or by one operator for the pane? The last pane tells how much to expect."""
+    """For the next pane: decides whether the row is still big, and whether to update its windows
+    one by one or by one operator for the pane. The last pane predicts the amount of work."""
     ri, ex, tab, wi, wf = h.ri, h.ex, h.tab, h.wi, h.wf
     flags = ri[s, FLAGS] & ~PANE_MODE
     if flags & BIG:
@@ -308,8 +308,8 @@ def cross_pane(h, s, f, v):
 
 @entry
 def sweep(first, time, used, h):
-    """Closes in every row what ends at or before `time`. Rows without open windows are unborn
-    again. Gives the row to go on from when the room for results has to grow."""
+    """Closes the windows of every row that end at or before `time`. Rows without open windows
+    become unused. Returns the row to continue from when the memory for results has to grow."""
     for row in range(first, used):
         if not close(h, np.uintp(row), time):
             return row
@@ -318,7 +318,7 @@ def sweep(first, time, used, h):
 
 @entry
 def sweep_counted(first, counts, used, h):
-    """As `sweep`, where windows count the events of their partitions."""
+    """Like `sweep` for windows that count the events of their partitions."""
     for row in range(first, used):
         if not close(h, np.uintp(row), counts[row]):
             return row
@@ -327,7 +327,7 @@ def sweep_counted(first, counts, used, h):
 
 @brief
 def close(h, s, time):
-    """False if the room for results has to grow first."""
+    """Returns False if the memory for results has to grow first."""
     ri, wi = h.ri, h.wi
     pane = wi[W_PANE]
     if ri[s, END] == UNBORN or time < ri[s, END]:
@@ -346,7 +346,7 @@ def close(h, s, time):
 
 @entry
 def settle_all(used, h):
-    """Brings every row to where only its windows count: no burst runs, no pane is open."""
+    """Ends the burst and the pane of every row, so that only its windows have state."""
     ri = h.ri
     for row in range(used):
         s = np.uintp(row)
