@@ -26,7 +26,15 @@ _KERNEL_DECORATORS = {
 SAME_INTERFACE = {
     "*": {"__init__.py"},
     # What every operator consists of.
-    "runtime/execution/operators/*": {"operator.py", "plan.py", "kernel.py"},
+    "runtime/execution/operators/*": {
+        "operator.py",
+        "kernel.py",
+        "tables.py",
+        "build_tables.py",
+        "step.py",
+    },
+    "runtime/plan/operators": {"declaration.py"},
+    "runtime/plan/operators/*": {"declaration.py"},
     # The two backends: compiled, and whole numbers of any size.
     "runtime/execution": {"backend.py", "executor.py"},
     "runtime/execution/exact": {"backend.py", "executor.py"},

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from runtime.execution.exact.lanes import Lanes, no_lanes
 from runtime.execution.exact.matched_event import MatchedEvent, Row
-from runtime.execution.exact.negation import DEAD, Negations, Progress, passes
+from runtime.execution.exact.negation_progress import DEAD, Negations, Progress, passes
 from runtime.execution.rationals import greatest, least, whole
 from runtime.language import ast as s
 from runtime.language.ambiguity import needs_subsets

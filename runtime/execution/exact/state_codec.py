@@ -11,7 +11,7 @@ from typing import Any
 
 from runtime.execution.exact.lanes import Lanes, LaneTotals
 from runtime.execution.exact.machine import Machine, TrendState
-from runtime.execution.exact.negation import Progress, Thread
+from runtime.execution.exact.negation_progress import Progress, Thread
 from runtime.execution.exact.trends import Trends, Verdict
 from runtime.language.automaton import Guard
 from runtime.language.query import Fold

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 from runtime.execution.exact.lanes import Lanes, LaneTotals
 from runtime.execution.exact.machine import Machine, Subset, SubsetStep, TrendState
 from runtime.execution.exact.matched_event import MatchedEvent
-from runtime.execution.exact.negation import DEAD, Progress, passes
+from runtime.execution.exact.negation_progress import DEAD, Progress, passes
 from runtime.language.automaton import Guard
 from runtime.language.query import Semantics
 

@@ -17,7 +17,7 @@ from runtime.plan.explain.explanation_sections import (
     TemplatePlan,
     TypePlan,
 )
-from runtime.plan.explain.kleene import kleene_steps, repeating_steps
+from runtime.plan.explain.kleene_steps import kleene_steps, repeating_steps
 from runtime.plan.explain.negations import negation_plans
 from runtime.plan.explain.physical_section import (
     neighbour_conditions,
