@@ -23,7 +23,7 @@ from spark_ingest.sinks.staging import Staging
 DYING = """
 import os, signal, sys
 import pyarrow as pa
-from runtime.pipeline.blob_store import Folder
+from runtime.pipeline.blob_store import BlobStore
 from confluent_kafka import Producer
 import spark_ingest.kafka.transactions as transactions
 from spark_ingest.kafka.address import parse_address
@@ -39,12 +39,12 @@ class Dying(Producer):
             super().commit_transaction(timeout)
         os.kill(os.getpid(), signal.SIGKILL)
 
-sink = KafkaSink(parse_address(address), job, Staging(Folder(folder)))
+sink = KafkaSink(parse_address(address), job, Staging(BlobStore(folder)))
 sink.recover(-1)
 sink.stage(0, {"q": pa.table({"n": [1, 2]})})
 sink.publish(0)
 transactions.Producer = Dying
-sink = KafkaSink(parse_address(address), job, Staging(Folder(folder)))
+sink = KafkaSink(parse_address(address), job, Staging(BlobStore(folder)))
 sink.recover(0)
 sink.stage(1, {"q": pa.table({"n": [3, 4]})})
 sink.publish(1)
