@@ -37,7 +37,7 @@ lint: setup ## check style, formatting, types and layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: setup ## run the benchmark of the plain engine
+bench: setup ## run the benchmark of the exact engine
 	$(BIN)/hamlet bench plain
 
 bench-check: setup ## whether a ratio of times has become worse than the committed one

@@ -108,7 +108,7 @@ class JobScreen:
             "results": f"{report.counts.results.total():,}",
             "bursts shared": shared_bursts(report),
             "late": f"{report.counts.late:,}",
-            "bad": f"{report.counts.dead.total():,}",
+            "invalid": f"{report.counts.dead.total():,}",
         }
         table = Table.grid(padding=(0, 2))
         table.add_row(*[Text(name, "dim") for name in facts])

@@ -14,7 +14,7 @@ from hamlet.cli.stderr import Notices
 EXAMPLES = examples(
     (
         "hamlet run queries.sase --input events.parquet --output results",
-        "a run writes a log beside its results",
+        "a run writes a log next to its results",
     ),
     ("hamlet report results", "write report.html from that log"),
 )

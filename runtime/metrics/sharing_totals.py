@@ -50,7 +50,7 @@ class SharingTotals:
                 self._retire(other)
             self._group_of.update(dict.fromkeys(decided.queries, key))
         known = [self._decided[key]] if key in self._decided else []
-        self._decided[key] = replace(merge_decisions([*known, decided])[0], examples=())
+        self._decided[key] = merge_decisions([*known, decided])[0]
         for each in decided.types:
             self._count(key, each)
 

@@ -326,7 +326,7 @@ class Engine:
         return self.shard.backend.decision_seconds()
 
     def take_samples(self) -> Samples:
-        """The bursts that were timed since the last call, a few thousand at most. A `Learner`
+        """The bursts timed since the last call, at most 512 per share group. A `CostModelFitter`
         fits the coefficients of the cost model to them."""
         return self.shard.backend.take_samples()
 

@@ -91,7 +91,7 @@ def test_latency_is_what_it_is_from_outside(spark, actor_pool, tmp_path: Path):
         # A window was published after its file had its name, and before the job told of it.
         least = [out - into for out, into in zip(shown, last, strict=True)]
         most = [watcher.after(out) - into for out, into in zip(shown, last, strict=True)]
-        found = driver.record.facts.queries[name]
+        found = driver.recorder.facts.queries[name]
         assert found.latency.count == found.windows == len(shown) == (FILES - 1) // every
         assert sum(least) <= found.latency.sum <= sum(most)
         buckets = [
@@ -128,7 +128,7 @@ def test_files_that_are_read_together_came_one_by_one(spark, actor_pool, tmp_pat
     driver.run()
     (shown,) = appeared(results / "soon.parquet")
     came = appeared(events)
-    found = driver.record.facts.queries["soon"].latency
+    found = driver.recorder.facts.queries["soon"].latency
     assert found.count == 4
     assert sum(shown - each for each in came[:4]) <= found.sum
     assert found.sum <= sum(watcher.after(shown) - each for each in came[:4])

@@ -173,12 +173,12 @@ def _sharing_plan(plan: SharingPlanSection) -> list[str]:
     costs = [f"{name} {cost:,.3g}" for name, cost in plan.alternatives.items()]
     lines = [
         ("planner", f"{plan.planner}, since {plan.why}"),
-        ("cost", f"{plan.cost:,.3g} ns an event; by other planners: {', '.join(costs)}"),
+        ("cost", f"{plan.cost:,.3g} ns per event; by other planners: {', '.join(costs)}"),
         *(("", note) for note in plan.notes),
     ]
     shown = _labelled(lines)
     if plan.transitions:
-        shown += _labelled([("transitions", "that queries share; costs in ns an event")])
+        shown += _labelled([("transitions", "that queries share; costs in ns per event")])
         shown += _few([(f"{s.source} -> {s.target}", _set(s)) for s in plan.transitions])
     if plan.parts:
         shown += _labelled([("longer parts", "that queries could share as one step")])

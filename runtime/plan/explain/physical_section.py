@@ -54,7 +54,7 @@ def neighbour_conditions(plan: PhysicalPlan, query: Query) -> tuple[str, ...]:
     operator = plan.node_of(query.name).operator
     conditions = [phrases.condition(each.written) for each in query.adjacent]
     if operator == "range_index":
-        return tuple(f"{each}: an ordered index, O(log n) an event" for each in conditions)
+        return tuple(f"{each}: an ordered index, O(log n) per event" for each in conditions)
     rejected = {each.operator: each.obstacles for each in plan.rejections[query.name]}
     obstacles = phrases.joined(rejected.get("range_index", ("its operator",)))
     return tuple(f"{each}: a scan of earlier events, for {obstacles}" for each in conditions)
