@@ -134,12 +134,12 @@ def locally(asked: Asked, input: str | None = None) -> Found:
         tables={name: joined(tables) for name, tables in kept.tables.items()},
         dead=joined([no_dead(), *kept.dead]),
         late=no_dead(),
-        rows=summary.rows,
+        rows=summary.counts.rows,
         events=summary.events,
-        null_keys=summary.null_keys,
-        truncated=summary.truncated,
-        types=summary.types,
-        other_types=summary.other_types,
+        null_keys=summary.counts.null_keys,
+        truncated=summary.counts.truncated,
+        types=summary.counts.types,
+        other_types=summary.counts.other_types,
         skipped=summary.skipped,
     )
 
