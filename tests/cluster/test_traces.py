@@ -63,7 +63,7 @@ def test_an_epoch_is_a_trace(spark, actor_pool, tmp_path: Path, collector: Colle
     source = FileSource(spark, events, asked.needs, unit="ms")
     watcher = Watcher()
     traced = Tracing("my job")
-    monkeypatch.setattr("cluster.jobs.Record", partial(JobMetrics, tracing=traced))
+    monkeypatch.setattr("cluster.jobs.JobMetrics", partial(JobMetrics, tracing=traced))
     driver, _ = driver_of(spark, actor_pool(2), asked, source, tmp_path / "checkpoint", watcher)
     driver.run()
     traced.close()
