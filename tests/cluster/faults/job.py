@@ -46,6 +46,8 @@ class Seen:
 
     def serves(self, url: str) -> None: ...
 
+    def say(self, what: str) -> None: ...
+
     def warn(self, what: str) -> None:
         self.warnings.append(what)
 
