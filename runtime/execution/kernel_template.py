@@ -21,7 +21,13 @@ from pathlib import Path
 from types import ModuleType
 
 from runtime.cache_dir import cache_of
-from runtime.execution.source_digest import absolute_imports, digest_of, imports_in, sources_of
+from runtime.execution.source_digest import (
+    Import,
+    absolute_imports,
+    digest_of,
+    imports_in,
+    walk_imports,
+)
 
 _SHAPE = re.compile(r"^([A-Z]+) = \S+(  # shape.*)$", re.MULTILINE)
 
@@ -51,15 +57,14 @@ class KernelTemplate:
 
     def imported_sources(self) -> dict[str, Path]:
         """The files outside the kernel folder whose code the kernel contains, by module."""
-        package = self._folder.name
-        imports = [
-            each
-            for name, source in self._files.items()
-            for each in absolute_imports(
-                imports_in(source), f"{package}.{Path(name).stem}", is_package=False
+        return walk_imports(
+            _imports_of(self._folder).union(
+                *(
+                    _outside_imports(self._folder.name, name, source)
+                    for name, source in self._rewritten.items()
+                )
             )
-        ]
-        return sources_of(each for each in imports if each[0].partition(".")[0] != package)
+        )
 
     @cached_property
     def _path(self) -> Path:
@@ -75,6 +80,19 @@ class KernelTemplate:
             lambda m: f"{m[1]} = {self._shape[m[1]]!r}{m[2]}", files[self._record]
         )
         return {**files, **self._rewritten}
+
+
+@cache
+def _imports_of(folder: Path) -> frozenset[Import]:
+    """The imports of a kernel folder from outside of it."""
+    found = (_outside_imports(folder.name, *each) for each in _sources(folder).items())
+    return frozenset[Import]().union(*found)
+
+
+def _outside_imports(package: str, name: str, source: str) -> frozenset[Import]:
+    module = f"{package}.{Path(name).stem}"
+    found = absolute_imports(imports_in(source), module, is_package=False)
+    return frozenset(each for each in found if each[0].partition(".")[0] != package)
 
 
 @cache
