@@ -26,7 +26,7 @@ from runtime.execution.source_digest import (
     absolute_imports,
     digest_of,
     imports_in,
-    walk_imports,
+    sources_of,
 )
 
 _SHAPE = re.compile(r"^([A-Z]+) = \S+(  # shape.*)$", re.MULTILINE)
@@ -57,20 +57,22 @@ class KernelTemplate:
 
     def imported_sources(self) -> dict[str, Path]:
         """The files outside the kernel folder whose code the kernel contains, by module."""
-        return walk_imports(
-            _imports_of(self._folder).union(
-                *(
-                    _outside_imports(self._folder.name, name, source)
-                    for name, source in self._rewritten.items()
-                )
-            )
+        return sources_of(self._imports)
+
+    @property
+    def _imports(self) -> frozenset[Import]:
+        """The imports from outside the kernel folder."""
+        generated = (
+            _outside_imports(self._folder.name, name, source)
+            for name, source in self._rewritten.items()
         )
+        return _imports_of(self._folder).union(*generated)
 
     @cached_property
     def _path(self) -> Path:
         """The folder of the copy, named by a digest of the copy and its imports."""
         copied = (f"{name}\n{source}" for name, source in sorted(self._files.items()))
-        digest = digest_of(self.imported_sources().values(), copied)[:16]
+        digest = digest_of((), (_digest_of_imports(self._imports), *copied))[:16]
         return cache_folder() / f"{self._folder.parent.name}_{digest}"
 
     @cached_property
@@ -80,6 +82,12 @@ class KernelTemplate:
             lambda m: f"{m[1]} = {self._shape[m[1]]!r}{m[2]}", files[self._record]
         )
         return {**files, **self._rewritten}
+
+
+@cache
+def _digest_of_imports(imports: frozenset[Import]) -> str:
+    """Read once in a process, which has loaded these files: operators are started often."""
+    return digest_of(sources_of(imports).values())
 
 
 @cache

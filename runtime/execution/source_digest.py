@@ -79,23 +79,6 @@ def sources_of(
     return {module: path for module, path in sorted(found.items()) if path is not None}
 
 
-_walks: dict[frozenset[Import], tuple[dict[str, Path], list[tuple[int, int]]]] = {}
-
-
-def walk_imports(imports: frozenset[Import]) -> dict[str, Path]:
-    """As `sources_of`. Walks again only if a file has changed: operators are started often."""
-    known = _walks.get(imports)
-    if known is None or known[1] != _stamps(known[0]):
-        found = sources_of(imports)
-        known = _walks[imports] = found, _stamps(found)
-    return known[0]
-
-
-def _stamps(files: Mapping[str, Path]) -> list[tuple[int, int]]:
-    status = (path.stat() for path in files.values() if path.exists())
-    return [(each.st_mtime_ns, each.st_size) for each in status]
-
-
 def absolute_imports(imports: Iterable[Import], module: str, is_package: bool) -> Iterator[Import]:
     """Imports of a module by full names."""
     for name, names in imports:

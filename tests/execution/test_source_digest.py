@@ -140,12 +140,14 @@ from pathlib import Path
 
 import runtime
 from runtime.execution.source_digest import source_digest
+from runtime.execution import kernel_template
 from runtime.execution.kernel_template import KernelTemplate
 
 root = Path(runtime.__file__).parent
 folder = root / "execution/operators/graphlet/kernel"
 
 def digests():
+    kernel_template._digest_of_imports.cache_clear()  # as in the next process
     kernel = KernelTemplate(folder, "record.py", defaultdict(int), {})
     return source_digest(sys.argv[1]), kernel._path.name
 
