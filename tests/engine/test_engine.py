@@ -106,7 +106,7 @@ def test_other_queries_do_not_notice_adds_and_removes() -> None:
 def test_a_query_that_does_not_fit_is_refused_and_nothing_changes() -> None:
     engine = Engine("QUERY q RETURN COUNT(*) AS n PATTERN A+ WHERE A.x > 1 WITHIN 4 s")
     engine.process(stream("a1", x=[2]))
-    with pytest.raises(HamletError, match="there already"):
+    with pytest.raises(HamletError, match="already exists"):
         engine.add(QUERY)
     with pytest.raises(QueryError, match="used as text here"):
         engine.add("QUERY r RETURN COUNT(*) PATTERN A WHERE A.x = 'u' WITHIN 4 s")
