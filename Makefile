@@ -9,7 +9,7 @@ WORKERS ?= 2
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-all lint bench bench-check benchmarks docs dashboards chart house lock clean
+.PHONY: help setup demo test test-all test-chaos lint bench bench-check benchmarks docs dashboards chart house lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' Makefile
@@ -30,6 +30,11 @@ test: setup ## run the tests, less the slow ones
 
 test-all: MARKS = -m ""
 test-all: test ## run all tests
+
+SEEDS ?= 1 2 3
+FAULTS ?= 60
+test-chaos: setup ## kill, pause and damage a running job; SEED=7 FAULTS=60 reruns one history
+	@PYTHONPATH=tests:. $(BIN)/python -m chaos --faults $(FAULTS) $(or $(SEED),$(SEEDS))
 
 lint: setup ## check style, formatting, types and layers
 	$(BIN)/ruff check .

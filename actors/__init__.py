@@ -1,5 +1,5 @@
 """The Ray layer: actors that wrap the classes of `runtime`, and the cluster they run on.
 
-Routers check rows and split them by shard, aggregators own shards and compute their queries, the
+Routers slice the blocks of Spark by shard, aggregators own shards and compute their queries, the
 optimizer publishes sharing policies, and the metrics hub serves metrics.
 """

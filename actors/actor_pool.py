@@ -13,10 +13,14 @@ from ray import exceptions
 
 from actors.aggregator import Aggregator, AggregatorSetup, NotInitialized
 from actors.optimizer import OptimizerActor
+from actors.process_watch import WatchedActor, watched_actors
+from actors.rehearsal import PendingRehearsal
 from actors.router import BlockLost, CollectedBlock, Router, SparkBlock
-from runtime.io.decode import Decoder, Origin
 from runtime.optimizer.optimizer import Guidance, WorkloadSnapshot
 from runtime.pipeline.aggregation import EpochCommand
+from runtime.pipeline.event_block import Origin
+from runtime.pipeline.event_contract import EventContract
+from runtime.pipeline.rehearsal import Rehearsal
 from runtime.pipeline.routing_table import RoutingTable
 
 # Ray's reference to the result of a call.
@@ -46,8 +50,9 @@ class ActorPool:
             Router.options(**_router_options()).remote()  # type: ignore[attr-defined]
             for _ in range(routers)
         ]
+        self._nodes: dict[int, str] = {}
         self._turn = itertools.cycle(range(routers))
-        self._routing: Ref | None = None
+        self._routing: tuple[RoutingTable, Ref] | None = None
         self._pending_guidance: Ref | None = None
         self._running: tuple[WorkloadSnapshot, str | None] | None = None
         self._version = 0
@@ -55,20 +60,28 @@ class ActorPool:
     # ---- events ----------------------------------------------------------------------------
 
     def set_routing(self, routing: RoutingTable) -> None:
-        """Uses this routing table from the next block on."""
-        self._routing = ray.put(routing)
+        """Uses this routing table from the next epoch on."""
+        self._routing = routing, ray.put(routing)
+
+    @property
+    def routing(self) -> tuple[RoutingTable, Ref]:
+        """The routing table, and its reference for routers."""
+        if self._routing is None:
+            raise RuntimeError("there is no routing table yet: call set_routing")
+        return self._routing
 
     def route(
         self,
         block: SparkBlock | CollectedBlock,
-        decoder: Decoder,
+        contract: EventContract,
         origin: Origin,
+        routing: Ref,
         watermark: int | None,
     ) -> list[Ref]:
         """The statistics of the block, and the portions of each aggregator."""
         router = self.routers[next(self._turn)]
         found: list[Ref] = router.route.options(num_returns=self.size + 1).remote(
-            block, decoder, origin, self._routing, watermark
+            block, contract, origin, routing, watermark
         )
         return found
 
@@ -83,19 +96,23 @@ class ActorPool:
 
     def start(
         self, setup: Callable[[int], AggregatorSetup], which: Sequence[int] | None = None
-    ) -> list[int]:
-        """Initializes aggregators and returns their process ids. Waits for actors that restart."""
+    ) -> None:
+        """Initializes aggregators. Waits for actors that restart."""
         chosen = range(self.size) if which is None else which
-        calls = [
-            partial(self.aggregators[n].start.remote, ray.put(setup(n)), self.optimizer)
+        calls = {
+            n: partial(self.aggregators[n].start.remote, ray.put(setup(n)), self.optimizer)
             for n in chosen
-        ]
-        return [_get_patiently(call) for call in calls]
+        }
+        self._nodes |= {n: _get_patiently(call) for n, call in calls.items()}
 
     def uninitialized(self) -> list[int]:
         """The aggregators without state, as after a crash. Waits until all answer."""
         numbers = range(self.size)
         return [n for n in numbers if not _get_patiently(self.aggregators[n].is_initialized.remote)]
+
+    def rehearse(self, rehearsal: Rehearsal) -> PendingRehearsal:
+        """Compiles what a change needs on the machines of the aggregators. Does not block."""
+        return PendingRehearsal(rehearsal, self._nodes.values())
 
     # ---- the optimizer ---------------------------------------------------------------------
 
@@ -133,6 +150,14 @@ class ActorPool:
         elif self._running is not None:
             self.optimizer.start.remote(*self._running, self._version)
         return found
+
+    @property
+    def watched(self) -> list[WatchedActor]:
+        return [
+            *watched_actors("aggregator", self.aggregators),
+            *watched_actors("router", self.routers),
+            *watched_actors("optimizer", [self.optimizer]),
+        ]
 
     def close(self) -> None:
         for actor in (*self.aggregators, *self.routers, self.optimizer):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ import ray
 
 from runtime.language.query import Workload
 from runtime.pipeline.aggregation import Aggregation, EpochCommand, EpochResult, Unit
-from runtime.pipeline.blob_store import BlobStore
+from runtime.pipeline.checkpoint_files import CheckpointFiles
 from runtime.pipeline.router import Portion
 from runtime.pipeline.routing_table import InputFormat
 from runtime.pipeline.settings import Settings
@@ -35,7 +34,7 @@ class AggregatorSetup:
     workload: Workload
     since: Mapping[str, int]
     shards: range
-    folder: BlobStore | None
+    files: CheckpointFiles | None
     name: str
     last_epoch: int
     saved: Mapping[Unit, SavedUnit]
@@ -50,8 +49,8 @@ class Aggregator:
         self._name = ""
         self._reported = 0.0
 
-    def start(self, setup: AggregatorSetup, optimizer: Any) -> int:
-        """Restores the shards and returns the process id."""
+    def start(self, setup: AggregatorSetup, optimizer: Any) -> str:
+        """Restores the shards. Returns Ray's id of the machine."""
         self._optimizer = optimizer
         self._name = setup.name
         self._aggregation = Aggregation(
@@ -59,13 +58,14 @@ class Aggregator:
             setup.input_format,
             setup.workload,
             setup.shards,
-            setup.folder,
+            setup.files,
             since=setup.since,
             name=setup.name,
             last_epoch=setup.last_epoch,
         )
         self._aggregation.restore(setup.saved, setup.watermark)
-        return os.getpid()
+        node: str = ray.get_runtime_context().get_node_id()
+        return node
 
     def is_initialized(self) -> bool:
         return self._aggregation is not None

@@ -29,10 +29,11 @@ from actors import processes
 from actors.authentication import authenticated
 from actors.cluster_dir import ClusterDir
 from actors.env_vars import temporary_variables
-from actors.log_redirect import logged_to
+from actors.health import died, way_on
+from actors.log_redirect import logged_to, stderr_to
 from actors.ray_patches import ENVIRONMENT, errors_to_log, fewer_processes, loopback_only
 from actors.sigterm import terminated_by
-from runtime.errors import HamletError
+from runtime.errors import EnvironmentFailure, HamletError, os_failure
 
 LOOPBACK = "127.0.0.1"
 _LOOPBACK_NAMES = (LOOPBACK, "localhost", "::1")
@@ -46,8 +47,10 @@ _STORE_PART, _STORE_MOST = 0.3, 2 << 30
 # Processes that still run after this are killed: their state is in checkpoints.
 _PATIENCE_S = 5
 _KNOCK_S = 10
-# Loggers that write to the terminal by default.
-_TALKATIVE = ("ray", "raydp", "py4j")
+# Loggers that write to the terminal by default. Py4J also uses the root logger.
+_TALKATIVE = ("ray", "raydp", "py4j", "root")
+# Ray gives its processes 30 seconds to start, which can be too short on a busy machine.
+_START_ATTEMPTS = 3
 
 
 class Cluster:
@@ -70,6 +73,14 @@ class Cluster:
     @property
     def nodes(self) -> int:
         return sum(node["Alive"] for node in ray.nodes())
+
+    def check(self) -> None:
+        """Raises an error if a process of an embedded cluster has died that nothing restarts. Ends
+        the others first: Ray would wait for the dead one, and then end this process."""
+        dead = processes.dead_servers() if self.embedded else {}
+        for name, pid in dead.items():
+            processes.end(processes.of_folder(self.folder), patience_s=0)
+            raise EnvironmentFailure(died(name, pid), way_on(self.logs))
 
     def before_close(self, callback: Callable[[], object]) -> None:
         """Calls `callback` while Ray is still running, in reverse order of registration."""
@@ -117,7 +128,8 @@ class Cluster:
     def _init(self, address: str, **options: Any) -> None:
         if ray.is_initialized():
             raise HamletError("this process is already connected to a Ray cluster")
-        self._stack.enter_context(logged_to(self.logs / "python.log", *_TALKATIVE))
+        self._stack.enter_context(stderr_to(self.logs / "native.log"))
+        redirect = self._stack.enter_context(logged_to(self.logs / "python.log", *_TALKATIVE))
         self._stack.enter_context(errors_to_log())
         self._stack.callback(self._leave)
         with terminated_by(self._stack):
@@ -128,6 +140,7 @@ class Cluster:
                 log_to_driver=False,
                 **options,
             )
+        redirect()  # `ray.init` removes the handlers of its logger
         self.address = context.address_info["gcs_address"]
 
     def _leave(self) -> None:
@@ -144,16 +157,25 @@ def start(
     *,
     cpus: int = CPUS,
     store_bytes: int | None = None,
+    say: Callable[[str], None] = lambda what: None,
 ) -> Cluster:
-    """Starts an embedded Ray cluster on this machine.
+    """Starts an embedded Ray cluster on this machine. If it does not start, tries again, and calls
+    `say` with the reason.
 
     `environment` is for Ray and its child processes. With Spark it must be that of
     `spark_ingest.session`, since the raylet looks for `java` when it starts.
     """
-    cluster = Cluster(embedded=True)
-    with _closing_on_failure(cluster, "Ray did not start"):
-        cluster._embed(environment or {}, cpus, store_bytes or _store_bytes())
-    return cluster
+    for attempt in range(1, _START_ATTEMPTS + 1):
+        try:
+            cluster = Cluster(embedded=True)
+            with _closing_on_failure(cluster, "Ray did not start"):
+                cluster._embed(environment or {}, cpus, store_bytes or _store_bytes())
+            return cluster
+        except EnvironmentFailure as error:
+            if attempt == _START_ATTEMPTS:
+                raise
+            say(f"{error.message}; trying again")
+    raise AssertionError
 
 
 def connect(
@@ -189,7 +211,7 @@ def _closing_on_failure(cluster: Cluster, what: str) -> Iterator[None]:
         if ours:
             raise
         said = " ".join(str(error).split()) or type(error).__name__
-        raise HamletError(f"{what}: {said}", f"the logs are in {cluster.logs}") from error
+        raise EnvironmentFailure(f"{what}: {said}", f"the logs are in {cluster.logs}") from error
 
 
 def _check_reachable(address: str) -> None:
@@ -200,8 +222,9 @@ def _check_reachable(address: str) -> None:
     try:
         socket.create_connection((host.strip("[]"), int(port)), _KNOCK_S).close()
     except OSError as error:
-        raise HamletError(
-            f"cannot connect to Ray at {address}: {error.strerror or error}",
+        raise os_failure(
+            f"cannot connect to Ray at {address}",
+            error,
             "is the cluster running, and is this machine one of its nodes?",
         ) from error
 

@@ -8,9 +8,10 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from runtime.temporary_folder import OWNER, PREFIX, TemporaryFolder, remove_leftovers
+
 # A socket's path may have 107 characters, and Ray puts about 70 after this folder's.
 _LONGEST = 34
-_NAME = "hamlet-"
 
 
 class ClusterDir:
@@ -21,11 +22,12 @@ class ClusterDir:
     """
 
     def __init__(self) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix=_NAME, dir=_parent()))
+        self._folder = TemporaryFolder(parent=_parent())
+        self.path = self._folder.path
         self.ray = self.path / "ray"
-        self.ray.mkdir()
+        self.ray.mkdir(mode=0o700)
         self.logs = self.path / "logs"
-        self.logs.mkdir()
+        self.logs.mkdir(mode=0o700)
         self._ray_logs = self.logs / "ray"
         self._ray_logs.symlink_to(Path("..", "ray", "session_latest", "logs"))
 
@@ -39,22 +41,28 @@ class ClusterDir:
     def remove(self, keep_logs: bool) -> None:
         """Removes everything, or everything but the logs."""
         if not keep_logs:
-            shutil.rmtree(self.path, ignore_errors=True)
+            self._folder.remove()
             return
         kept = self._ray_logs.resolve()
         self._ray_logs.unlink(missing_ok=True)
         if kept.is_dir():
             shutil.move(kept, self._ray_logs)
         for other in self.path.iterdir():
-            if other == self.logs:
+            if other == self.logs or other.name == OWNER:
                 continue
             if other.is_dir() and not other.is_symlink():
                 shutil.rmtree(other, ignore_errors=True)
             else:
                 other.unlink(missing_ok=True)
+        self._folder.keep()
+
+
+def remove_left_folders() -> None:
+    """Removes the temporary folders of runs that were killed."""
+    remove_leftovers(tempfile.gettempdir(), _parent())
 
 
 def _parent() -> str:
     usual = tempfile.gettempdir()
-    fits = len(os.path.join(usual, _NAME)) + 8 <= _LONGEST
+    fits = len(os.path.join(usual, PREFIX)) + 8 <= _LONGEST
     return usual if fits or os.name != "posix" else "/tmp"

@@ -12,6 +12,7 @@ import ray
 from ray import exceptions
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from actors.process_watch import WatchedActor, watched_actors
 from runtime.metrics import http_server
 from runtime.metrics.snapshot import MetricsSnapshot
 
@@ -51,6 +52,10 @@ class MetricsHub:
     def update(self, snapshot: MetricsSnapshot) -> None:
         """Sends a snapshot without waiting."""
         self._actor.update.remote(self._port, self._host, snapshot)
+
+    @property
+    def watched(self) -> list[WatchedActor]:
+        return watched_actors("hub", [self._actor])
 
     def close(self) -> None:
         ray.kill(self._actor)

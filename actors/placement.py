@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import ray
 from ray.util.placement_group import placement_group, remove_placement_group
 
-from runtime.errors import HamletError
+from runtime.errors import EnvironmentFailure
 
 #: The resources of one actor, by Ray's names.
 Bundle = Mapping[str, float]
@@ -50,7 +50,7 @@ def wait_for_resources(
         while not group.wait(_STEP_S):
             free = _free_resources()
             if time.monotonic() > until:
-                raise HamletError(
+                raise EnvironmentFailure(
                     f"the cluster has too few resources: the job needs {needed}, but after "
                     f"{limit_s:g} s there are {free}",
                     "add workers, or request less with --actors, --spark-executors, --spark-cores "

@@ -27,6 +27,15 @@ def of_folder(folder: Path) -> list[Any]:
     return list(found.values())
 
 
+def dead_servers() -> dict[str, int]:
+    """The process ids of Ray's servers that this process started and that have died, by name."""
+    from ray._private import worker
+
+    node: Any = worker._global_node
+    dead = [] if node is None else node.dead_processes()
+    return {f"Ray's {kind}": process.pid for kind, process in dead}
+
+
 def end(processes: Iterable[Any], patience_s: float) -> None:
     """Terminates processes, waits for them, and kills those that remain."""
     terminated = list(processes)

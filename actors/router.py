@@ -1,4 +1,4 @@
-"""The router actor: fetches a block from Spark, checks its rows and splits them by aggregator.
+"""The router actor: fetches a block from Spark and slices it by aggregator.
 
 Rows go from Spark's executor through the object store to the aggregators, never through the driver.
 """
@@ -12,7 +12,8 @@ from typing import Any
 import pyarrow as pa
 import ray
 
-from runtime.io.decode import Decoder, Origin
+from runtime.pipeline.event_block import Origin, blocks_of
+from runtime.pipeline.event_contract import EventContract
 from runtime.pipeline.router import BlockRouter
 from runtime.pipeline.routing_table import RoutingTable
 
@@ -65,7 +66,7 @@ class Router:
     def route(
         self,
         block: SparkBlock | CollectedBlock,
-        decoder: Decoder,
+        contract: EventContract,
         origin: Origin,
         routing: RoutingTable,
         watermark: int | None,
@@ -76,5 +77,5 @@ class Router:
         except Exception as error:
             raise BlockLost(f"a block of Spark is lost: {error}") from error
         router = BlockRouter(routing, watermark)
-        portions = router.route(decoder.decode(table, origin))
+        portions = router.route(blocks_of(table, contract, origin))
         return router.stats, *portions

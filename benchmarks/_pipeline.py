@@ -30,6 +30,7 @@ from hamlet.job.epoch_report import EpochReport
 from hamlet.job.job_context import JobContext, StartPoint
 from hamlet.job.manifest_check import fingerprints
 from hamlet.job.metrics_recorder import JobMetrics
+from hamlet.job.workload_changes import WorkloadChanges
 from runtime.io.reader import ReadRequest
 from runtime.language.parser import parse
 from runtime.language.query import Workload
@@ -42,7 +43,6 @@ from runtime.pipeline.settings import Settings
 from spark_ingest import session
 from spark_ingest.arrow_export import ArrowExport
 from spark_ingest.sinks.file_sink import PartsSink
-from spark_ingest.sinks.staging import Staging
 from spark_ingest.sources.files import FileSource
 
 FILE_ROWS = 500_000
@@ -109,15 +109,16 @@ class Job:
         bounded: bool = True,
         stopping: Callable[[], bool] = lambda: False,
         watcher: Quiet | None = None,
+        changes: WorkloadChanges | None = None,
     ) -> Quiet:
         """From files to result files, with checkpoints."""
         shutil.rmtree(scratch, ignore_errors=True)
         needs = ReadRequest("time", "type", workload.uses)
         source = FileSource(self.spark, folder, needs, bounded=bounded, unit=UNIT)
         checkpoints = CheckpointStore(BlobStore(str(scratch / "checkpoint")))
-        checkpoints.open(lambda what: None)
+        checkpoints.claim(lambda what: None)
         input_format = InputFormat("time", "type", UNIT, source.schema)
-        sink = PartsSink(scratch / "results", "parquet", Staging(checkpoints.folder))
+        sink = PartsSink(scratch / "results", "parquet")
         watcher = watcher or Quiet()
         bound_workload = BoundWorkload(workload, input_format, "float")
         context = JobContext(
@@ -134,7 +135,7 @@ class Job:
             given=fingerprints(workload),
         )
         with closing(sink):
-            Driver(context, StartPoint(bound_workload), stopping=stopping).run()
+            Driver(context, StartPoint(bound_workload), changes, stopping).run()
         return watcher
 
 

@@ -1,28 +1,36 @@
-"""An unbounded stream: memory of all processes over half an hour of 20,000 events per second.
+"""An unbounded stream: the memory of every process over an hour of 20,000 events per second.
 
-The resident memory of the driver, the actors and Spark's Java processes is sampled every few
-seconds. The figure is the mean of the last third over that of the second, so that warming up does
-not count: flat is 1. Files and keys come and go, windows last a second, and every query has
-results.
+A job with 50 queries that share, the optimizer, checkpoints and metrics follows a folder. Files and
+keys come and go, windows last a second, and every query has results. The private memory of each
+process of the job (the driver, actors, Ray's servers, each Java process) is sampled every 5 s.
+What they share is the object store.
 
-HAMLET_BENCH_MINUTES (30) sets the duration.
+The first half is warming up. The trend of the second half is the median slope between two of its
+samples. A process is flat if this trend adds less than 5 MB or 2.5 % to it within the half,
+whichever is more. The benchmark fails if a process is not flat, or ended, or was not seen.
+
+HAMLET_BENCH_MINUTES (60) sets the duration. Less than half an hour says little: Java takes its time
+to grow into its memory.
 """
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
-
-import psutil
 
 from benchmarks import _pipeline as pipeline
 from benchmarks._environment import number
+from benchmarks._soak import growth, job
+from benchmarks._soak.job import Job
+from benchmarks._soak.processes import Memory
+from runtime.errors import HamletError
 
-MINUTES = number("MINUTES", 30.0)
+MINUTES = number("MINUTES", 60.0)
 RATE = 20_000
 WINDOW = 1_000_000
+SPAN = 50_000  #: of the times in a file, in microseconds
 EVERY_SECONDS = 5.0
 KEPT_FILES = 400
 
@@ -30,77 +38,74 @@ KEPT_FILES = 400
 def run(progress: Callable[[str], None]) -> dict[str, Any]:
     workload, rows = pipeline.steady(RATE, WINDOW)
     with pipeline.scratch() as scratch:
-        progress("starting Ray and Spark")
-        with pipeline.started() as job:
-            feed = pipeline.Feed(rows, scratch / "steady", RATE, keep=KEPT_FILES)
-            ended = threading.Event()
-            threading.Timer(60 * MINUTES, ended.set).start()
-            sampler = _Sampler(progress)
-            sampler.start()
-            watcher = job.run(
-                scratch / "steady",
-                workload,
-                scratch / "job",
-                bounded=False,
-                stopping=ended.is_set,
-            )
-            sampler.end()
-            feed.end()
-    events = 0 if watcher.last is None else watcher.last.counts.events
-    return {"minutes": MINUTES, "events": events, **sampler.figures()}
-
-
-class _Sampler(threading.Thread):
-    def __init__(self, progress: Callable[[str], None]) -> None:
-        super().__init__(name="sampler", daemon=True)
-        self._progress = progress
-        self._ended = threading.Event()
-        self._began = time.monotonic()
-        self._samples: list[dict[str, float]] = []
-
-    def run(self) -> None:
-        shown = 0
-        while not self._ended.wait(EVERY_SECONDS):
-            self._samples.append(_memory())
-            minute = int((time.monotonic() - self._began) / 60)
-            if minute > shown:
-                shown = minute
-                total = sum(self._samples[-1].values())
-                self._progress(f"{minute} min: {total:,.0f} MB")
-
-    def end(self) -> None:
-        self._ended.set()
-        self.join()
-
-    def figures(self) -> dict[str, float]:
-        third = max(1, len(self._samples) // 3)
-        before, after = self._samples[third : 2 * third], self._samples[2 * third :]
-        found = {}
-        for name in ("python", "java", "object store"):
-            one, other = (_mean(part, name) for part in (before, after))
-            found[f"{name.replace(' ', '_')}_mb"] = other
-            found[f"{name.replace(' ', '_')}_growth"] = other / one if one else 1.0
-        total = [sum(_mean(part, n) for n in ("python", "java")) for part in (before, after)]
-        return {"memory_growth": total[1] / total[0], **found}
-
-
-def _mean(samples: list[dict[str, float]], name: str) -> float:
-    return sum(each[name] for each in samples) / max(1, len(samples))
-
-
-def _memory() -> dict[str, float]:
-    """MB of private memory by kind of process, and of the object store they share."""
-    found = {"python": 0.0, "java": 0.0, "object store": 0.0}
-    for process in [psutil.Process(), *psutil.Process().children(recursive=True)]:
+        source = scratch / "steady"
+        feed = pipeline.Feed(rows, source, RATE, SPAN)
         try:
-            info, name = process.memory_info(), process.name()
-        except psutil.Error:
-            continue
-        kind = "java" if "java" in name else "python"
-        found[kind] += (info.rss - info.shared) / 1e6
-        found["object store"] = max(found["object store"], info.shared / 1e6)
-    return found
+            progress("starting Ray and Spark")
+            with job.started(scratch, source, workload.source.text) as running:
+                running.await_events()
+                memory = _watched(running, source, progress)
+                done = running.metrics()
+                running.stop()
+        finally:
+            feed.end()
+    if done is None:
+        raise HamletError("the page of the job did not answer at its end")
+    summary = job.summary(done)
+    progress(", ".join(f"{value:,} {name.replace('_', ' ')}" for name, value in summary.items()))
+    found = growth.growths(memory.series, memory.moments)
+    return {"minutes": MINUTES, **summary, "processes": growth.as_rows(found)}
 
 
 def table(result: dict[str, Any]) -> list[dict[str, Any]]:
-    return [{"measure": name, "value": value} for name, value in result.items()]
+    return [
+        {
+            "process": row["kind"],
+            "pid": str(row["pid"] or ""),
+            "MB": row["mb"],
+            "MB per hour": row["mb_per_hour"],
+            "% per hour": 100 * row["part_per_hour"],
+            "flat": "yes" if row["flat"] else "no",
+        }
+        for row in result["processes"]
+    ]
+
+
+def judge(result: dict[str, Any]) -> None:
+    """Raises if a process is not flat; called when all of them have been shown."""
+    found = [*growth.problems(result["processes"]), *job.problems(result)]
+    if found:
+        raise HamletError("memory is not flat, or not all was measured:\n  " + "\n  ".join(found))
+
+
+def _watched(running: Job, source: Path, progress: Callable[[str], None]) -> Memory:
+    """For as long as asked, with a line each minute."""
+    memory, began, shown = Memory(running.pid), time.monotonic(), 0
+    while (passed := time.monotonic() - began) < 60 * MINUTES:
+        running.check()
+        memory.sample(passed)
+        known = running.metrics()
+        if known is not None:
+            remove_read(source, known["newest"])
+        if int(passed / 60) > shown:
+            shown = int(passed / 60)
+            progress(f"{shown} min: {_line(known, memory)}")
+        time.sleep(EVERY_SECONDS)
+    memory.sample(time.monotonic() - began)
+    return memory
+
+
+def _line(known: dict[str, Any] | None, memory: Memory) -> str:
+    mb, processes = memory.now
+    line = f"{mb:,.0f} MB in {processes} processes"
+    if known is None:
+        return f"{line}; the page does not answer"
+    return f"{line}, {known['events']:,} events in {known['epochs']:,} epochs"
+
+
+def remove_read(source: Path, newest: int) -> None:
+    """Removes the files that were read, up to some before the one with the newest event. A job that
+    falls behind loses nothing."""
+    for path in source.glob("*.parquet"):
+        if int(path.stem) < newest // SPAN - KEPT_FILES:
+            path.unlink()

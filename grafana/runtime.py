@@ -72,6 +72,13 @@ def runtime() -> Json:
                 query(f"time() - max(hamlet_checkpoint_timestamp_seconds{{{OF}}})"),
             ),
             number(
+                "Last report",
+                "Time since the driver last reported. It does so every few seconds; one that is "
+                "silent hangs.",
+                "s",
+                query(f"time() - max(hamlet_report_timestamp_seconds{{{OF}}})"),
+            ),
+            number(
                 "Restarts",
                 "Restarts after a failure, since the job started.",
                 "none",

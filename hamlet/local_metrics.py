@@ -40,9 +40,9 @@ class LocalMetrics(RunMetrics):
         counts: RunCounts,
         model: Callable[[], ModelMetrics],
         plan: Callable[[], SharingPlan | None],
-        shows: Sequence[MetricsListener],
+        listeners: Sequence[MetricsListener],
     ) -> None:
-        super().__init__(job, "local", engine.workload, shows)
+        super().__init__(job, "local", engine.workload, listeners)
         self._engine = engine
         self._counts = counts
         self._model = model
@@ -110,13 +110,13 @@ class LocalMetrics(RunMetrics):
                 epoch=self._epoch,
                 rows=counts.rows,
                 events=self._events,
-                dead=counts.dead,
+                invalid_rows=counts.dead,
                 stages={"compute": seconds},
                 results=self._results,
                 windows=self._windows,
                 latencies=self._latencies,
                 decided={"0": self._engine.take_decisions()},
-                actors={"0": self.actor_facts("0", self._epoch_events, seconds, statistics)},
+                actors={"0": self.actor_metrics("0", self._epoch_events, seconds, statistics)},
                 watermark=self._newest,
                 newest=self._newest,
                 finished=finished,

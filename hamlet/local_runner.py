@@ -25,11 +25,17 @@ PIECE_ROWS = 4_096
 
 
 class BatchSource(AbstractContextManager["BatchSource"], Protocol):
-    """A bounded input: `runtime.io.Input`, or a generated stream. `skipped` are files that are not
-    data, by their names."""
+    """A bounded input: `runtime.io.InputFiles`, or a generated stream."""
 
     schema: pa.Schema
-    skipped: list[str]
+
+    @property
+    def skipped(self) -> list[str]:
+        """Files that are not data, by their names."""
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the user should know of the input before it is read."""
 
     def __iter__(self) -> Iterator[RowBlock]: ...
 

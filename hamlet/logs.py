@@ -30,7 +30,7 @@ class JsonLines(logging.Formatter):
         }
         if record.exc_info:
             found["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(found, ensure_ascii=False, default=str)
+        return _json(found)
 
 
 class TextLines(logging.Formatter):
@@ -43,9 +43,17 @@ class TextLines(logging.Formatter):
         return line + ("\n" + self.formatException(record.exc_info) if record.exc_info else "")
 
 
+class _StderrHandler(logging.StreamHandler[TextIO]):
+    """Writes to what `sys.stderr` is at the time: a job on Ray replaces it."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.stream = sys.stderr
+        super().emit(record)
+
+
 def configure(format: str, stream: TextIO | None = None) -> None:
     """All that Hamlet's own modules log goes to standard error from now on."""
-    handler = logging.StreamHandler(stream or sys.stderr)
+    handler = _StderrHandler() if stream is None else logging.StreamHandler(stream)
     handler.setFormatter(JsonLines() if format == "json" else TextLines())
     for name in (LOGGER, "runtime", "actors", "spark_ingest"):
         logger = logging.getLogger(name)
@@ -102,7 +110,7 @@ def _epoch(snapshot: MetricsSnapshot, before: MetricsSnapshot) -> dict[str, Any]
         "events": snapshot.events - before.events,
         "results": snapshot.results - before.results,
         "late": snapshot.late - before.late,
-        "dead": sum(snapshot.dead.values()) - sum(before.dead.values()),
+        "invalid_rows": sum(snapshot.invalid_rows.values()) - sum(before.invalid_rows.values()),
         "watermark": None if snapshot.watermark is None else _time(snapshot.watermark / 1e6),
         "seconds": seconds,
         "actors": {
@@ -137,6 +145,13 @@ def _time(seconds: float) -> str:
 
 
 def _value(value: Any) -> str:
-    if isinstance(value, str) and re.fullmatch(r'[^\s"=]+', value):
+    if isinstance(value, str) and value.isprintable() and re.fullmatch(r'[^\s"=]+', value):
         return value
-    return json.dumps(value, ensure_ascii=False, default=str)
+    return _json(value)
+
+
+def _json(value: Any) -> str:
+    """Escapes what does not print: text from an input must not control the terminal, or turn the
+    direction of the line."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if text.isprintable() else json.dumps(value, default=str)

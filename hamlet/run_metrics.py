@@ -18,12 +18,12 @@ from runtime.plan.sharing_plan import SharingPlan
 
 
 class RunMetrics:
-    """`engine` is `ray` or `local`; `shows` are called for every epoch."""
+    """`engine` is `ray` or `local`; `listeners` are called for every epoch."""
 
     def __init__(
-        self, job: str, engine: str, workload: Workload, shows: Sequence[MetricsListener]
+        self, job: str, engine: str, workload: Workload, listeners: Sequence[MetricsListener]
     ) -> None:
-        self._shows = shows
+        self._listeners = listeners
         self._collector = MetricsCollector(job, engine, ())
         self._arrivals = ArrivalTimes(0)
         self._computed: dict[str, tuple[int, float]] = {}
@@ -31,7 +31,7 @@ class RunMetrics:
         self.set_workload(workload)
 
     @property
-    def facts(self) -> MetricsSnapshot:
+    def snapshot(self) -> MetricsSnapshot:
         return self._collector.snapshot
 
     @property
@@ -48,7 +48,7 @@ class RunMetrics:
 
     def set_plan(self, workload: Workload, plan: SharingPlan | None) -> None:
         """The plan, at the start and whenever it changes."""
-        if self._shows:
+        if self._listeners:
             self._collector.set_drawings(drawings(workload, plan))
 
     def learned(self, model: ModelMetrics) -> None:
@@ -56,10 +56,10 @@ class RunMetrics:
         self._collector.set_model(model)
 
     def show(self) -> None:
-        if self._shows:
-            facts = self.facts
-            for each in self._shows:
-                each.update(facts)
+        if self._listeners:
+            snapshot = self.snapshot
+            for each in self._listeners:
+                each.update(snapshot)
 
     def record(self, epoch: EpochStats) -> None:
         """The results of an epoch are out."""
@@ -67,7 +67,7 @@ class RunMetrics:
         if epoch.watermark is not None:
             self._arrivals.drop(epoch.watermark - longest_window(self._queries))
 
-    def actor_facts(
+    def actor_metrics(
         self, actor: str, events: int, seconds: float, statistics: ShardStatistics
     ) -> ActorMetrics:
         """What an actor has done so far, with the events and seconds of one more epoch."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from functools import cache
 from pathlib import Path
+
+from runtime.temporary_folder import TemporaryFolder
 
 
 def cache_of(kind: str) -> Path:
@@ -24,4 +25,4 @@ def cache_of(kind: str) -> Path:
 
 @cache
 def _temporary(kind: str) -> Path:
-    return Path(tempfile.mkdtemp(prefix=f"hamlet-{kind}-"))
+    return TemporaryFolder(f"{kind}-").path

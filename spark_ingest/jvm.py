@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 # Spark, Arrow and Ray access JDK internals, which Java 17 allows only with these flags. Without
 # them in the driver, the executors *and* RayDP's master, the export of blocks fails or hangs.
@@ -55,6 +56,16 @@ def write_log4j(config: Path, log: Path) -> Path:
     """Writes the settings of a log of warnings and errors."""
     config.write_text(_LOG4J.format(file=log), encoding="utf-8")
     return config
+
+
+def ended() -> int | None:
+    """The process id of the driver's JVM, if it was started and has died."""
+    from pyspark import SparkContext
+
+    gateway: Any = SparkContext._gateway
+    if gateway is None or gateway.proc.poll() is None:
+        return None
+    return int(gateway.proc.pid)
 
 
 def end_gateway() -> None:

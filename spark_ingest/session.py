@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyspark
-from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from actors.cluster import LOOPBACK, Cluster
-from runtime.errors import HamletError
+from actors.health import died, way_on
+from runtime.errors import EnvironmentFailure
 from spark_ingest import executors, java, jvm
 from spark_ingest.spark_patches import early_gateway, gateway_output
+from spark_ingest.spark_watch import SparkDriver
 
 NAME = "hamlet"
 LIMIT_S = 180
@@ -82,6 +83,13 @@ def start(
     return session
 
 
+def check(cluster: Cluster) -> None:
+    """Raises an error if the driver's JVM has died: nothing restarts it."""
+    pid = jvm.ended()
+    if pid is not None:
+        raise EnvironmentFailure(died(SparkDriver.what, pid), way_on(cluster.logs))
+
+
 def stop() -> None:
     """Ends the session and its Java processes. Without a session it does nothing. It does
     not wait for a session that is still starting: that one ends with Ray."""
@@ -90,7 +98,7 @@ def stop() -> None:
     starting = not context._spark_context_lock.acquire(blocking=False)
     try:
         # The session is gone; the caller may have an error of its own to report.
-        with suppress(Py4JError):
+        with suppress(Exception):
             if not starting:
                 context.stop_spark()
     finally:
@@ -118,7 +126,7 @@ class _Attempt:
         if self._session is not None:
             return self._session
         said = f"not within {limit_s:g} s" if self._error is None else _first_line(self._error)
-        raise HamletError(f"Spark did not start: {said}", f"the logs are in {self._logs}")
+        raise EnvironmentFailure(f"Spark did not start: {said}", f"the logs are in {self._logs}")
 
     def _run(self) -> None:
         import raydp

@@ -24,16 +24,20 @@ from benchmarks import _streams as streams
 from benchmarks._scaling.measure import Work, in_turns
 from benchmarks._scaling.store import Row, sized, timed
 from benchmarks._streams import Stream
-from runtime.io.decode import Origin
-from runtime.io.spark_decoders import Typed
 from runtime.language.parser import parse
 from runtime.pipeline.aggregation import Aggregation, EpochCommand, EpochResult
 from runtime.pipeline.blob_store import BlobStore
+from runtime.pipeline.block import RowBlock
 from runtime.pipeline.bound_workload import BoundWorkload
+from runtime.pipeline.checkpoint_files import CheckpointFiles
+from runtime.pipeline.dead_letter import no_dead
+from runtime.pipeline.event_block import Origin, block_of, blocks_of
+from runtime.pipeline.event_contract import EventContract
 from runtime.pipeline.event_extractor import BlockStats
 from runtime.pipeline.router import BlockRouter, Portion
-from runtime.pipeline.routing_table import InputFormat
+from runtime.pipeline.routing_table import InputFormat, RoutingTable
 from runtime.pipeline.settings import Settings
+from runtime.types.columns import TYPE
 
 EPOCHS = 5
 SHARDS = 4
@@ -56,13 +60,12 @@ class Pieces:
         self.rows = table.num_rows
         self._input_format = InputFormat("time", "type", "us", table.schema)
         self.bound_workload = BoundWorkload(self.workload, self._input_format, "float")
-        columns = self.bound_workload.columns
-        self._decoder = Typed(pa.schema([table.schema.field(name) for name in columns]))
         self._routing = self.bound_workload.routing(SHARDS, 1)
-        size = -(-table.num_rows // EPOCHS)
+        self._contract = EventContract(table.schema)
+        events = _exported(self.bound_workload, self._routing, table)
+        size = -(-events.num_rows // EPOCHS)
         self.blocks = [
-            _as_bytes(table.slice(start, size).select(columns))
-            for start in range(0, table.num_rows, size)
+            _as_bytes(events.slice(start, size)) for start in range(0, events.num_rows, size)
         ]
 
     def routed(self) -> list[tuple[BlockStats, list[Portion]]]:
@@ -70,7 +73,7 @@ class Pieces:
         for block in self.blocks:
             rows = pa.ipc.open_stream(block).read_all()
             router = BlockRouter(self._routing, None)
-            (portions,) = router.route(self._decoder.decode(rows, Origin("bench")))
+            (portions,) = router.route(blocks_of(rows, self._contract, Origin("bench")))
             found.append((router.stats, portions))
         return found
 
@@ -78,10 +81,10 @@ class Pieces:
     def portions(self) -> list[tuple[BlockStats, list[Portion]]]:
         return self.routed()
 
-    def aggregator(self, sharing: str, folder: BlobStore | None = None) -> Aggregating:
+    def aggregator(self, sharing: str, files: CheckpointFiles | None = None) -> Aggregating:
         """After its first epoch, which makes the engines of its shards."""
         settings = Settings(sharing=sharing, kernels="general")
-        made = Aggregation(settings, self._input_format, self.workload, range(SHARDS), folder)
+        made = Aggregation(settings, self._input_format, self.workload, range(SHARDS), files)
         aggregating = Aggregating(made, self.portions)
         aggregating.take(0)
         return aggregating
@@ -104,6 +107,22 @@ class Aggregating:
 
     def __call__(self) -> None:
         self.answers = [self.take(epoch) for epoch in range(1, len(self._epochs))]
+
+
+def _exported(bound_workload: BoundWorkload, routing: RoutingTable, table: pa.Table) -> pa.Table:
+    """The rows as Spark checks them, with types as text. Keys are spread over the shards."""
+    batch = table.combine_chunks().to_batches()[0]
+    rows = RowBlock(batch, "bench", np.arange(batch.num_rows), no_dead())
+    events = bound_workload.extractor().extract(rows)
+    shards = [
+        (events[route.attributes[0]].dictionary_encode().indices.to_numpy() % SHARDS).astype(
+            np.int16
+        )
+        for route in routing.routes
+    ]
+    block = pa.Table.from_batches([block_of(events, shards, routing.pane).batch])
+    place = block.schema.get_field_index(TYPE)
+    return block.set_column(place, TYPE, block[TYPE].cast(pa.string()))
 
 
 def _as_bytes(table: pa.Table) -> pa.Buffer:
@@ -258,10 +277,10 @@ class _Taking:
         self._pieces, self._folder = pieces, folder
 
     def ready(self) -> Aggregating:
-        folder = None
+        files = None
         if self._folder is not None:
-            folder = BlobStore(tempfile.mkdtemp(dir=self._folder))
-        self.last = self._pieces.aggregator("dynamic", folder)
+            files = CheckpointFiles(BlobStore(tempfile.mkdtemp(dir=self._folder)))
+        self.last = self._pieces.aggregator("dynamic", files)
         return self.last
 
 

@@ -9,7 +9,6 @@ through an engine in this process, and through routers, shards and the driver's 
 
 from __future__ import annotations
 
-import pickle
 import tempfile
 from typing import Any
 
@@ -23,9 +22,12 @@ from runtime.pipeline.aggregation import Aggregation, EpochCommand, EpochResult
 from runtime.pipeline.blob_store import BlobStore
 from runtime.pipeline.block import RowBlock
 from runtime.pipeline.bound_workload import BoundWorkload
+from runtime.pipeline.checkpoint_files import CheckpointFiles
 from runtime.pipeline.dead_letter import no_dead
+from runtime.pipeline.event_block import CheckedBlock, block_of
+from runtime.pipeline.rehearsal import received
 from runtime.pipeline.router import BlockRouter
-from runtime.pipeline.routing_table import InputFormat
+from runtime.pipeline.routing_table import InputFormat, RoutingTable
 from runtime.pipeline.settings import Settings
 from spark_ingest.jars import kafka_jars
 
@@ -120,7 +122,7 @@ def _job(workload: Any, rows: pa.Table, settings: Settings, bounded: bool) -> No
                         bound_workload.input_format,
                         workload,
                         routing.owned(n),
-                        BlobStore(folder),
+                        CheckpointFiles(BlobStore(folder)),
                         name=f"{epoch}-{n}",
                         last_epoch=epoch - 1,
                     )
@@ -130,18 +132,27 @@ def _job(workload: Any, rows: pa.Table, settings: Settings, bounded: bool) -> No
                     owner.restore(saved, watermark)
             batch = _parked(rows.slice(epoch * size, size))
             router = BlockRouter(routing, watermark)
-            block = RowBlock(batch, "prepared", np.arange(batch.num_rows), no_dead())
-            portions = _sent(router.route([block]))
+            portions = received(router.route([_checked(bound_workload, routing, batch)]))
             if not bounded:
                 watermark = router.stats.newest
             order = EpochCommand(epoch, watermark, epoch == EPOCHS - 1, committed=epoch - 1)
             answers: list[EpochResult] = [
-                _sent(owner.compute_epoch(order, portions[n])) for n, owner in enumerate(owners)
+                received(owner.compute_epoch(order, portions[n])) for n, owner in enumerate(owners)
             ]
             saved = {unit: each for answer in answers for unit, each in answer.saved.items()}
             tables = bound_workload.tables([each for answer in answers for each in answer.partials])
             found += sum(table.num_rows for table in tables.values())
     assert found
+
+
+def _checked(
+    bound_workload: BoundWorkload, routing: RoutingTable, batch: pa.RecordBatch
+) -> CheckedBlock:
+    """As Spark checks rows. Which shard a key is in does not matter here."""
+    rows = RowBlock(batch, "prepared", np.arange(batch.num_rows), no_dead())
+    events = bound_workload.extractor().extract(rows)
+    shards = (np.arange(events.num_rows) % SHARDS).astype(np.int16)
+    return block_of(events, [shards] * len(routing.routes), routing.pane)
 
 
 def _parked(rows: pa.Table) -> pa.RecordBatch:
@@ -151,14 +162,6 @@ def _parked(rows: pa.Table) -> pa.RecordBatch:
         stream.write_table(rows.combine_chunks())
     data = sink.getvalue().to_pybytes()
     return pa.ipc.open_stream(pa.py_buffer(data)).read_next_batch()
-
-
-def _sent(value: Any) -> Any:
-    """As it comes out of Ray's object store: its arrays cannot be written to, and kernels are
-    compiled for such ones by themselves."""
-    buffers: list[pickle.PickleBuffer] = []
-    data = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
-    return pickle.loads(data, buffers=[bytes(each.raw()) for each in buffers])
 
 
 if __name__ == "__main__":

@@ -27,14 +27,14 @@ def main() -> None:
         print("interrupted", file=sys.stderr)
         sys.exit(130)
     except SystemExit as end:
-        if end.code in (130, 143):
+        if end.code in (2, 130, 143):
             _exit_at_once(end.code)
         raise
 
 
 def _exit_at_once(code: int) -> NoReturn:
-    """Everything is closed. Skips Python's own cleanup: Ray may crash in it if it was interrupted
-    while it started."""
+    """Everything is closed. Skips Python's own cleanup: Ray may crash in it if one of its processes
+    died, or if it was interrupted while it started."""
     with suppress(OSError, ValueError):
         sys.stdout.flush()
         sys.stderr.flush()

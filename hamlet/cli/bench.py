@@ -1,8 +1,9 @@
 """`hamlet bench`: runs the benchmarks of the source checkout.
 
 A benchmark is a module `benchmarks/NAME.py` with `run(progress) -> dict`, where `progress` takes a
-line to show. It may have `table(result) -> list[dict]`, the rows to print, and `judge(result)`,
-which raises if the result is bad. It has an option if `run` has a parameter of that name.
+line to show; `query-add` is in `query_add.py`. It may have `table(result) -> list[dict]`, the rows
+to print, and `judge(result)`, which raises if the result is bad. It has an option if `run` has a
+parameter of that name.
 """
 
 from __future__ import annotations
@@ -66,18 +67,21 @@ class BenchFlags:
     output: Annotated[
         Path | None,
         typer.Option(
-            metavar="FOLDER",
+            metavar="PATH",
             help="[b]papers, rivals, scaling[/b]: the folder for measurements and plots. The "
-            "default is build/NAME.",
+            "default is build/NAME. [b]check[/b]: the file with the ratios to compare with.",
         ),
     ] = None
+    cold: Annotated[
+        bool, typer.Option("--cold", help="[b]query-add[/b]: start with no compiled kernels.")
+    ] = False
     update: Annotated[
         bool, typer.Option("--update", help="[b]check[/b]: replace the reference ratios.")
     ] = False
 
     def arguments(self, name: str, module: ModuleType) -> dict[str, Any]:
-        """The options that were given, for `run`. An option that the benchmark does not have is a
-        mistake."""
+        """The options that were given, for `run`. An option that the benchmark does not have is an
+        error."""
         given = {each.name: getattr(self, each.name) for each in fields(self)}
         given = {option: value for option, value in given.items() if value}
         known = inspect.signature(module.run).parameters
@@ -111,7 +115,7 @@ def command(
         return
     if name not in found:
         raise HamletError(f"there is no benchmark `{name}`", did_you_mean(name, found))
-    module = _load(name, found[name])
+    module = _load(found[name].stem, found[name])
     arguments = flags.arguments(name, module)
     with steps(Notices(quiet)) as progress:
         result = module.run(progress, **arguments)
@@ -132,7 +136,7 @@ def benchmarks(checkout: Path) -> dict[str, Path]:
             "run `make bench` in a checkout",
         )
     paths = [path for path in sorted(folder.glob("*.py")) if not path.stem.startswith("_")]
-    return {path.stem: path for path in paths if _is_benchmark(path)}
+    return {path.stem.replace("_", "-"): path for path in paths if _is_benchmark(path)}
 
 
 def _load(name: str, path: Path) -> ModuleType:

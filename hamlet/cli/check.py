@@ -1,4 +1,4 @@
-"""`hamlet check`: reports every mistake in a query file."""
+"""`hamlet check`: reports every error in a query file."""
 
 from __future__ import annotations
 
@@ -28,19 +28,17 @@ def command(
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> None:
-    """Reports every mistake in WORKLOAD, with its line and column.
+    """Reports every error in WORKLOAD, with its line and column.
 
-    The exit code is 1 if there is a mistake.
+    The exit code is 1 if there is an error.
     """
-    from hamlet.cli.workload import read_workload
+    from hamlet.cli.workload import read_schema, read_workload
     from runtime.language.ast import describe
-    from runtime.language.schema_check import check_schema
     from runtime.plan.explain import phrases
-    from runtime.types.schema import Schema
 
     queries = read_workload(workload)
     if schema is not None:
-        check_schema(queries, Schema.from_file(schema))
+        read_schema(schema, queries)
     if quiet:
         return
     names = ("query", "pattern", "windows", "partitions")
@@ -55,4 +53,4 @@ def command(
     ]
     print_table(TextTable.of(names, rows, right=set()))
     count = len(rows)
-    typer.echo(f"{count} {'query' if count == 1 else 'queries'}, no mistakes")
+    typer.echo(f"{count} {'query' if count == 1 else 'queries'}, no errors")

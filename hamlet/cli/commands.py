@@ -30,7 +30,7 @@ def _version(wanted: bool) -> None:
 
 @app.callback(
     epilog=examples(
-        ("hamlet check queries.sase", "check queries for mistakes"),
+        ("hamlet check queries.sase", "check queries for errors"),
         ("hamlet explain queries.sase", "show how they will be evaluated"),
         ("hamlet run queries.sase --input events.parquet", "run them over a file"),
         ("hamlet generate ridesharing --events 5", "print a generated stream"),

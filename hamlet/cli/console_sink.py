@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import pyarrow as pa
 
@@ -10,6 +10,7 @@ from hamlet.cli.enums import OutputFormat
 from hamlet.cli.table_sink import TableSink
 from runtime.io.write import ResultWriter
 from runtime.language.query import Workload
+from runtime.pipeline.epoch_record import Results
 from spark_ingest.sinks.sink import DEAD_LETTER, LATE, EpochSink, ReplayPoint
 
 PRINTED = (OutputFormat.TABLE, OutputFormat.JSON)
@@ -17,7 +18,9 @@ PRINTED = (OutputFormat.TABLE, OutputFormat.JSON)
 
 class ConsoleSink(EpochSink):
     """Prints an epoch after it is committed. If the job crashes in between, the rows of that epoch
-    are never printed: they are not kept."""
+    are never printed: nobody knows whether they were."""
+
+    address = ""
 
     def __init__(
         self, workload: Workload, format: OutputFormat, limit: int, live: bool = False
@@ -28,28 +31,28 @@ class ConsoleSink(EpochSink):
         self._limit = limit
         self._live = live and format is OutputFormat.TABLE
         self._last: dict[str, pa.Table] = {}
-        self._staged: dict[int, Mapping[str, pa.Table]] = {}
+        self._printed = -1
 
-    def stage(
-        self, epoch: int, tables: Mapping[str, pa.Table], turn: ReplayPoint | None = None
-    ) -> None:
-        beside = (DEAD_LETTER, LATE)
-        self._staged[epoch] = {name: each for name, each in tables.items() if name not in beside}
-
-    def publish(self, epoch: int) -> None:
-        tables = self._staged.pop(epoch, {})
-        if not tables:
+    def publish(self, epoch: int, results: Iterable[Results], replay: ReplayPoint | None) -> None:
+        if epoch <= self._printed:
             return
+        self._printed = epoch
+        for tables in results:
+            shown = {n: each for n, each in tables.items() if n not in (DEAD_LETTER, LATE)}
+            if shown:
+                self._show(shown)
+
+    def _show(self, tables: Mapping[str, pa.Table]) -> None:
         if self._live:
             self._keep(tables)
         elif self._format is OutputFormat.JSON:
             with ResultWriter(None, "json") as writer:
-                writer.write(tables)
+                writer.write(dict(tables))
         else:
             self._print(tables)
 
     def recover(self, committed: int) -> None:
-        """Nothing is kept between runs."""
+        self._printed = committed
 
     def print_last(self) -> None:
         """Called once the screen is closed."""

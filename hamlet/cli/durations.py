@@ -1,4 +1,4 @@
-"""Parses durations such as 10s, 500ms or 2 minutes."""
+"""Parses durations such as 10s, 500ms or 2 minutes, and sizes such as 16MB."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ _WORDS = {
     "hour": "h",
     "hours": "h",
 }
+_BYTES = {"b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30}
 _WRITTEN = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*", re.IGNORECASE)
 
 
@@ -27,3 +28,11 @@ def parse_duration(text: str) -> int:
     if found is None or unit not in _MICROS:
         raise HamletError(f"`{text}` is not a duration", "write it as 10s, 500ms, 2m or 1h")
     return round(float(found[1]) * _MICROS[unit])
+
+
+def parse_size(text: str) -> int:
+    """Bytes."""
+    found = _WRITTEN.fullmatch(text)
+    if found is None or found[2].lower() not in _BYTES:
+        raise HamletError(f"`{text}` is not a size", "write it as 16MB, 500KB or 1GB")
+    return round(float(found[1]) * _BYTES[found[2].lower()])

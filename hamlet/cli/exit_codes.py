@@ -1,18 +1,27 @@
-"""Turns errors into messages and exit codes: 1 user error, 2 internal error, 130 interrupted."""
+"""Turns errors into messages and exit codes.
+
+0 done, 1 the user's mistake, 2 a failure of Hamlet or of its environment, 130 and 143 interrupted
+by Ctrl-C and SIGTERM. A note of an error is its last line: what was kept, and how to go on.
+"""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
-from runtime.errors import Failure, HamletError, QueryError, WorkloadError
+from runtime.errors import Failure, HamletError, QueryError, WorkloadError, is_environment
 
-MISTAKE, FAILURE, INTERRUPTED = 1, 2, 130
+MISTAKE, FAILURE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 
 # Typer exits with 2 for a wrong option, so a failure has another number until the very end.
 _FAILURE = 70
@@ -38,7 +47,8 @@ class HamletGroup(TyperGroup):
 
     def main(self, *args: Any, **options: Any) -> Any:
         try:
-            return super().main(*args, **options)
+            with _ended_by_sigterm():
+                return super().main(*args, **options)
         except SystemExit as end:
             code = {_TYPER_USAGE_ERROR: MISTAKE, _FAILURE: FAILURE}.get(end.code or 0, end.code)  # type: ignore[arg-type]
             sys.exit(code)
@@ -54,24 +64,41 @@ class HamletGroup(TyperGroup):
         try:
             return super().invoke(ctx)
         except HamletError as error:
-            _print_error(error_text(error), ctx)
+            _print_error(error_text(error), ctx, error)
             failed = isinstance(error, Failure)
             raise typer.Exit(_FAILURE if failed else MISTAKE) from error
         except KeyboardInterrupt as error:
-            _print_error("interrupted", ctx)
+            _print_error("interrupted", ctx, error)
             raise typer.Exit(INTERRUPTED) from error
         except BrokenPipeError as error:
             _drop_stdout()
             raise typer.Exit from error
         except OSError as error:
-            _print_error(f"error: {_os_error_text(error)}", ctx)
-            raise typer.Exit(MISTAKE) from error
+            _print_error(f"error: {_os_error_text(error)}", ctx, error)
+            raise typer.Exit(_FAILURE if is_environment(error) else MISTAKE) from error
         except Exception as error:
             if _is_typer_error(error):
                 _without_prefix(error)
                 raise
-            _print_error(internal_error_text(error), ctx)
+            _print_error(internal_error_text(error), ctx, error)
             raise typer.Exit(_FAILURE) from error
+
+
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """Makes SIGTERM end a command like Ctrl-C: every open `with` is closed."""
+    if threading.current_thread() is not threading.main_thread():  # no signals elsewhere
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    sys.exit(TERMINATED)
 
 
 def error_text(error: HamletError) -> str:
@@ -102,10 +129,11 @@ def _drop_stdout() -> None:
     os.close(nowhere)
 
 
-def _print_error(message: str, ctx: Any) -> None:
+def _print_error(message: str, ctx: Any, error: BaseException) -> None:
     if ctx.meta.get(_DEBUG, False):
         traceback.print_exc()
-    typer.echo(message, err=True)
+    for line in (message, *getattr(error, "__notes__", ())):
+        typer.echo(line, err=True)
 
 
 def _is_typer_error(error: Exception) -> bool:

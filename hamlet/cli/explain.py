@@ -13,6 +13,10 @@ from hamlet.cli.help import examples, prose
 
 EXAMPLES = examples(
     ("hamlet explain queries.sase", "as text"),
+    (
+        "hamlet explain queries.sase --schema events.parquet",
+        "with the operators for the columns of a data file",
+    ),
     ("hamlet explain queries.sase --output template.svg", "the merged template as a picture"),
     ("hamlet explain queries.sase --format json | jq .operators", "for programs"),
 )
@@ -33,6 +37,7 @@ def command(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file.")
     ] = None,
+    schema: options.SchemaFile = None,
     planner: options.Planner = PlannerChoice.AUTO,
     ties: options.Ties = TiesChoice.STRICT,
     debug: options.Debug = False,
@@ -40,13 +45,16 @@ def command(
     """Shows how the queries of WORKLOAD will be evaluated, and why.
 
     Shows the state that each query keeps, the groups of queries that share, the sharing plan and
-    how other planners compare, and the merged template.
+    how other planners compare, and the merged template. The choice of operators depends on the
+    types of attributes: without --schema, they are assumed from the queries.
     """
-    from hamlet.cli.workload import read_workload, write_text
+    from hamlet.cli.workload import read_schema, read_workload, write_text
     from runtime.io.stdout import Stdout
     from runtime.plan.explain import explain
 
-    explanation = explain(read_workload(workload), ties.value, planner.value)
+    queries = read_workload(workload)
+    types = read_schema(schema, queries).data_types() if schema is not None else None
+    explanation = explain(queries, planner=planner.value, ties=ties.value, types=types)
     chosen = format or _format_of(output)
     text = {
         ExplainFormat.TEXT: explanation.text,

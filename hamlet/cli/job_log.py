@@ -1,14 +1,22 @@
-"""Reads the log of a submitted job, whose last line is its exit code after a mark."""
+"""Writes and reads the last line of a submitted job's log: its exit code, after a mark."""
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Callable
 
 #: The environment variable with the mark, which only the submitter knows.
 MARK = "HAMLET_JOB_MARK"
 #: The environment variable with the cluster that a run uses.
 ADDRESS = "HAMLET_ADDRESS"
+
+
+def log_exit_code(code: int) -> None:
+    """Called last of all, by the job."""
+    sys.stderr.flush()
+    print(f"{os.environ.get(MARK, MARK)} {code}", flush=True)
 
 
 class JobLog:

@@ -43,12 +43,14 @@ class JobScreen:
         self._recent: deque[tuple[float, int]] = deque(maxlen=RECENT)
         self._windows = 0
         self.began = time.perf_counter()
+        self.running = False  #: whether everything has been started
         self.first: float | None = None  #: when the first epoch was committed
         self.last: EpochReport | None = None
 
     def stage(self, what: str) -> None:
         self._stage = what
         if not what:
+            self.running = True
             self.began = time.perf_counter()
             self._recent.append((self.began, 0))
         self._show()

@@ -54,7 +54,8 @@ def run_in_process(
     explain_sharing: bool,
     job: str = "hamlet",
     address: MetricsAddress | None = None,
-    shows: Sequence[MetricsListener] = (),
+    listeners: Sequence[MetricsListener] = (),
+    follow_links: bool = False,
 ) -> None:
     """`columns` are the columns of time and type, and the unit of times."""
     time_column, type_column, time_unit = columns
@@ -73,13 +74,16 @@ def run_in_process(
                 time_column=time_column,
                 type_column=type_column,
                 declared=declared,
+                follow_links=follow_links,
             )
         )
+        for warning in source.warnings:
+            notices.warn(warning)
         results = open_sink(stack, workload, output, chosen, limit)
         dead = open_dead(stack, output, chosen)
         total = source.events if isinstance(source, GeneratedSource) else None
         optimizer = _local_optimizer(stack, engine, plan, settings)
-        listeners = [*shows, *_listeners(stack, address, output, notices)]
+        listeners = [*listeners, *_listeners(stack, address, output, notices)]
         metrics = LocalMetrics(
             job, engine, counts, _model(optimizer), _plan(optimizer, plan), listeners
         )

@@ -10,6 +10,7 @@ from hamlet.local_runner import BatchSource
 from runtime.closable import Closable
 from runtime.errors import InputError
 from runtime.generate import generate, parse_spec, schema
+from runtime.io.input_options import split_options
 from runtime.io.read import open_input
 from runtime.pipeline.block import RowBlock
 from runtime.pipeline.dead_letter import no_dead
@@ -28,6 +29,7 @@ def open_source(
     time_column: str,
     type_column: str,
     declared: Schema | None,
+    follow_links: bool = False,
 ) -> BatchSource:
     if text.startswith(GENERATE):
         return GeneratedSource(text)
@@ -37,13 +39,16 @@ def open_source(
             f"--input {scheme}: is for --engine ray: this process reads bounded inputs only",
             "leave out --engine local",
         )
+    path, multiline = split_options(text)
     return open_input(
-        text,
+        path,
         format=format,
         uses=uses,
         time_column=time_column,
         type_column=type_column,
         declared=declared,
+        follow_links=follow_links,
+        multiline=multiline,
     )
 
 
@@ -57,6 +62,7 @@ class GeneratedSource(Closable):
         self.events: int = parameters["events"]
         self.schema = schema(name)
         self.skipped: list[str] = []
+        self.warnings: list[str] = []
 
     def __iter__(self) -> Iterator[RowBlock]:
         first = 0

@@ -38,7 +38,7 @@ def _now(snapshot: SnapshotJson, before: SnapshotJson | None) -> TextTable:
         "lag": _lag(snapshot),
         "backlog": _backlog(snapshot),
         "late": count(snapshot["late"]),
-        "invalid": count(sum(snapshot["dead"].values())),
+        "invalid": count(sum(snapshot["invalid_rows"].values())),
         "state": size(sum(each["state_bytes"] for each in snapshot["actors"].values())),
         "model": percent(snapshot["model"]["error"]),
         "restarts": count(sum(snapshot["restarts"].values())),
@@ -118,7 +118,7 @@ def _replans(snapshot: SnapshotJson, rows: int) -> TextTable:
 
 
 def _log(snapshot: SnapshotJson, rows: int) -> TextTable:
-    shown = [(_clock(each["time"]), each["told"]) for each in reversed(snapshot["log"][-rows:])]
+    shown = [(_clock(each["time"]), each["text"]) for each in reversed(snapshot["log"][-rows:])]
     return TextTable.of(("time", "decision and reason"), shown, set())
 
 

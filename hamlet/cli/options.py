@@ -34,7 +34,8 @@ Ties = Annotated[
     TiesChoice,
     typer.Option(
         help="Events with equal times: [b]strict[/b]: none of them follows another; "
-        "[b]arrival[/b]: they follow each other in the order of arrival."
+        "[b]arrival[/b]: they follow each other in the order of arrival.",
+        rich_help_panel="Results",
     ),
 ]
 Debug = Annotated[

@@ -32,11 +32,13 @@ class ProgressBars:
         total: int | None = None,
         status: Progress | None = None,
         show: Callable[[], None] = lambda: None,
+        say: Callable[[str], None] = lambda line: None,
     ) -> None:
-        """`show` refreshes the screen."""
+        """`show` refreshes the screen. Without a screen, `say` prints a line."""
         self._progress = progress
         self._status = status
         self._show = show
+        self._say: Callable[[str], None] | None = say
         self._total = total
         self._reading: TaskID | None = None
         self._matching: TaskID | None = None
@@ -59,18 +61,24 @@ class ProgressBars:
 
     def compiling(self, now: bool) -> None:
         if self._status is None:
+            self._say_once()
             return
         if not self._status.task_ids:
             self._status.add_task(COMPILING, total=None)
         self._status.update(self._status.task_ids[0], visible=now)
         self._show()
 
+    def _say_once(self) -> None:
+        if self._say is not None:
+            self._say(COMPILING)
+            self._say = None
+
 
 @contextmanager
 def progress_bars(notices: Notices, total: int | None = None) -> Iterator[ProgressBars]:
     """The bars disappear at the end."""
     if not notices.live:
-        yield ProgressBars(None)
+        yield ProgressBars(None, say=notices.say)
         return
     columns = (
         SpinnerColumn(),

@@ -22,23 +22,21 @@ JobName = Annotated[
     str | None,
     typer.Option("--job", metavar="NAME", help="The job, if several are running."),
 ]
-EXAMPLES = examples(
-    ("hamlet query list", "the queries of the running job"),
-    ("hamlet query add more.sase", "add these queries"),
-    ("hamlet query remove trips", "remove this query"),
-)
+LIST = ("hamlet query list", "the queries of the running job")
+ADD = ("hamlet query add more.sase", "add these queries")
+REMOVE = ("hamlet query remove trips", "remove this query")
 
 
 def register(app: typer.Typer) -> None:
     group = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
-    group.command("list", help=prose(list_queries))(list_queries)
-    group.command("add", help=prose(add))(add)
-    group.command("remove", help=prose(remove))(remove)
+    group.command("list", help=prose(list_queries), epilog=examples(LIST))(list_queries)
+    group.command("add", help=prose(add), epilog=examples(ADD))(add)
+    group.command("remove", help=prose(remove), epilog=examples(REMOVE))(remove)
     app.add_typer(
         group,
         name="query",
         help="Lists, adds and removes queries of a running job.",
-        epilog=EXAMPLES,
+        epilog=examples(LIST, ADD, REMOVE),
     )
 
 
@@ -64,11 +62,11 @@ def add(workload: options.WorkloadFile, job: JobName = None, debug: options.Debu
     from hamlet.job.job_registry import find
 
     queries = read_workload(workload)  # reports errors with their line and column
-    text = _text(workload)
+    text, notices = _text(workload), Notices()
     with connect(find(job)) as client:
-        answer = client.change({"add": text, "file": str(workload)})
+        answer = client.change({"add": text, "file": str(workload)}, notices.say)
     added = ", ".join(answer["added"])
-    Notices().say(
+    notices.say(
         f"added {added} with epoch {answer['epoch']}{first_windows(queries, answer['since'])}"
     )
 
@@ -82,9 +80,10 @@ def remove(
     from hamlet.job.control_client import connect
     from hamlet.job.job_registry import find
 
+    notices = Notices()
     with connect(find(job)) as client:
-        answer = client.change({"remove": names})
-    Notices().say(f"removed {', '.join(answer['removed'])} with epoch {answer['epoch']}")
+        answer = client.change({"remove": names}, notices.say)
+    notices.say(f"removed {', '.join(answer['removed'])} with epoch {answer['epoch']}")
 
 
 def _text(path: Path) -> str:

@@ -5,32 +5,46 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import typer
 
 from hamlet.cli.console_sink import PRINTED, ConsoleSink
+from hamlet.cli.deadline import CLOSE_SECONDS, Deadline
 from hamlet.cli.enums import OutputFormat
-from hamlet.cli.exit_codes import INTERRUPTED
-from hamlet.cli.job_screen import job_screen
+from hamlet.cli.exit_codes import FAILURE, INTERRUPTED, TERMINATED, error_text
+from hamlet.cli.job_failure import failures_explained, last_line
+from hamlet.cli.job_screen import JobScreen, job_screen
 from hamlet.cli.local_sinks import open_dead, open_late, open_sink
 from hamlet.cli.sharing_summary import show_decisions
 from hamlet.cli.signals import StopSignal
 from hamlet.cli.stderr import Notices
 from hamlet.cli.summary import print_summary
+from hamlet.job.epoch_commit import check_sink, is_unpublished
 from hamlet.job.input_resolver import InputOptions, resolve_input
 from hamlet.job.job_options import JobOptions
-from hamlet.job.job_setup import JobOutcome, run
+from hamlet.job.job_run import JobOutcome, run
 from hamlet.local_runner import Summary
-from runtime.errors import InputError
+from runtime.errors import Failure, InputError
+from runtime.io.atomic import check_folder
 from runtime.language.query import Workload
 from runtime.pipeline.bound_workload import BoundWorkload
 from runtime.pipeline.checkpoint import CheckpointStore
-from spark_ingest.sinks.file_sink import PartsSink, WholeSink
+from spark_ingest.sinks.file_sink import (
+    PartsSink,
+    RollingPolicy,
+    WholeSink,
+    check_parts,
+    parts_address,
+)
 from spark_ingest.sinks.sink import DEAD_LETTER, LATE, EpochSink
-from spark_ingest.sinks.staging import Staging
+
+if TYPE_CHECKING:
+    from spark_ingest.sinks.kafka import KafkaSink
 
 
 @dataclass(frozen=True)
@@ -39,6 +53,7 @@ class OutputOptions:
     format: OutputFormat
     limit: int
     kafka_options: Path | None = None
+    rolling: RollingPolicy = field(default_factory=RollingPolicy)
 
     @property
     def folder(self) -> Path | None:
@@ -57,16 +72,40 @@ def run_on_ray(
     notices: Notices,
     explain_sharing: bool,
 ) -> None:
-    """After Ctrl-C, finishes the epochs under way and exits with 130."""
+    """After a signal, finishes the epochs under way. Exits with 130 after Ctrl-C, and with 143 if
+    SIGTERM ended an input that has an end, whose results are missing."""
     opened = resolve_input(input)
     check_console(output, input.follow)
     whole = not input.follow and not output.kafka
     printed = output.to is None and not whole
     table = printed and output.format is OutputFormat.TABLE
-    with job_screen(notices, shows_results=table) as screen, closing(StopSignal()) as stop:
-        sinks = _Sinks(output, whole, notices)
+    with (
+        job_screen(notices, shows_results=table) as screen,
+        closing(StopSignal()) as stop,
+        closing(Deadline(lambda: _kept(options, screen))) as deadline,
+    ):
+        sinks = Sinks(output, whole, notices)
         options = replace(options, log=output.folder)
-        outcome = run(workload, options, opened, sinks.make, screen, stop, sinks.done, stop.listen)
+        deadline.watch_signals()
+        parts = None if whole else output.to
+
+        def failure_text(lost: Failure) -> str:
+            """The same as if the job had ended by itself."""
+            return f"{error_text(lost)}\n{last_line(lost, screen, options.checkpoint, parts)}"
+
+        with failures_explained(screen, options.checkpoint, parts, notices):
+            outcome = run(
+                workload,
+                options,
+                opened,
+                sinks.make,
+                screen,
+                stop,
+                sinks.done,
+                stop.listen,
+                sinks.check,
+                lambda lost: deadline.start(CLOSE_SECONDS, FAILURE, partial(failure_text, lost)),
+            )
         seconds = sinks.ended - screen.began
     sinks.print_last()
     _summarize(notices, outcome, output, seconds)
@@ -74,8 +113,8 @@ def run_on_ray(
         _say_stopped(notices, options)
     if explain_sharing:
         show_decisions(notices, outcome.decisions, outcome.model)
-    if stop.interrupted and not outcome.finished:
-        raise typer.Exit(INTERRUPTED)
+    if not outcome.finished and (stop.interrupted or not input.follow):
+        raise typer.Exit(INTERRUPTED if stop.interrupted else TERMINATED)
 
 
 def check_console(output: OutputOptions, follow: bool) -> None:
@@ -86,33 +125,58 @@ def check_console(output: OutputOptions, follow: bool) -> None:
         )
 
 
-class _Sinks:
+class Sinks:
     """Makes the sink. Results of a bounded input are staged, and written when it ends."""
 
     def __init__(self, output: OutputOptions, whole: bool, notices: Notices) -> None:
         self._output = output
         self._whole = whole
         self._notices = notices
-        self._kept: Staging | None = None
+        self._checkpoints: CheckpointStore | None = None
         self._console: ConsoleSink | None = None
         self.ended = 0.0
+
+    def check(self, checkpoints: CheckpointStore) -> None:
+        """Refuses an output that cannot be written, a folder with results that the checkpoint does
+        not know, and another output while results of the last run may be missing in that run's."""
+        folder = self._output.folder
+        if self._output.kafka:
+            with closing(self._kafka(job="")) as sink:
+                sink.check()
+        elif folder is not None:
+            check_folder(folder)
+            if not self._whole:
+                check_parts(folder, checkpoints.last_epoch)
+        last = checkpoints.last()
+        if last is not None and is_unpublished(last, checkpoints):
+            check_sink(last, self._address())
+
+    def _address(self) -> str:
+        output = self._output
+        if output.kafka:
+            from spark_ingest.kafka.address import parse_address
+
+            return f"--output {parse_address(output.to or '')}"
+        if output.folder is None or self._whole:
+            return ""
+        return parts_address(output.folder, output.format.value)
 
     def make(self, checkpoints: CheckpointStore, bound_workload: BoundWorkload) -> EpochSink:
         output = self._output
         names = [query.name for query in bound_workload.workload]
-        staging = Staging(checkpoints.folder)
         if self._whole:
-            self._kept = staging
-            return WholeSink(staging)
+            self._checkpoints = checkpoints
+            return WholeSink()
         if output.kafka:
-            return self._kafka(checkpoints.job, staging)
+            return self._kafka(checkpoints.job)
         if output.folder is not None:
-            return PartsSink(output.folder, output.format.value, staging, names)
+            known = checkpoints.folders
+            return PartsSink(output.folder, output.format.value, names, output.rolling, known)
         live = self._notices.live
         self._console = ConsoleSink(bound_workload.workload, output.format, output.limit, live)
         return self._console
 
-    def _kafka(self, job: str, staging: Staging) -> EpochSink:
+    def _kafka(self, job: str) -> KafkaSink:
         from spark_ingest.kafka.address import parse_address
         from spark_ingest.kafka.options import read_options
         from spark_ingest.sinks.kafka import KafkaSink
@@ -122,7 +186,6 @@ class _Sinks:
         return KafkaSink(
             parse_address(self._output.to),
             job,
-            staging,
             options=None if properties is None else read_options(properties),
             say=self._notices.say,
         )
@@ -132,11 +195,11 @@ class _Sinks:
             self._console.print_last()
 
     def done(self, outcome: JobOutcome) -> None:
-        if outcome.finished and self._kept is not None:
-            self._write(outcome, self._kept)
+        if outcome.finished and self._checkpoints is not None:
+            self._write(outcome, self._checkpoints)
         self.ended = time.perf_counter()
 
-    def _write(self, outcome: JobOutcome, kept: Staging) -> None:
+    def _write(self, outcome: JobOutcome, checkpoints: CheckpointStore) -> None:
         output, workload = self._output, outcome.bound_workload.workload
         with ExitStack() as stack:
             results = open_sink(stack, workload, output.folder, output.format, output.limit)
@@ -145,8 +208,9 @@ class _Sinks:
                 LATE: open_late(stack, output.folder, output.format),
             }
             results.write(outcome.bound_workload.empty())
-            for epoch in kept.epochs():
-                for name, table in kept.read(epoch).items():
+            assert outcome.last is not None
+            for tables in checkpoints.results(outcome.last):
+                for name, table in tables.items():
                     if name in beside:
                         beside[name](table)
                     else:
@@ -158,6 +222,14 @@ def _summarize(
 ) -> None:
     summary = Summary(outcome.counts, seconds, earlier=outcome.earlier, skipped=outcome.skipped)
     print_summary(notices, outcome.bound_workload.workload, summary, output.folder)
+
+
+def _kept(options: JobOptions, screen: JobScreen) -> str:
+    """What is left of a job that was ended by force."""
+    if options.checkpoint is None:
+        return "nothing is kept: the job has no --checkpoint"
+    epoch = "no epoch" if screen.last is None else f"epoch {screen.last.epoch}"
+    return f"{epoch} was committed; the same command resumes from {options.checkpoint}"
 
 
 def _say_stopped(notices: Notices, options: JobOptions) -> None:

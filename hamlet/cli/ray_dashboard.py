@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hamlet.cli.stderr import Notices
-from runtime.errors import HamletError
+from runtime.errors import EnvironmentFailure, HamletError
 
 if TYPE_CHECKING:
     from ray.job_submission import JobSubmissionClient
@@ -65,11 +65,11 @@ def ray_errors(address: str) -> Iterator[None]:
     try:
         yield
     except RequestException as error:
-        raise HamletError(
+        raise EnvironmentFailure(
             f"the cluster at {address} stopped answering: {' '.join(str(error).split())}"
         ) from error
     except ConnectionError as error:
-        raise HamletError(
+        raise EnvironmentFailure(
             f"cannot reach a Ray cluster at {address}", "is that the address of its dashboard?"
         ) from error
     except AuthenticationError as error:

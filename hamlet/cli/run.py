@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,7 +74,12 @@ def command(
     # Read before anything slow is loaded or started, so that errors are reported at once.
     queries = None if runtime.watch_workload else _read_queries(request)
     settings = _settings(request)
-    if runtime.engine is EngineName.LOCAL:
+    with _opened_output(request):
+        _run(request, queries, settings)
+
+
+def _run(request: RunRequest, queries: Workload | None, settings: Settings) -> None:
+    if request.runtime.engine is EngineName.LOCAL:
         assert queries is not None, "only a followed input can watch its workload"
         _run_locally(request, queries, settings)
     elif queries is not None:
@@ -140,6 +147,22 @@ def _settings(request: RunRequest) -> Settings:
     )
 
 
+@contextmanager
+def _opened_output(request: RunRequest) -> Iterator[None]:
+    """Also removes what killed runs left in the output and among temporary files."""
+    from actors.cluster_dir import remove_left_folders
+    from runtime.io.atomic import output_folder, remove_unfinished
+
+    remove_left_folders()
+    output = request.output.output
+    if output is None or output.startswith("kafka:"):
+        yield
+        return
+    with output_folder(Path(output)):
+        remove_unfinished(Path(output))
+        yield
+
+
 def _run_locally(request: RunRequest, queries: Workload, settings: Settings) -> None:
     from hamlet.cli.local import MetricsAddress, run_in_process
 
@@ -160,11 +183,13 @@ def _run_locally(request: RunRequest, queries: Workload, settings: Settings) -> 
         request.name,
         None if port is None else MetricsAddress(port, runtime.metrics_host),
         request.listeners,
+        input.follow_links,
     )
 
 
 def _run_on_ray(request: RunRequest, queries: Workload, settings: Settings) -> None:
     from hamlet.cli.ray import OutputOptions, run_on_ray
+    from spark_ingest.sinks.file_sink import RollingPolicy
 
     output = request.output
     run_on_ray(
@@ -172,7 +197,11 @@ def _run_on_ray(request: RunRequest, queries: Workload, settings: Settings) -> N
         _job_options(request, settings),
         _input_options(request, queries),
         OutputOptions(
-            output.output, chosen_format(output), output.limit, request.input.kafka_options
+            output.output,
+            chosen_format(output),
+            output.limit,
+            request.input.kafka_options,
+            RollingPolicy(output.file_size_bytes, output.file_age_seconds),
         ),
         request.notices,
         request.sharing.explain_sharing,
@@ -227,7 +256,9 @@ def _input_options(request: RunRequest, queries: Workload) -> InputOptions:
         kafka_options=input.kafka_options,
         avro=input.avro_schema,
         avro_framed=input.avro_confluent,
+        follow_links=input.follow_links,
         wait=request.notices.say,
+        warn=request.notices.warn,
     )
 
 

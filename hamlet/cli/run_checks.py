@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 from hamlet.cli.enums import EngineName, Numeric, OutputFormat, PlannerChoice, Sharing
 from hamlet.cli.job_log import ADDRESS
@@ -22,6 +23,8 @@ def check_flags(
         )
     if output.format is OutputFormat.TABLE and output.output is not None:
         raise InputError("a table cannot be written to a file", "--format parquet, csv or json")
+    if re.fullmatch(r"\d+[kmgt]?b?", runtime.spark_memory, re.IGNORECASE) is None:
+        raise HamletError(f"--spark-memory is `{runtime.spark_memory}`", "write it as 512m or 2g")
     lateness = input.lateness_micros  # rejects an invalid duration
     if runtime.engine is EngineName.LOCAL:
         _check_local(input, lateness, runtime)

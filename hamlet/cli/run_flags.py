@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from hamlet.cli import options
-from hamlet.cli.durations import parse_duration
+from hamlet.cli.durations import parse_duration, parse_size
 from hamlet.cli.enums import (
     DataFormat,
     EngineName,
@@ -23,7 +23,7 @@ from hamlet.cli.enums import (
 )
 from hamlet.cli.job_log import ADDRESS
 
-INPUT, RESULTS, RUNTIME = "Input", "Results", "Runtime"
+INPUT, RESULTS, SHARING, RUNTIME = "Input", "Results", "Sharing", "Runtime"
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,8 @@ class InputFlags:
             metavar="INPUT",
             help="A data file, a folder of data files, [b]-[/b] for standard input, "
             "[b]kafka://HOST/TOPIC[/b], [b]socket://HOST:PORT[/b], or a generated stream: "
-            "[b]generate:NAME?events=N[/b].",
+            "[b]generate:NAME?events=N[/b]. CSV with line breaks in quotes needs "
+            "[b]?multiline=true[/b] behind the file or folder.",
             rich_help_panel=INPUT,
         ),
     ]
@@ -54,6 +55,15 @@ class InputFlags:
         TimeUnit, typer.Option(help="The unit of integer times.", rich_help_panel=INPUT)
     ] = TimeUnit.S
     schema: options.SchemaFile = None
+    follow_links: Annotated[
+        bool,
+        typer.Option(
+            "--follow-links",
+            help="Follow links in an input folder to wherever they lead. Without it, links out of "
+            "the folder are skipped.",
+            rich_help_panel=INPUT,
+        ),
+    ] = False
     follow: Annotated[
         bool,
         typer.Option(
@@ -132,6 +142,24 @@ class OutputFlags:
             rich_help_panel=RESULTS,
         ),
     ] = 20
+    file_age: Annotated[
+        str,
+        typer.Option(
+            metavar="TIME",
+            help="With --follow and a folder: a result waits at most this long for others that go "
+            "into the same file. 0s writes a file in every epoch that has results.",
+            rich_help_panel=RESULTS,
+        ),
+    ] = "10s"
+    file_size: Annotated[
+        str,
+        typer.Option(
+            metavar="SIZE",
+            help="With --follow and a folder: results of this size are written at once, such as "
+            "16MB.",
+            rich_help_panel=RESULTS,
+        ),
+    ] = "128MB"
     numeric: Annotated[
         Numeric,
         typer.Option(
@@ -140,6 +168,14 @@ class OutputFlags:
         ),
     ] = Numeric.FLOAT
     ties: options.Ties = TiesChoice.STRICT
+
+    @property
+    def file_age_seconds(self) -> float:
+        return parse_duration(self.file_age) / 1e6
+
+    @property
+    def file_size_bytes(self) -> int:
+        return parse_size(self.file_size)
 
 
 @dataclass(frozen=True)
@@ -151,7 +187,8 @@ class SharingFlags:
         typer.Option(
             help="Whether queries compute together what they have in common: [b]dynamic[/b] "
             "(default): if it pays, decided for each burst; [b]always[/b]; [b]never[/b]. The "
-            "results are the same."
+            "results are the same.",
+            rich_help_panel=SHARING,
         ),
     ] = None
     plan: Annotated[
@@ -160,6 +197,7 @@ class SharingFlags:
             metavar="FILE",
             help="A YAML file that says what may be shared: subpatterns, groups of queries, "
             "windows.",
+            rich_help_panel=SHARING,
         ),
     ] = None
     planner: Annotated[
@@ -168,11 +206,17 @@ class SharingFlags:
             help="Plans what queries may share, and re-plans when the stream changes: [b]auto[/b] "
             "(default): chosen by the shape of the workload; [b]greedy[/b]: common prefixes; "
             "[b]sharon[/b]: parts of sequences; [b]gloria[/b]: transitions of all patterns; "
-            "[b]none[/b]: share nothing. The results are the same."
+            "[b]none[/b]: share nothing. The results are the same.",
+            rich_help_panel=SHARING,
         ),
     ] = None
     explain_sharing: Annotated[
-        bool, typer.Option("--explain-sharing", help="At the end, show what was decided.")
+        bool,
+        typer.Option(
+            "--explain-sharing",
+            help="At the end, show what was decided.",
+            rich_help_panel=SHARING,
+        ),
     ] = False
 
 
@@ -191,7 +235,7 @@ class RuntimeFlags:
         typer.Option(
             "--watch-workload",
             help="With --follow: check WORKLOAD every few seconds. New queries are added, missing "
-            "ones removed. If it has a mistake, the job keeps its queries.",
+            "ones removed. If it has an error, the job keeps its queries.",
             rich_help_panel=RUNTIME,
         ),
     ] = False

@@ -29,7 +29,7 @@ class StopSignal:
 
     def _receive(self, number: int, frame: FrameType | None) -> None:
         if self.received is not None:
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
         self.received = number
 
     @property

@@ -29,7 +29,9 @@ def register(app: typer.Typer) -> None:
 
 
 def command(
-    name: Annotated[str, typer.Argument(help="The name given to `hamlet submit --name`.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="The name given to `hamlet submit --name`.")
+    ],
     address: Address,
     within: Annotated[
         str, typer.Option(metavar="TIME", help="How long to wait for the end of the job.")

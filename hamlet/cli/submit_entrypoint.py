@@ -7,9 +7,8 @@ mark that only the submitter knows. `JobLog` reads it on the other side.
 from __future__ import annotations
 
 import os
-import sys
 
-from hamlet.cli.job_log import ADDRESS, MARK
+from hamlet.cli.job_log import ADDRESS, log_exit_code
 
 
 def main() -> None:
@@ -24,9 +23,7 @@ def main() -> None:
         code = end.code
         raise
     finally:
-        number = code if isinstance(code, int) else int(code is not None)
-        sys.stderr.flush()
-        print(f"{os.environ.get(MARK, MARK)} {number}", flush=True)
+        log_exit_code(code if isinstance(code, int) else int(code is not None))
 
 
 if __name__ == "__main__":

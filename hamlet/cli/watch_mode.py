@@ -1,4 +1,4 @@
-"""`hamlet run --watch-workload`: a mistake in the query file is reported and does not end the run.
+"""`hamlet run --watch-workload`: an error in the query file is reported and does not end the run.
 
 Whoever corrects the file may be unable to restart the run. So the run goes on with the queries of
 its checkpoint, or waits for a correct file if it has none.
@@ -69,7 +69,7 @@ def _await_change(path: Path, seen: bytes | None, error: HamletError, notices: N
 
 
 def _report(error: HamletError, notices: Notices, then: str) -> None:
-    """Prints the mistake as plain lines, even with --log: a caret must stay below its text."""
+    """Prints the error as plain lines, even with --log: a caret must stay below its text."""
     typer.echo(error_text(error), err=True)
     notices.warn(then)
 

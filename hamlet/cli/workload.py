@@ -7,11 +7,20 @@ from pathlib import Path
 from runtime.errors import HamletError, InputError
 from runtime.language.parser import parse
 from runtime.language.query import Workload
+from runtime.language.schema_check import check_schema
+from runtime.types.schema import Schema
 
 
 def read_workload(path: Path) -> Workload:
     """The checked queries of a file."""
     return parse(read_text(path), str(path))
+
+
+def read_schema(path: Path, workload: Workload) -> Schema:
+    """The schema of a file, if the workload fits it."""
+    schema = Schema.from_file(path)
+    check_schema(workload, schema)
+    return schema
 
 
 def read_text(path: Path) -> str:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 
+from actors.actor_pool import cause, is_crash
+from actors.rehearsal import PendingRehearsal
 from hamlet.job.job_context import JobContext, StartPoint
 from hamlet.job.workload_changes import WorkloadChanges
+from runtime.errors import EnvironmentFailure, HamletError
 from runtime.optimizer.optimizer import WorkloadSnapshot
 from runtime.pipeline.aggregation import WorkloadChange
+from runtime.pipeline.rehearsal import Rehearsal
 from runtime.pipeline.settings import Settings
 from runtime.plan.planner import extend_plan
 from runtime.plan.planner import plan as planned
 from runtime.plan.policy import Policy
 from runtime.plan.sharing_plan import SharingPlan
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -26,7 +33,10 @@ class WorkloadUpdate:
 
 class ActiveWorkload:
     """Collects what changes between two epochs: queries that users add and remove, and the
-    optimizer's policies and plans."""
+    optimizer's policies and plans.
+
+    A change of a followed stream waits until its kernels are compiled; the stream does not. One
+    change is made at a time, and answered when its epoch is committed."""
 
     def __init__(
         self, context: JobContext, start: StartPoint, changes: WorkloadChanges | None
@@ -38,6 +48,10 @@ class ActiveWorkload:
         self._policy: Policy | None = None
         self._changes = changes
         self._start_change = start.change
+        self._rehearsing: tuple[WorkloadChange, PendingRehearsal] | None = None
+        self._rehearsing_plan: tuple[SharingPlan, PendingRehearsal] | None = None
+        self._rejected_plan = 0  #: the version of a plan whose rehearsal failed
+        self._uncommitted: tuple[WorkloadChange, int] | None = None  #: with its epoch
         self._unsent_change: WorkloadChange | None = None
         self._unsent_plan: SharingPlan | None = None
         context.recorder.planned(self.bound_workload, self.plan)
@@ -57,16 +71,41 @@ class ActiveWorkload:
     # ---- queries come and go ---------------------------------------------------------------
 
     def poll_changes(self, newest: int | None, epoch: int) -> None:
-        """Applies the next requested change. `newest` is the largest time seen so
-        far, `epoch` the next epoch."""
+        """Rehearses the next requested change, and applies it once that is done. `newest` is the
+        largest time seen so far, `epoch` the next epoch."""
         if self._start_change is not None:
             self._apply(self._start_change, newest)
             self._start_change = None
-        if self._changes is None or self.has_change:
+        if self._changes is None or self.has_change or self._uncommitted is not None:
             return
-        wanted = self._changes.next(self.bound_workload)
-        if wanted is not None:
-            self._changes.adopted(self._apply(wanted, newest), epoch)
+        if self._rehearsing is None:
+            wanted = self._changes.next(self.bound_workload)
+            if wanted is not None:
+                self._drop_plan()
+                self._rehearsing = wanted, self._rehearse(wanted, self._plan_after(wanted))
+        elif self._rehearsing[1].is_done():
+            (change, rehearsal), self._rehearsing = self._rehearsing, None
+            reason = _failure(rehearsal)
+            if reason is None:
+                self._uncommitted = self._apply(change, newest), epoch
+            else:
+                self._changes.refused(change, reason)
+
+    def committed(self, epoch: int) -> None:
+        """Answers who asked for the change that this epoch made."""
+        if self._uncommitted is not None and self._uncommitted[1] <= epoch:
+            assert self._changes is not None
+            self._changes.committed(*self._uncommitted)
+            self._uncommitted = None
+
+    def _rehearse(
+        self, change: WorkloadChange | None, plan: SharingPlan | None
+    ) -> PendingRehearsal:
+        context, bound_workload = self._context, self.bound_workload
+        settings = replace(context.settings, plan=self.plan)
+        return context.pool.rehearse(
+            Rehearsal(settings, bound_workload.input_format, bound_workload.workload, change, plan)
+        )
 
     def _apply(self, change: WorkloadChange, newest: int | None) -> WorkloadChange:
         """Rows are read and routed for the changed workload from the next epoch on, and
@@ -75,9 +114,9 @@ class ActiveWorkload:
         pool, recorder = self._context.pool, self._context.recorder
         since = None if newest is None else newest + 1
         self._unsent_change = replace(change, since=since)
+        plan = self._plan_after(change)
         self.bound_workload = self.bound_workload.with_changes(change.added, change.removed)
         recorder.running(self.bound_workload)
-        plan = self._plan_after(change)
         if plan is not None:
             self.plan = self._unsent_plan = plan
             pool.change_workload(self.snapshot())
@@ -96,7 +135,8 @@ class ActiveWorkload:
             return None
         for name in change.removed:
             found = found.without(name)
-        found = extend_plan(found, self.bound_workload.workload.queries, change.added, planner)
+        after = self.bound_workload.with_changes(change.added, change.removed)
+        found = extend_plan(found, after.workload.queries, change.added, planner)
         return replace(found, version=found.version + 1)
 
     # ---- for the next epoch ----------------------------------------------------------------
@@ -123,11 +163,50 @@ class ActiveWorkload:
         context.recorder.learned(guidance.model)
         plan, current = guidance.plan, self.plan or SharingPlan()
         fits = guidance.workload == self.bound_workload.version
-        if plan is not None and fits and plan.version > current.version:
+        if plan is not None and fits and plan.version > current.version and self._is_ready(plan):
             self.plan = self._unsent_plan = plan
             context.recorder.planned(self.bound_workload, plan)
             context.pool.set_restart_workload(self.snapshot())
         return guidance.policy
+
+    def _is_ready(self, plan: SharingPlan) -> bool:
+        """Whether the kernels of the plan are compiled. Only a followed stream waits for that."""
+        if self._changes is None:
+            return True
+        if self._rehearsing is not None or plan.version == self._rejected_plan:
+            return False
+        if self._rehearsing_plan is None or self._rehearsing_plan[0] != plan:
+            self._drop_plan()
+            self._rehearsing_plan = plan, self._rehearse(None, plan)
+            return False
+        rehearsal = self._rehearsing_plan[1]
+        if not rehearsal.is_done():
+            return False
+        self._rehearsing_plan = None
+        failure = _failure(rehearsal)
+        if failure is not None:
+            self._rejected_plan = plan.version
+            logger.warning("plan %s is not used: %s", plan.version, failure)
+        return failure is None
+
+    def _drop_plan(self) -> None:
+        """A plan that is being rehearsed is for another workload, or there is a newer one."""
+        if self._rehearsing_plan is not None:
+            self._rehearsing_plan[1].cancel()
+            self._rehearsing_plan = None
+
+
+def _failure(rehearsal: PendingRehearsal) -> HamletError | None:
+    try:
+        rehearsal.result()
+    except Exception as error:
+        reason = cause(error)
+        if isinstance(reason, HamletError):
+            return reason
+        said = str(reason).strip().splitlines() or [type(reason).__name__]
+        kind = EnvironmentFailure if is_crash(reason) else HamletError
+        return kind(f"its rehearsal failed: {said[0]}", "the job goes on as it was; try again")
+    return None
 
 
 def _first_plan(start: StartPoint, settings: Settings) -> SharingPlan | None:

@@ -21,7 +21,7 @@ def start_cluster(
 ) -> clusters.Cluster:
     environment = session.environment(embedded=options.address is None)
     if options.address is None:
-        return stack.enter_context(clusters.start(environment))
+        return stack.enter_context(clusters.start(environment, say=say))
     cluster = stack.enter_context(clusters.connect(options.address, environment))
     _check_shared(options, cluster)
     stage("waiting for room on the cluster")

@@ -10,46 +10,73 @@ from pathlib import Path
 from typing import Any
 
 import ray
+from ray.exceptions import GetTimeoutError, RayError
 
 from actors import cluster as clusters
 from actors.control import PREFIX
-from hamlet.job.job_registry import Job
-from runtime.errors import HamletError
+from hamlet.job.job_registry import Job, is_alive
+from runtime.errors import Failure, HamletError
 
-TIMEOUT_SECONDS = 60.0
+STATUS_SECONDS = 60.0
+# A change waits until its kernels are compiled: minutes, if the machine is busy.
+CHANGE_SECONDS = 900.0
+# A change that takes longer than this says what it waits for.
+QUIET_SECONDS = 3.0
+_CHECK_SECONDS = 1.0
 
 
 class ControlClient:
-    def __init__(self, control: Any) -> None:
-        self._control = control
+    def __init__(self, job: Job, control: Any) -> None:
+        self._job, self._control = job, control
 
     def queries(self) -> list[dict[str, Any]]:
         """Waits for a driver that has just started and has not reported yet."""
-        status = _poll(self._status)
-        return list(status["queries"])
+        until = time.monotonic() + STATUS_SECONDS
+        while time.monotonic() < until:
+            status = self._call(self._control.status.remote())
+            if status:
+                return list(status["queries"])
+            time.sleep(0.05)
+        raise Failure(f"the job has not answered within {STATUS_SECONDS:g} s")
 
-    def change(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Waits until the driver has applied the change, between two epochs."""
+    def change(
+        self, question: dict[str, Any], waits: Callable[[str], None] = lambda what: None
+    ) -> dict[str, Any]:
+        """Returns when the epoch that makes the change is committed. `waits` hears what a change
+        that takes long waits for."""
         number = uuid.uuid4().hex
-        ray.get(self._control.request.remote(number, question))
-        answer = _poll(lambda: ray.get(self._control.answer.remote(number)))
-        if "error" in answer:
-            raise answer["error"]
-        return answer
+        self._call(self._control.request.remote(number, question))
+        began, said = time.monotonic(), False
+        while time.monotonic() < began + CHANGE_SECONDS:
+            answer = self._call(self._control.answer.remote(number))
+            if answer is not None:
+                if "error" in answer:
+                    raise answer["error"]
+                return dict(answer)
+            if not said and time.monotonic() > began + QUIET_SECONDS:
+                said = True
+                waits("waiting until the job has compiled what the change needs, and committed it")
+            time.sleep(0.05)
+        raise _unconfirmed(f"has not confirmed the change within {CHANGE_SECONDS:g} s")
 
-    def _status(self) -> dict[str, Any] | None:
-        status: dict[str, Any] = ray.get(self._control.status.remote())
-        return status or None
+    def _call(self, call: Any) -> Any:
+        """The result of a call. Ray may wait in vain for an actor of a job that was killed."""
+        while True:
+            try:
+                return ray.get(call, timeout=_CHECK_SECONDS)
+            except GetTimeoutError:
+                if not is_alive(self._job.pid):
+                    raise _unconfirmed("has ended") from None
+            except RayError:
+                raise _unconfirmed("has ended") from None
 
 
-def _poll(look: Callable[[], dict[str, Any] | None]) -> dict[str, Any]:
-    until = time.monotonic() + TIMEOUT_SECONDS
-    while time.monotonic() < until:
-        found = look()
-        if found is not None:
-            return found
-        time.sleep(0.05)
-    raise HamletError(f"the job has not answered within {TIMEOUT_SECONDS:g} s")
+def _unconfirmed(what: str) -> Failure:
+    return Failure(
+        f"the job {what}, so a change may not have been made",
+        "`hamlet query list` shows the queries of a running job; a job that is started again with "
+        "its --checkpoint has all changes that were committed",
+    )
 
 
 @contextmanager
@@ -58,7 +85,7 @@ def connect(job: Job) -> Iterator[ControlClient]:
     refused: HamletError | None = None
     with clusters.connect(job.address, token=token):
         try:
-            yield ControlClient(_control_of(job))
+            yield ControlClient(job, _control_of(job))
         except HamletError as error:  # its logs are not worth keeping
             refused = error
     if refused is not None:
@@ -69,4 +96,4 @@ def _control_of(job: Job) -> Any:
     try:
         return ray.get_actor(PREFIX + job.name, namespace=job.namespace)
     except ValueError:
-        raise HamletError(f"`{job.name}` does not answer", "is it still starting?") from None
+        raise Failure(f"`{job.name}` does not answer", "is it still starting?") from None

@@ -11,6 +11,7 @@ import ray
 from ray.exceptions import RayActorError
 
 from actors.control import PREFIX, Control
+from actors.process_watch import WatchedActor, watched_actors
 from runtime.errors import HamletError
 from runtime.language.ast import describe
 from runtime.language.parser import parse
@@ -31,7 +32,7 @@ class ControlServer:
         self._request: Any = None
         self._polled = 0.0
         self._questions: deque[tuple[str, dict[str, Any]]] = deque()
-        self._adopting: str | None = None
+        self._current: str | None = None
 
     def next(self, bound_workload: BoundWorkload) -> WorkloadChange | None:
         self._poll(bound_workload)
@@ -49,16 +50,26 @@ class ControlServer:
             except HamletError as error:
                 self._answer(number, {"error": error})
             else:
-                self._adopting = number
+                self._current = number
                 return change
         return None
 
-    def adopted(self, change: WorkloadChange, epoch: int) -> None:
-        if self._adopting is not None:
-            names = [query.name for query in change.added]
-            answer = {"added": names, "removed": list(change.removed), "since": change.since}
-            self._answer(self._adopting, {**answer, "epoch": epoch})
-            self._adopting = None
+    def committed(self, change: WorkloadChange, epoch: int) -> None:
+        names = [query.name for query in change.added]
+        answer = {"added": names, "removed": list(change.removed), "since": change.since}
+        self._answer_current({**answer, "epoch": epoch})
+
+    def refused(self, change: WorkloadChange, reason: HamletError) -> None:
+        self._answer_current({"error": reason})
+
+    def _answer_current(self, answer: dict[str, Any]) -> None:
+        assert self._current is not None
+        self._answer(self._current, answer)
+        self._current = None
+
+    @property
+    def watched(self) -> list[WatchedActor]:
+        return watched_actors("control", [self._control])
 
     def close(self) -> None:
         ray.kill(self._control)

@@ -42,7 +42,7 @@ CHECK_SOURCE_SECONDS = 5.0
 # A job that has published nothing for this long reports that it is idle.
 IDLE_SECONDS = 2.0
 # If the job fails, a read under way has this long to end, so that Spark is not stopped within it.
-LAST_READ_SECONDS = 10.0
+LAST_READ_SECONDS = 5.0
 
 
 class Driver:
@@ -59,7 +59,7 @@ class Driver:
         self._source, self._pool = context.source, context.pool
         self._stopping = stopping
         self._replay = start.replay
-        self._committed = manifest
+        self.committed = manifest  #: the last committed epoch
         self._next_epoch = manifest.epoch + 1 if manifest else 0
         self._position = manifest.position if manifest else context.source.first()
         self.counts = manifest.counts.copy() if manifest else RunCounts()
@@ -84,7 +84,7 @@ class Driver:
     @property
     def finished(self) -> bool:
         """Whether the input has ended; if not, the job can resume from its checkpoint."""
-        return self._committed is not None and self._committed.finished
+        return self.committed is not None and self.committed.finished
 
     @property
     def bound_workload(self) -> BoundWorkload:
@@ -98,10 +98,12 @@ class Driver:
 
     def run(self) -> None:
         """Returns when the input has ended, or after the pending epochs if it is stopped."""
+        if self.committed is not None:
+            self._committer.publish_again(self.committed)
         if self.finished:
             return
         self._pool.set_routing(self._context.routing(self.bound_workload))
-        self._recovery.start_aggregators(self._committed)
+        self._recovery.start_aggregators(self.committed)
         self._pool.start_optimizer(self._workload.snapshot(), self._context.settings.planner)
         self._report_idle()
         try:
@@ -111,12 +113,15 @@ class Driver:
             self._shut_down()
 
     def _step(self) -> None:
+        self._context.check_processes()
         if self._reading is not None and self._reading.done():
             self._take_read(self._reading)
         if self._pending and self._pending[0].busy.done():
             self._advance(self._pending[0])
         if self._may_read():
             self._begin_epoch()
+        elif self._has_last_results():
+            self._compute(empty_read(self._position), final=True)
         if time.monotonic() - self._reported > IDLE_SECONDS:
             self._report_idle()
         self._wait()
@@ -124,7 +129,13 @@ class Driver:
     def _is_done(self) -> bool:
         if self._reading is not None or self._pending:
             return False
-        return self._ended or self._stopping()
+        return self._ended or (self._stopping() and not self._has_last_results())
+
+    def _has_last_results(self) -> bool:
+        """Whether the job is stopped and results still wait: one more epoch publishes them."""
+        if self._ended or self._reading is not None or self._pending or not self._stopping():
+            return False
+        return self._committer.is_due(self.committed, final=True)
 
     def _wait(self) -> None:
         """Waits for the rows of the next epoch or for the oldest pending epoch, whichever is first.
@@ -171,8 +182,11 @@ class Driver:
         elif self._source.ended(self._position):
             self._ended = True
             self._compute(empty_read(self._position), last=True)
-        elif self._workload.has_change or self._idle_partition_moves_time():
+        elif self._workload.has_change or self._idle_partition_moves_time() or self._is_due():
             self._compute(empty_read(self._position))
+
+    def _is_due(self) -> bool:
+        return not self._pending and self._committer.is_due(self.committed)
 
     def _begin_replay(self, replay: ReplayPoint) -> None:
         start, self._position = self._position, replay.position
@@ -186,8 +200,7 @@ class Driver:
         """Events behind the watermark are late, but a bounded input has no late events."""
         self._range = wanted
         bound = None if self._source.bounded else self._watermark.value
-        columns = self.bound_workload.columns
-        self._reading = self._threads.submit(self._context.reader.read, wanted, columns, bound)
+        self._reading = self._threads.submit(self._context.reader.read, wanted, bound)
 
     def _take_read(self, reading: Future[EpochRows]) -> None:
         self._reading = None
@@ -207,7 +220,9 @@ class Driver:
         before = self._watermark.value
         return self._watermark.observe({}) != before
 
-    def _compute(self, read: EpochRows, last: bool = False) -> None:
+    def _compute(self, read: EpochRows, last: bool = False, final: bool = False) -> None:
+        """Sends an epoch to the aggregators. With the `last` one the input ends, with the `final`
+        one only this run."""
         watermark = self._watermark_after(read)
         update = self._workload.take_update()
         order = EpochCommand(
@@ -217,7 +232,7 @@ class Driver:
             change=update.change,
             policy=update.policy,
             plan=update.plan,
-            committed=-1 if self._committed is None else self._committed.epoch,
+            committed=-1 if self.committed is None else self.committed.epoch,
         )
         self._next_epoch += 1
         epoch = Epoch(
@@ -227,6 +242,7 @@ class Driver:
             dict(self._workload.since),
             clocks=dict(self._watermark.clocks),
             newest=self._watermark.newest,
+            final=last or final,
             began=time.perf_counter(),
         )
         self._send(epoch)
@@ -264,17 +280,16 @@ class Driver:
             answers = epoch.answers.result()
         except Exception as error:
             lost = is_loss(error)
-            part = "rows" if lost else "aggregator"
-            self._recovery.retry_or_raise(error, is_crash(error) or lost, part)
+            self._recovery.retry_or_raise(error, is_crash(error) or lost, "rows" if lost else None)
             self._repeat(lost)
         else:
             commit = self._committer.commit
-            epoch.finished = self._threads.submit(commit, epoch, answers, self.counts)
+            epoch.finished = self._threads.submit(commit, epoch, answers, self.committed)
 
     def _repeat(self, lost: bool) -> None:
         """Starts new aggregators and sends all pending epochs again, with rows read again if they
         are `lost`."""
-        self._recovery.start_aggregators(self._committed, self._pool.uninitialized())
+        self._recovery.start_aggregators(self.committed, self._pool.uninitialized())
         if lost:
             if self._reading is not None:  # its rows are routed by the newest workload
                 wait([self._reading])
@@ -283,9 +298,10 @@ class Driver:
             self._send(epoch)
 
     def _take_committed(self, epoch: Epoch, finished: EpochCommit) -> None:
-        self._committed = finished.manifest
+        self.committed = finished.manifest
         self.counts = finished.manifest.counts
         self._recovery.reset()
+        self._workload.committed(finished.manifest.epoch)
         self._source.committed(finished.manifest.position)
         self._report(epoch, finished)
         self._pacer.adjust(epoch.read.range.bytes, finished.stages)

@@ -27,6 +27,7 @@ class Epoch:
     finished: Future[EpochCommit] | None = None
     clocks: dict[str, int] = field(default_factory=dict)
     newest: int | None = None
+    final: bool = False  #: the run ends after it
     began: float = 0.0
 
     @property

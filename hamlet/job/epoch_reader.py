@@ -1,4 +1,4 @@
-"""Reads the rows of one epoch: Spark reads them from the source, routers split them."""
+"""Reads the rows of one epoch: Spark reads and checks them, routers slice them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from actors.actor_pool import ActorPool, Ref
-from runtime.io.decode import Origin
+from runtime.pipeline.event_block import Origin
 from runtime.pipeline.event_extractor import BlockStats
 from runtime.pipeline.router import renumbered
 from spark_ingest.arrow_export import ArrowExport
+from spark_ingest.pipeline.event_pipeline import EventPipeline
 from spark_ingest.sources.source import SourceRange, StreamSource
 
 
@@ -49,41 +50,45 @@ class EpochReader:
         self._handover = handover
         self._pool = pool
 
-    def read(self, wanted: SourceRange, columns: Sequence[str], watermark: int | None) -> EpochRows:
+    def read(self, wanted: SourceRange, watermark: int | None) -> EpochRows:
+        """Events before the watermark are late."""
         try:
-            return self._read(wanted, columns, watermark)
+            return self._read(wanted, watermark)
         except BaseException as error:
             self._handover.forget()
             if isinstance(
                 error, Py4JError | PySparkException
             ) and self._source.quarantine_unreadable(wanted):
-                return self.read(wanted, columns, watermark)
+                return self.read(wanted, watermark)
             raise
 
-    def _read(
-        self, wanted: SourceRange, columns: Sequence[str], watermark: int | None
-    ) -> EpochRows:
+    def _read(self, wanted: SourceRange, watermark: int | None) -> EpochRows:
         wall_clock, began = time.time(), time.perf_counter()
-        reading = self._source.read(wanted, columns)
+        routing, shared = self._pool.routing
+        reading = self._source.read(wanted, EventPipeline(routing, watermark))
         found = EpochRows(wanted, watermark, dead=list(reading.lost), floor=reading.floor)
         found.began = wall_clock
         if reading.frame is None:
             return found
         blocks = self._handover.park(reading.frame)
         found.spark_seconds = time.perf_counter() - began
+        origins = reading.origins
         try:
             ranked = sorted(range(len(blocks.parts)), key=lambda n: reading.order[n])
             calls = [
-                self._pool.route(blocks.parts[n], reading.decoder, reading.origins[n], watermark)
+                self._pool.route(blocks.parts[n], reading.contract, origins[n], shared, watermark)
                 for n in ranked
             ]
             stats: list[BlockStats] = ray.get([call[0] for call in calls])
         finally:
             blocks.release()
+        # The lines after an open quote may be no rows.
+        if any(each.open_quotes for each in stats) and self._source.quarantine_unreadable(wanted):
+            return self._read(wanted, watermark)
         found.stats = stats
-        found.arrived = [reading.origins[n].arrived or wanted.arrived for n in ranked]
+        found.arrived = [origins[n].arrived or wanted.arrived for n in ranked]
         found.portions = [call[1:] for call in calls]
-        _gather(found, [reading.origins[n] for n in ranked], reading.decoder.numbered)
+        _gather(found, [origins[n] for n in ranked])
         if reading.raw is not None:
             found.dead = [_with_raw_rows(table, reading.raw) for table in found.dead]
             found.late = [_with_raw_rows(table, reading.raw) for table in found.late]
@@ -91,11 +96,11 @@ class EpochReader:
         return found
 
 
-def _gather(found: EpochRows, origins: Sequence[Origin], numbered: bool) -> None:
+def _gather(found: EpochRows, origins: Sequence[Origin]) -> None:
     """Numbers the rows of a block from the end of the block before it, of the same source."""
     rows: dict[str, int] = {}
     for stats, origin in zip(found.stats, origins, strict=True):
-        first = 0 if numbered else rows.get(origin.source, 0)
+        first = 0 if origin.first is None else rows.get(origin.source, origin.first)
         rows[origin.source] = first + stats.rows
         found.dead += [renumbered(table, first) for table in stats.dead]
         found.late += [renumbered(table, first) for table in stats.late]

@@ -63,8 +63,8 @@ def counted(before: RunCounts, read: EpochRows, tables: dict[str, pa.Table]) -> 
 
 def spans_of(epoch: Epoch, answers: list[EpochResult], times: list[float]) -> tuple[Span, ...]:
     """The stages of an epoch, for a trace. `times` are when the merge of its results began and
-    ended, and when they were staged, committed and published."""
-    read, (began, merged, staged, committed, published) = epoch.read, times
+    ended, and when they were committed and published."""
+    read, (began, merged, committed, published) = epoch.read, times
     parked = read.began + read.spark_seconds
     return (
         Span("spark", read.began, parked, {"rows": read.rows}),
@@ -79,8 +79,7 @@ def spans_of(epoch: Epoch, answers: list[EpochResult], times: list[float]) -> tu
             for number, answer in enumerate(answers)
         ),
         Span("merge", began, merged),
-        Span("sink", merged, staged),
-        Span("checkpoint", staged, committed),
+        Span("checkpoint", merged, committed),
         Span("publish", committed, published),
     )
 

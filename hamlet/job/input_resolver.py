@@ -11,7 +11,7 @@ import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -22,8 +22,10 @@ from pyspark.sql import SparkSession
 from runtime.errors import InputError
 from runtime.generate.spec import split_pace
 from runtime.io.bytestream import decompressed
+from runtime.io.folder import WarnOnce, list_files
 from runtime.io.formats import Format, by_content, by_name, parse_format
-from runtime.io.read import list_files, open_input, open_request
+from runtime.io.input_options import InputPath, split_options
+from runtime.io.read import open_input, open_request
 from runtime.io.reader import ReadRequest
 from spark_ingest.sources.files import FileSource
 from spark_ingest.sources.segments import Feed, SegmentSource
@@ -45,15 +47,27 @@ class InputOptions:
     kafka_options: Path | None = None
     avro: Path | None = None
     avro_framed: bool = False  #: values begin with the five bytes of Confluent's serializers
+    follow_links: bool = False  #: follow links in a folder to wherever they lead
     wait: Callable[[str], None] = lambda what: None  #: called with what the job waits for
+    warn: Callable[[str], None] = lambda what: None
 
 
 class ResolvedInput(ABC):
     #: Whether Spark needs additional jars to read it.
     jars: bool = False
+    #: The claim of the run, which is in the files that it writes.
+    owner: str = ""
 
     def __init__(self, options: InputOptions) -> None:
         self.options = options
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name of the source, by which a checkpoint knows it."""
+
+    def check_resumable(self) -> None:  # noqa: B027
+        """Raises if the input cannot be read from where an earlier run stopped."""
 
     def probe_schema(self, folder: Path) -> pa.Schema | None:
         """The columns, if they are known without Spark. `folder` is for temporary files."""
@@ -71,6 +85,12 @@ class FileInput(ResolvedInput):
         super().__init__(options)
         self._path = Path(options.text)
         self._format = options.format
+        self._warn = WarnOnce(options.warn)
+
+    @property
+    def name(self) -> str:
+        # Another reading of quotes is another input.
+        return str(InputPath(str(self._path), self.options.needs.multiline))
 
     def probe_schema(self, folder: Path) -> pa.Schema | None:
         if self.options.follow:
@@ -88,24 +108,33 @@ class FileInput(ResolvedInput):
             bounded=not self.options.follow,
             schema=schema,
             unit=self.options.unit,
+            follow_links=self.options.follow_links,
+            warn=self._warn,
         )
 
     def _columns(self) -> pa.Schema:
-        with open_request(self._path, self.options.needs, self._format) as found:
+        links = self.options.follow_links
+        with open_request(self._path, self.options.needs, self._format, links) as found:
             return found.schema
 
     def _await_first(self) -> None:
         """A followed folder may still be empty."""
-        wish = None if self._format is None else parse_format(self._format)
         if not self._path.is_dir():
             raise InputError(
                 f"{self._path} is not a folder, and only a folder can be followed",
                 "each file that appears in the folder is read once",
             )
-        if not list_files(self._path, wish)[0]:
+        if not self._has_files():
             self.options.wait(f"waiting for a first file in {self._path}")
-        while not list_files(self._path, wish)[0]:
+        while not self._has_files():
             time.sleep(WAIT_SECONDS)
+
+    def _has_files(self) -> bool:
+        wish = None if self._format is None else parse_format(self._format)
+        found = list_files(self._path, wish, self.options.follow_links)
+        for warning in found.warnings():
+            self._warn(warning)
+        return bool(found.files)
 
 
 class CopiedInput(FileInput):
@@ -118,6 +147,16 @@ class CopiedInput(FileInput):
             raise InputError(f"{options.text} cannot be followed", "leave out --follow")
         self._stream = stream
 
+    @property
+    def name(self) -> str:
+        return "stdin" if self.options.text == "-" else self.options.text
+
+    def check_resumable(self) -> None:
+        raise InputError(
+            f"{self.options.text} cannot be read from where an earlier run stopped",
+            "start anew with another --checkpoint folder",
+        )
+
     def probe_schema(self, folder: Path) -> pa.Schema | None:
         self._path = self._copied(folder)
         return self._columns()
@@ -125,13 +164,8 @@ class CopiedInput(FileInput):
     def open(
         self, spark: SparkSession, folder: Path, schema: pa.Schema | None, at: Position | None
     ) -> StreamSource:
-        if at is not None:
-            raise InputError(
-                f"{self.options.text} cannot be read from where an earlier run stopped",
-                "start anew with another --checkpoint folder",
-            )
         source = super().open(spark, folder, schema, at)
-        source.name = "stdin" if self.options.text == "-" else self.options.text
+        source.name = self.name
         return source
 
     def _copied(self, folder: Path) -> Path:
@@ -165,6 +199,10 @@ class FeedInput(ResolvedInput):
         self._schema = schema
         self._bounded = bounded
 
+    @property
+    def name(self) -> str:
+        return self._feed.name
+
     def probe_schema(self, folder: Path) -> pa.Schema | None:
         return self._schema
 
@@ -180,6 +218,8 @@ class FeedInput(ResolvedInput):
             schema=schema or self._schema,
             unit=self.options.unit,
             start=0 if at is None else at["segment"],
+            owner=self.owner,
+            warn=self.options.warn,
         )
 
 
@@ -188,6 +228,7 @@ class KafkaInput(ResolvedInput):
 
     def __init__(self, options: InputOptions) -> None:
         from spark_ingest.kafka.address import parse_address
+        from spark_ingest.kafka.avro import read_avsc
         from spark_ingest.kafka.options import read_options
 
         super().__init__(options)
@@ -195,21 +236,34 @@ class KafkaInput(ResolvedInput):
         self._options = (
             None if options.kafka_options is None else read_options(options.kafka_options)
         )
+        avro, framed = options.avro, options.avro_framed
+        self._avro = None if avro is None else read_avsc(avro, framed)
+
+    @property
+    def name(self) -> str:
+        return str(self._address)
+
+    def probe_schema(self, folder: Path) -> pa.Schema | None:
+        """The columns are not known, but whether the brokers answer this user, and the topic."""
+        from spark_ingest.kafka.options import KafkaOptions
+        from spark_ingest.kafka.topic_metadata import TopicMetadata
+
+        say, options = self.options.wait, self._options or KafkaOptions()
+        TopicMetadata(self._address, options, say=say).partitions()
+        return None
 
     def open(
         self, spark: SparkSession, folder: Path, schema: pa.Schema | None, at: Position | None
     ) -> StreamSource:
-        from spark_ingest.kafka.avro import read_avsc
         from spark_ingest.sources.kafka import KafkaSource
 
         options = self.options
-        avro = None if options.avro is None else read_avsc(options.avro, options.avro_framed)
         return KafkaSource(
             spark,
             self._address,
             options.needs,
             options=self._options,
-            avro=avro,
+            avro=self._avro,
             bounded=not options.follow,
             schema=schema,
             unit=options.unit,
@@ -229,6 +283,8 @@ def resolve_input(options: InputOptions) -> ResolvedInput:
         return FeedInput(options, lines, None, bounded=False)
     if scheme == "kafka":
         return KafkaInput(options)
+    path, multiline = split_options(options.text)
+    options = replace(options, text=path, needs=replace(options.needs, multiline=multiline))
     if options.text == "-":
         return CopiedInput(options)
     wish = None if options.format is None else parse_format(options.format)

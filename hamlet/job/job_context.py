@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from actors.actor_pool import ActorPool
@@ -34,6 +34,8 @@ class JobContext:
     shards: int
     lateness: int  #: in microseconds
     given: Mapping[str, str]  #: fingerprints of the queries that the user gave, by name
+    #: Raises an error if a process has died that nothing restarts.
+    check_processes: Callable[[], None] = lambda: None
 
     def routing(self, bound_workload: BoundWorkload) -> RoutingTable:
         return bound_workload.routing(self.shards, self.pool.size)

@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from runtime.cache_dir import cache_of
 from runtime.errors import HamletError, did_you_mean
@@ -31,9 +32,9 @@ class Job:
 def running() -> list[Job]:
     """The jobs whose process is alive. Files of other jobs are removed."""
     found = []
-    for path in sorted(cache_of("jobs").glob("*.json")):
+    for path in sorted(_folder().glob("*.json")):
         job = _read(path)
-        if job is not None and _is_alive(job.pid):
+        if job is not None and is_alive(job.pid):
             found.append(job)
         elif job is not None:
             path.unlink(missing_ok=True)
@@ -102,10 +103,18 @@ def _read(path: Path) -> Job | None:
 
 
 def _file(job: Job) -> Path:
-    return cache_of("jobs") / f"{job.name}.json"
+    return _folder() / f"{quote(job.name, safe='')}.json"
 
 
-def _is_alive(pid: int) -> bool:
+def _folder() -> Path:
+    """A folder that only this user can enter: names of files are names of jobs."""
+    found = cache_of("jobs")
+    with suppress(PermissionError):  # it belongs to somebody else
+        found.chmod(0o700)
+    return found
+
+
+def is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -1,12 +1,12 @@
-"""Runs a job on Ray and Spark: checks what it is given, opens its parts, drives it to its end."""
+"""Opens the parts of a job on Ray and Spark, stage by stage, after checking what it is given."""
 
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -15,14 +15,23 @@ from pyspark.sql import SparkSession
 
 from actors.actor_pool import ActorPool
 from actors.cluster import Cluster
+from actors.health import way_on
+from actors.process_watch import (
+    ActorTable,
+    ActorWatch,
+    LocalProcesses,
+    WatchedActor,
+    ray_agents,
+    ray_servers,
+)
+from actors.rehearsal import rehearsals
 from hamlet.job import job_registry
 from hamlet.job.cluster_setup import start_cluster
 from hamlet.job.control_server import ControlServer
-from hamlet.job.driver import Driver
 from hamlet.job.epoch_reader import EpochReader
 from hamlet.job.epoch_report import EpochListener
 from hamlet.job.input_resolver import ResolvedInput
-from hamlet.job.job_context import JobContext, StartPoint
+from hamlet.job.job_context import JobContext
 from hamlet.job.job_monitoring import JobMonitoring, open_monitoring
 from hamlet.job.job_options import JobOptions
 from hamlet.job.job_registry import Job
@@ -33,25 +42,31 @@ from hamlet.job.manifest_check import (
     merged_schema,
     workload_change,
 )
-from hamlet.job.recovery import RetriesExhausted
+from hamlet.job.watchdog import Watchdog
 from hamlet.job.workload_changes import WorkloadChanges
 from hamlet.job.workload_watcher import WorkloadWatcher
-from runtime.errors import HamletError
+from runtime.errors import Failure, HamletError
 from runtime.language.query import Workload
 from runtime.metrics.http_server import check_port
-from runtime.optimizer.model_report import ModelMetrics
 from runtime.pipeline.aggregation import WorkloadChange
 from runtime.pipeline.blob_store import BlobStore
 from runtime.pipeline.bound_workload import BoundWorkload
 from runtime.pipeline.checkpoint import CheckpointStore
-from runtime.pipeline.manifest import Manifest, RunCounts
+from runtime.pipeline.manifest import Manifest
 from runtime.pipeline.routing_table import InputFormat
-from runtime.plan.decisions import Decisions
+from runtime.temporary_folder import TemporaryFolder
 from spark_ingest import session
 from spark_ingest.arrow_export import ArrowExport
 from spark_ingest.jars import kafka_jars
 from spark_ingest.sinks.sink import EpochSink
 from spark_ingest.sources.source import StreamSource
+from spark_ingest.spark_watch import (
+    AppMaster,
+    SparkDriver,
+    raydp_actors,
+    raydp_job,
+    spark_driver,
+)
 
 # Shards for each aggregator: a resumed job can have this many times more aggregators.
 SHARDS_EACH = 4
@@ -75,17 +90,6 @@ class Screen(EpochListener, Protocol):
 MakeSink = Callable[[CheckpointStore, BoundWorkload], EpochSink]
 
 
-@dataclass
-class JobOutcome:
-    counts: RunCounts
-    decisions: list[Decisions]
-    bound_workload: BoundWorkload
-    finished: bool  #: the input has ended; if not, the job was stopped
-    skipped: list[str] = field(default_factory=list)
-    earlier: int = 0  #: events that were counted before this run
-    model: ModelMetrics = field(default_factory=ModelMetrics)
-
-
 @dataclass(frozen=True)
 class SavedState:
     """The checkpoint of a job, and a folder for temporary files of this run."""
@@ -93,6 +97,11 @@ class SavedState:
     temporary: Path
     checkpoints: CheckpointStore
     manifest: Manifest | None
+
+    @property
+    def epoch(self) -> int:
+        """The last committed one, or -1."""
+        return -1 if self.manifest is None else self.manifest.epoch
 
 
 @dataclass(frozen=True)
@@ -102,66 +111,25 @@ class JobProcesses:
     cluster: Cluster
     pool: ActorPool
     spark: SparkSession
+    watchdog: Watchdog
 
 
-def run(
-    workload: Workload,
-    options: JobOptions,
-    input: ResolvedInput,
-    make_sink: MakeSink,
-    screen: Screen,
-    stopping: Callable[[], bool],
-    done: Callable[[JobOutcome], None],
-    started: Callable[[], None] = lambda: None,
-) -> JobOutcome:
-    """Calls `started` before the first epoch and `done` after the last one, while all parts of the
-    job are still open."""
-    with ExitStack() as stack:
-        setup = JobSetup(stack, workload, options, input, screen)
-        setup.register()
-        saved = setup.open_checkpoint()
-        schema = setup.check(saved)
-        processes = setup.start_processes()
-        source = setup.open_input(processes.spark, saved, schema)
-        bound_workload, change = setup.bind_workload(source, saved)
-        sink = setup.open_sink(make_sink, saved, bound_workload, change)
-        replay = sink.recover(-1 if saved.manifest is None else saved.manifest.epoch)
-        monitoring = setup.open_monitoring(bound_workload, saved)
-        changes = setup.accept_changes(processes.cluster, monitoring)
-        driver = Driver(
-            setup.context(saved, processes, source, sink, monitoring),
-            StartPoint(bound_workload, saved.manifest, change, replay),
-            changes,
-            stopping,
-        )
-        monitoring.recorder.show()
-        screen.stage("")
-        started()
-        _drive(driver, processes.cluster, screen)
-        outcome = _outcome(driver, source, saved)
-        done(outcome)
-        return outcome
-
-
-def _drive(driver: Driver, cluster: Cluster, screen: Screen) -> None:
+def check_processes(watchdog: Watchdog, cluster: Cluster) -> None:
+    """Raises an error if the job has lost a process that nothing restarts. The cluster comes first:
+    it also ends what would wait for the lost one. Its message is that of the watchdog, which may
+    know more: that the process was stopped."""
     try:
-        driver.run()
-    except Exception as error:
-        if isinstance(error, RetriesExhausted) or not isinstance(error, HamletError):
-            screen.warn(f"the logs of Ray and Spark are in {cluster.logs}")
+        cluster.check()
+        session.check(cluster)
+    except Failure:
+        watchdog.check()
         raise
+    watchdog.check()
 
 
-def _outcome(driver: Driver, source: StreamSource, saved: SavedState) -> JobOutcome:
-    return JobOutcome(
-        driver.counts,
-        driver.recorder.decisions,
-        driver.bound_workload,
-        driver.finished,
-        list(getattr(source, "skipped", ())),
-        0 if saved.manifest is None else saved.manifest.counts.events,
-        driver.recorder.facts.model,
-    )
+def _other_actors(table: ActorTable) -> list[WatchedActor]:
+    """Those that come and go."""
+    return [*raydp_actors(table), *rehearsals(table)]
 
 
 class JobSetup:
@@ -174,10 +142,13 @@ class JobSetup:
         options: JobOptions,
         input: ResolvedInput,
         screen: Screen,
+        lost: Callable[[Failure], None],
     ) -> None:
-        self._stack, self._screen = stack, screen
+        self._stack, self._screen, self._lost = stack, screen, lost
         self._workload, self._options, self._input = workload, options, input
         self._follow = input.options.follow
+        self._actors: list[WatchedActor] = []
+        self._monitoring: JobMonitoring | None = None
 
     def register(self) -> None:
         """Only a job without an end can be found by other commands."""
@@ -185,46 +156,89 @@ class JobSetup:
             job = Job(self._options.name, os.getpid())
             self._stack.enter_context(job_registry.registered(job))
 
-    def open_checkpoint(self) -> SavedState:
-        made = tempfile.TemporaryDirectory(prefix="hamlet-job-")
-        temporary = Path(self._stack.enter_context(made))
+    def look_at_checkpoint(self) -> SavedState:
+        """Reads the newest epoch and writes nothing: another run may own the checkpoint."""
+        temporary = self._stack.enter_context(TemporaryFolder("job-"))
         kept = self._options.checkpoint
         checkpoints = CheckpointStore(
             BlobStore(kept or str(temporary / "checkpoint"), kept is not None)
         )
-        return SavedState(temporary, checkpoints, checkpoints.open(self._screen.warn))
+        return SavedState(temporary, checkpoints, checkpoints.last())
 
-    def check(self, saved: SavedState) -> pa.Schema | None:
-        """Finds errors before anything is started. Returns the columns, if they are known."""
+    def claim_checkpoint(self, saved: SavedState) -> SavedState:
+        screen, checkpoints = self._screen, saved.checkpoints
+        screen.stage("opening the checkpoint")
+        self._stack.callback(checkpoints.close)
+        return replace(saved, manifest=checkpoints.claim(screen.warn, screen.say))
+
+    def probe_input(self, saved: SavedState) -> pa.Schema | None:
+        """The columns of the input, if they are known without Spark."""
+        options = self._options
+        if options.metrics_port and options.address is None:
+            check_port(options.metrics_port, options.metrics_host)
+        return self._input.probe_schema(saved.temporary)
+
+    def check(self, saved: SavedState, found: pa.Schema | None) -> pa.Schema | None:
+        """Finds errors before anything is started. Returns the columns, also those of an earlier
+        run, if they are known."""
         options, manifest = self._options, saved.manifest
-        schema = merged_schema(manifest, self._input.probe_schema(saved.temporary))
+        if manifest is not None:
+            check_equal("--input", manifest.source, self._input.name)
+            self._input.check_resumable()
+            check_options(manifest, options, self._input.options)
+            workload_change(manifest, self._workload, options)
+        schema = merged_schema(manifest, found)
         if schema is not None:
             # A job whose query file is watched starts with the queries of its checkpoint.
             watched = manifest is not None and options.watch is not None
             workload = manifest.workload if manifest and watched else self._workload
             BoundWorkload(workload, self._input_format(schema, None), options.settings.numeric)
-        if manifest is not None:
-            check_options(manifest, options, self._input.options)
-            workload_change(manifest, self._workload, options)
-        if options.metrics_port and options.address is None:
-            check_port(options.metrics_port, options.metrics_host)
         return schema
 
     def start_processes(self) -> JobProcesses:
         options, screen = self._options, self._screen
         screen.stage("starting Ray")
         cluster = start_cluster(self._stack, options, screen.stage, screen.say)
+        watchdog = self._watch_servers(cluster)
         pool = ActorPool(options.actors, min(options.actors, ROUTERS))
         self._stack.callback(pool.close)
+        self._actors += pool.watched
         screen.stage("starting Spark")
         jars = kafka_jars() if self._input.jars else []
-        return JobProcesses(cluster, pool, session.start(cluster, options.size, jars=jars))
+        spark = session.start(cluster, options.size, jars=jars)
+        return JobProcesses(cluster, pool, spark, watchdog)
+
+    def _watch_servers(self, cluster: Cluster) -> Watchdog:
+        """Ray's servers are watched from the start: everything else would wait for them."""
+        watchdog = Watchdog(
+            [LocalProcesses(ray_servers())] if cluster.embedded else [],
+            self._count_restart,
+            self._screen.warn,
+            way_on(cluster.logs),
+            self._lost,
+        )
+        self._stack.callback(watchdog.stop)
+        watchdog.start()
+        self._stack.push(partial(self._explain_start, watchdog))
+        return watchdog
+
+    def _explain_start(self, watchdog: Watchdog, kind: object, error: object, _: object) -> None:
+        """If Spark or the input does not open: raises the cause if a server was lost. Errors of a
+        running job are explained where they are raised."""
+        mistake = isinstance(error, HamletError) and not isinstance(error, Failure)
+        if isinstance(error, Exception) and not mistake and self._monitoring is None:
+            watchdog.explain()
+
+    def _count_restart(self, kind: str) -> None:
+        if self._monitoring is not None:
+            self._monitoring.recorder.restarted(kind)
 
     def open_input(
         self, spark: SparkSession, saved: SavedState, schema: pa.Schema | None
     ) -> StreamSource:
         self._screen.stage("opening the input")
         position = None if saved.manifest is None else saved.manifest.position
+        self._input.owner = saved.checkpoints.owner
         source = self._input.open(spark, self._local_folder(saved), schema, position)
         self._stack.callback(source.close)
         return source
@@ -237,7 +251,6 @@ class JobSetup:
         if manifest is None:
             input_format = self._input_format(source.schema, source.clock())
             return BoundWorkload(self._workload, input_format, numeric), None
-        check_equal("--input", manifest.source, source.name)
         input_format = self._input_format(source.schema, manifest.input_format.clock)
         change = workload_change(manifest, self._workload, self._options)
         return BoundWorkload(manifest.workload, input_format, numeric), change
@@ -268,6 +281,7 @@ class JobSetup:
             warn=self._screen.warn,
         )
         if monitoring.hub is not None:
+            self._actors += monitoring.hub.watched
             self._screen.serves(monitoring.url)
         return monitoring
 
@@ -278,6 +292,7 @@ class JobSetup:
         name, watch = self._options.name, self._options.watch
         server = ControlServer(name, watch)
         self._stack.callback(server.close)
+        self._actors += server.watched
         token = os.environ.get("RAY_AUTH_TOKEN_PATH")
         job = Job(name, os.getpid(), cluster.address, cluster.namespace, token, monitoring.url)
         job_registry.register(job)
@@ -287,6 +302,20 @@ class JobSetup:
             return server
         return WorkloadWatcher(watch, server, self._screen.say, self._screen.warn)
 
+    def watch(self, processes: JobProcesses, monitoring: JobMonitoring) -> Watchdog:
+        """From now on all processes of the job are watched, until the first of them is closed."""
+        self._monitoring = monitoring
+        agents = ray_agents() if processes.cluster.embedded else {}
+        watchdog = processes.watchdog
+        watchdog.add(
+            LocalProcesses(agents | spark_driver()),
+            ActorWatch(self._actors, _other_actors, [raydp_job()]),
+            SparkDriver(processes.spark),
+            AppMaster(processes.spark),
+        )
+        self._stack.callback(watchdog.stop)
+        return watchdog
+
     def context(
         self,
         saved: SavedState,
@@ -294,6 +323,7 @@ class JobSetup:
         source: StreamSource,
         sink: EpochSink,
         monitoring: JobMonitoring,
+        watchdog: Watchdog,
     ) -> JobContext:
         options, pool, manifest = self._options, processes.pool, saved.manifest
         handover = ArrowExport(processes.spark, blocks=options.blocks)
@@ -309,6 +339,7 @@ class JobSetup:
             shards=options.actors * SHARDS_EACH if manifest is None else manifest.shards,
             lateness=options.lateness,
             given=fingerprints(self._workload),
+            check_processes=partial(check_processes, watchdog, processes.cluster),
         )
 
     def _local_folder(self, saved: SavedState) -> Path:

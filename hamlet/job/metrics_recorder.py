@@ -20,10 +20,10 @@ class JobMetrics(RunMetrics):
         self,
         job: str,
         bound_workload: BoundWorkload,
-        shows: list[MetricsListener],
+        listeners: list[MetricsListener],
         tracing: Tracing | None = None,
     ) -> None:
-        super().__init__(job, "ray", bound_workload.workload, shows)
+        super().__init__(job, "ray", bound_workload.workload, listeners)
         self._tracing = tracing
 
     def resumed(self, manifest: Manifest) -> None:
@@ -35,7 +35,7 @@ class JobMetrics(RunMetrics):
                 rows=counts.rows,
                 events=counts.events,
                 late=counts.late,
-                dead=counts.dead,
+                invalid_rows=counts.dead,
                 results=counts.results,
                 watermark=manifest.watermark,
                 newest=manifest.newest,
@@ -55,6 +55,7 @@ class JobMetrics(RunMetrics):
     def report_idle(self, in_flight: int, backlog: int) -> None:
         """Nothing was published for a while."""
         self._collector.report_idle(in_flight, backlog)
+        self._collector.mark_reported()
         self.show()
 
     def published(
@@ -75,7 +76,7 @@ class JobMetrics(RunMetrics):
                 rows=counts.rows,
                 events=counts.events,
                 late=counts.late,
-                dead=counts.dead,
+                invalid_rows=counts.dead,
                 stages=finished.stages,
                 results={name: table.num_rows for name, table in finished.tables.items()},
                 windows={name: len(starts) for name, (starts, _) in windows.items()},
@@ -88,7 +89,7 @@ class JobMetrics(RunMetrics):
                 },
                 decided={str(n): answer.decisions for n, answer in enumerate(answers)},
                 actors={
-                    str(n): self.actor_facts(
+                    str(n): self.actor_metrics(
                         str(n), answer.events, answer.compute_seconds, answer.statistics
                     )
                     for n, answer in enumerate(answers)
@@ -105,6 +106,7 @@ class JobMetrics(RunMetrics):
         )
         if self._tracing is not None:
             self._tracing.published(epoch, finished)
+        self._collector.mark_reported()
         self.show()
 
     def _arrive(self, read: EpochRows) -> None:

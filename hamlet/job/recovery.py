@@ -9,6 +9,7 @@ from functools import partial
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
+from ray.exceptions import RayError
 
 from actors.actor_pool import cause, is_crash, is_loss
 from actors.aggregator import AggregatorSetup
@@ -16,7 +17,8 @@ from hamlet.job.active_workload import ActiveWorkload
 from hamlet.job.epoch import Epoch
 from hamlet.job.epoch_reader import EpochRows
 from hamlet.job.job_context import JobContext
-from runtime.errors import Failure
+from runtime.errors import EnvironmentFailure
+from runtime.pipeline.blob_store import CorruptCheckpoint
 from runtime.pipeline.bound_workload import BoundWorkload
 from runtime.pipeline.manifest import Manifest
 
@@ -24,7 +26,7 @@ from runtime.pipeline.manifest import Manifest
 MOST_RETRIES = 10
 
 
-class RetriesExhausted(Failure):
+class RetriesExhausted(EnvironmentFailure):
     """Work failed again each time it was repeated; the logs may tell why."""
 
 
@@ -39,21 +41,26 @@ class Recovery:
         """An epoch was committed: the job makes progress."""
         self._retries = 0
 
-    def retry_or_raise(self, error: Exception, transient: bool, part: str) -> None:
-        """Returns if the work of `part` is worth repeating, after a pause. Else raises what was
-        raised in the first place."""
-        reason = cause(error)
+    def retry_or_raise(self, error: Exception, transient: bool, part: str | None) -> None:
+        """Returns if the work is worth repeating, after a pause. Else raises what was raised in the
+        first place, or which process died for good. `part` is what failed; None for a process,
+        since the watchdog counts those."""
+        reason, context = cause(error), self._context
+        if isinstance(reason, CorruptCheckpoint):
+            context.checkpoints.check_owner()  # a run that has taken over deletes old files
         if not transient:
-            raise reason
+            raise explained(reason)
         self._retries += 1
+        context.check_processes()
+        time.sleep(min(5.0, 0.2 * self._retries))
+        context.check_processes()  # the work may fail a moment before the process is gone
         if self._retries > MOST_RETRIES:
             message = f"gave up after {MOST_RETRIES} repeats: {_first_line(reason)}"
             raise RetriesExhausted(message) from error
-        context = self._context
         context.watcher.trouble(_first_line(reason))
-        context.recorder.restarted(part)
+        if part is not None:
+            context.recorder.restarted(part)
         context.recorder.show()
-        time.sleep(min(5.0, 0.2 * self._retries))
 
     # ---- aggregators -----------------------------------------------------------------------
 
@@ -72,8 +79,8 @@ class Recovery:
             workload=bound_workload.workload,
             since=dict(committed.since) if committed else {},
             shards=context.routing(self._workload.bound_workload).owned(owner),
-            folder=context.checkpoints.folder,
-            name=f"{owner}-{context.checkpoints.run}",
+            files=context.checkpoints.files,
+            name=f"{context.checkpoints.owner}-{owner}",
             last_epoch=committed.epoch if committed else -1,
             saved=dict(committed.units) if committed else {},
             watermark=committed.watermark if committed else None,
@@ -101,10 +108,10 @@ class Recovery:
         context.pool.set_routing(context.routing(self._workload.bound_workload))
 
     def reread(self, epoch: Epoch) -> EpochRows:
-        read, columns = epoch.read, epoch.bound_workload.columns
+        read = epoch.read
         while True:
             try:
-                return self._context.reader.read(read.range, columns, read.bound)
+                return self._context.reader.read(read.range, read.bound)
             except Exception as error:
                 self.retry_or_raise(error, can_be_reread(error), "spark")
 
@@ -113,6 +120,15 @@ def can_be_reread(error: Exception) -> bool:
     """Whether Spark or the machine failed, and not the rows."""
     spark = isinstance(error, Py4JError | PySparkException | OSError)
     return spark or is_crash(error) or is_loss(error)
+
+
+def explained(error: BaseException) -> BaseException:
+    """Errors of Ray and Spark as failures in one line, without the stacks of Java and C++."""
+    if isinstance(error, Py4JError | PySparkException):
+        return EnvironmentFailure(f"Spark failed: {_first_line(error)}")
+    if isinstance(error, RayError):
+        return EnvironmentFailure(f"Ray failed: {_first_line(error)}")
+    return error
 
 
 def _first_line(error: BaseException) -> str:

@@ -11,17 +11,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 from hamlet.job.workload_changes import WorkloadChanges
-from runtime.errors import HamletError, InputError
+from runtime.errors import Failure, HamletError, InputError
 from runtime.execution import state_file
 from runtime.language.parser import parse
 from runtime.pipeline.aggregation import WorkloadChange
 from runtime.pipeline.bound_workload import BoundWorkload
 
 POLL_SECONDS = 2.0
+# After a failure of the environment, such as a rehearsal whose process died.
+RETRY_SECONDS = 60.0
 
 
 class WorkloadWatcher:
-    """Reads each text once, so that a mistake is reported once. `others` may ask for changes,
+    """Reads each text once, so that an error is reported once. `others` may ask for changes,
     too."""
 
     def __init__(
@@ -31,10 +33,11 @@ class WorkloadWatcher:
         say: Callable[[str], None],
         warn: Callable[[str], None],
         every: float = POLL_SECONDS,
+        retry_after: float = RETRY_SECONDS,
     ) -> None:
         self._path, self._others = path, others
         self._say, self._warn = say, warn
-        self._every = every
+        self._every, self._retry_after = every, retry_after
         self._polled: float | None = None
         self._seen: str | None = None
         self._readable = True
@@ -51,19 +54,38 @@ class WorkloadWatcher:
         try:
             self._adopting = self._poll(bound_workload)
         except HamletError as error:
-            reason = " ".join(str(error).split())
-            self._warn(f"{self._path} is rejected, and the queries stay as they are: {reason}")
+            self._reject(error)
         return self._adopting
 
-    def adopted(self, change: WorkloadChange, epoch: int) -> None:
+    def committed(self, change: WorkloadChange, epoch: int) -> None:
         if self._adopting is None:
-            self._others.adopted(change, epoch)
+            self._others.committed(change, epoch)
             return
         self._adopting = None
         parts = [f"added {', '.join(query.name for query in change.added)}"] if change.added else []
         if change.removed:
             parts.append(f"removed {', '.join(change.removed)}")
         self._say(f"{self._path}: {' and '.join(parts)} with epoch {epoch}")
+
+    def refused(self, change: WorkloadChange, reason: HamletError) -> None:
+        if self._adopting is None:
+            self._others.refused(change, reason)
+            return
+        self._adopting = None
+        if not isinstance(reason, Failure):
+            self._reject(reason)
+            return
+        self._seen = None  # nothing is wrong with the file: it is adopted later
+        self._polled = time.monotonic() + self._retry_after
+        self._warn(
+            f"{self._path} is not adopted yet: {_one_line(reason)}; the job tries again in "
+            f"{self._retry_after:g} s"
+        )
+
+    def _reject(self, error: HamletError) -> None:
+        self._warn(
+            f"{self._path} is rejected, and the queries stay as they are: {_one_line(error)}"
+        )
 
     def _poll(self, bound_workload: BoundWorkload) -> WorkloadChange | None:
         text = self._text()
@@ -101,3 +123,7 @@ class WorkloadWatcher:
         added = tuple(query for name, query in wanted.items() if name not in running)
         removed = tuple(name for name in running if name not in wanted)
         return WorkloadChange(added, removed) if added or removed else None
+
+
+def _one_line(error: HamletError) -> str:
+    return " ".join(str(error).split())

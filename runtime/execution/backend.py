@@ -26,29 +26,29 @@ from runtime.plan.sharing_plan import SharingPlan
 
 class CompiledBackend:
     def __init__(self, options: ExecutionOptions, plan: SharingPlan) -> None:
-        self._common = ExecutorContext(options, plan=plan)
+        self._context = ExecutorContext(options, plan=plan)
         self._executors: dict[tuple[str, ...], Executor] = {}
         self._ended: dict[str, list[PartialAggregates]] = {}
 
     def bind(self, types: Mapping[str, pa.DataType]) -> None:
         """`types` are those of the attributes that the workload uses from now on."""
-        self._common.types = {**self._common.types, **types}
+        self._context.types = {**self._context.types, **types}
 
     def add(
         self, queries: tuple[Query, ...], since: int | None, plan: SharingPlan | None = None
     ) -> None:
-        self._common.plan = plan or self._common.plan
+        self._context.plan = plan or self._context.plan
         groups: dict[tuple[str, ...], list[Query]] = {}
         for query in queries:
             groups.setdefault(query.partition_by, []).append(query)
         for attributes, members in groups.items():
             executor = self._executors.get(attributes)
             if executor is None:
-                executor = self._executors[attributes] = Executor(attributes, self._common)
+                executor = self._executors[attributes] = Executor(attributes, self._context)
             executor.add(*members, since=since, plan=plan)
 
     def remove(self, query: Query) -> None:
-        self._common.plan = self._common.plan.without(query.name)
+        self._context.plan = self._context.plan.without(query.name)
         self._executors[query.partition_by].remove(query.name)
 
     def execute(self, events: pa.RecordBatch, arrivals: range | None) -> None:
@@ -74,15 +74,15 @@ class CompiledBackend:
         }
 
     def set_policy(self, policy: Policy) -> None:
-        self._common.policy = policy
+        self._context.policy = policy
         for executor in self._executors.values():
             executor.set_policy(policy)
 
     def set_plan(self, plan: SharingPlan) -> None:
-        before = self._common.plan.granularity
+        before = self._context.plan.granularity
         if self._executors and dict(plan.granularity) != dict(before):
             raise HamletError("the granularity of a query cannot change while it runs")
-        self._common.plan = plan
+        self._context.plan = plan
         for executor in self._executors.values():
             executor.set_plan(plan)
 
@@ -129,13 +129,13 @@ class CompiledBackend:
         return sum(each.decision_nanoseconds for each in operators) * 1e-9
 
     def save(self) -> Iterator[StatePart]:
-        yield StatePart("texts", to_bytes({"texts": self._common.texts.all()}), "")
+        yield StatePart("texts", to_bytes({"texts": self._context.texts.all()}), "")
         for executor in self._executors.values():
             yield from executor.save()
 
     def load(self, part: StatePart) -> None:
         if part.part == "texts":
-            self._common.texts.ids(from_bytes(part.data)["texts"])
+            self._context.texts.ids(from_bytes(part.data)["texts"])
             return
         for executor in self._executors.values():
             executor.load(part)
@@ -145,4 +145,4 @@ class CompiledBackend:
 
     @property
     def types(self) -> Mapping[str, pa.DataType]:
-        return self._common.types
+        return self._context.types

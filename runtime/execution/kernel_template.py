@@ -55,10 +55,6 @@ class KernelTemplate:
         """Whether the kernel has been compiled on this machine."""
         return any((self._path / "__pycache__").glob(f"{module}.{function}-*.nbi"))
 
-    def imported_sources(self) -> dict[str, Path]:
-        """The files outside the kernel folder whose code the kernel contains, by module."""
-        return sources_of(self._imports)
-
     @property
     def _imports(self) -> frozenset[Import]:
         """The imports from outside the kernel folder."""

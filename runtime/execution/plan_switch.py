@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import gcd
 
 import numpy as np
 import pyarrow as pa
 
 from runtime.execution.column import Ints
+from runtime.language.window import pane_of
 from runtime.plan.operators.operator_registry import BY_NAME
 from runtime.plan.physical_plan import PhysicalPlan
 from runtime.plan.sharing_plan import SharingPlan
@@ -35,17 +35,11 @@ class PlanSwitch:
 
     def boundary(self, plan: PhysicalPlan, now: int | None) -> int | None:
         """The end of the pane of the last event; None if no operator depends on panes."""
-        lengths = [
-            length
-            for node in plan
-            if BY_NAME[node.operator].movable
-            for query in node.queries
-            if not query.window.counted
-            for length in (query.window.within, query.window.slide)
-        ]
-        if now is None or not lengths:
+        movable = [node for node in plan if BY_NAME[node.operator].movable]
+        windows = [query.window for node in movable for query in node.queries]
+        pane = pane_of(window for window in windows if not window.counted)
+        if now is None or pane == 0:
             return None
-        pane = gcd(*lengths)
         return (now // pane + 1) * pane
 
     def is_due(self, plan: PhysicalPlan, now: int | None, watermark: int) -> bool:

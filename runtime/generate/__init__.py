@@ -29,7 +29,7 @@ from runtime.generate.parameters import check_rows, resolve
 from runtime.generate.spec import parse_spec
 from runtime.generate.stream import Stream, StreamInfo
 
-__all__ = ["StreamInfo", "from_spec", "generate", "parse_spec", "schema", "streams"]
+__all__ = ["StreamInfo", "generate", "parse_spec", "schema", "streams"]
 
 
 def streams() -> Mapping[str, StreamInfo]:
@@ -68,12 +68,6 @@ def generate(
         start=start,
     )
     return emit(stream, wanted, batch_rows)
-
-
-def from_spec(spec: str) -> Iterator[pa.RecordBatch]:
-    """The stream of `NAME?events=20000&seed=1&share=Travel:0.6`, by default 10,000 events."""
-    name, parameters = parse_spec(spec)
-    return generate(name, **parameters)
 
 
 def _find(name: str) -> Stream:

@@ -2,7 +2,7 @@
 
 from runtime.io.read import InputFiles, open_input
 from runtime.io.side_output import DEAD_LETTER, LATE, SideWriter
-from runtime.io.write import ResultWriter, write_results
+from runtime.io.write import ResultWriter
 from runtime.pipeline.block import RowBlock
 
 __all__ = [
@@ -13,5 +13,4 @@ __all__ = [
     "RowBlock",
     "SideWriter",
     "open_input",
-    "write_results",
 ]

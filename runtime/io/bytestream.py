@@ -9,15 +9,32 @@ import tempfile
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
+from runtime.errors import InputError
 from runtime.io.formats import GZIP, HEAD
 
 
 def open_bytes(path: Path) -> tuple[BinaryIO, bytes]:
-    """The decompressed content of a file, and its first bytes."""
+    """The decompressed content of a file, and its first bytes. The name must say whether it is
+    compressed: Spark goes by that."""
+    if is_packed(path) != _is_gzipped(path):
+        is_gzip = "is not gzip, as its name says" if is_packed(path) else "is gzip"
+        raise InputError(f"{path} {is_gzip}", "give files that are gzip names that end in .gz")
     return decompressed(open(path, "rb"))
 
 
-def is_gzipped(path: Path) -> bool:
+def is_packed(path: Path) -> bool:
+    """Whether a file is compressed, by its name."""
+    return path.suffix.lower() == ".gz"
+
+
+def check_packed(path: Path) -> None:
+    """Reads a compressed file to its end, and so finds damage before any row is used."""
+    with gzip.open(path, "rb") as stream:
+        while stream.read(1 << 20):
+            pass
+
+
+def _is_gzipped(path: Path) -> bool:
     with open(path, "rb") as file:
         return file.read(len(GZIP)) == GZIP
 

@@ -7,48 +7,35 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.types as pt
 
-from runtime.io.reader import ReadRequest
 from runtime.pipeline.block import RowBlock
 from runtime.pipeline.dead_letter import dead_rows, no_dead
+from runtime.pipeline.event_contract import EventContract, Reason
 from runtime.pipeline.normalize import Raw
 from runtime.pipeline.row_errors import RowErrors
-from runtime.types.attribute_kinds import AttributeKind
 from runtime.types.text_parse import parse
 
 
 def text_columns(
-    texts: dict[str, pa.Array], target: pa.Schema, needs: ReadRequest, errors: RowErrors
+    texts: dict[str, pa.Array], target: pa.Schema, contract: EventContract, errors: RowErrors
 ) -> list[pa.Array]:
-    """The columns of `target`, parsed from text."""
-    columns = []
-    for wanted in target:
-        if wanted.name not in texts or pt.is_null(wanted.type):
-            columns.append(pa.nulls(len(errors.bad), wanted.type))
-            continue
-        values, bad = parse(texts[wanted.name], wanted.type)
-        errors.add(bad, invalid_value_reason(wanted, needs))
-        columns.append(values)
-    return columns
+    """The columns of `target`, parsed from text. Errors are found in the order of the contract."""
+    columns = {
+        name: text_column(texts.get(name), contract.columns.field(name), contract, errors)
+        for name in contract.columns.names
+    }
+    return [columns[name] for name in target.names]
 
 
-def invalid_value_reason(wanted: pa.Field, needs: ReadRequest) -> str:
-    """Why a value is invalid."""
-    reason = f"`{wanted.name}` is no {_noun(wanted.type)}"
-    declared = needs.declared.data_type(wanted.name) is not None
-    certain = needs.use(wanted.name) is AttributeKind.NUMBER and pt.is_floating(wanted.type)
-    if declared or certain or needs.use(wanted.name) in (AttributeKind.TEXT, AttributeKind.BOOL):
-        return reason
-    return f"{reason} (its type was inferred from the first rows; --schema can declare it)"
-
-
-def _noun(data_type: pa.DataType) -> str:
-    if pt.is_integer(data_type):
-        return "whole number"
-    if pt.is_floating(data_type):
-        return "number"
-    if pt.is_boolean(data_type):
-        return "boolean"
-    return "text" if pt.is_string(data_type) else str(data_type)
+def text_column(
+    text: pa.Array | None, wanted: pa.Field, contract: EventContract, errors: RowErrors
+) -> pa.Array:
+    """A column parsed from its text; without any, its values are null."""
+    if text is None or pt.is_null(wanted.type):
+        return pa.nulls(len(errors.bad), wanted.type)
+    parsed = parse(text, wanted.type)
+    errors.add_field(parsed.wrong, Reason.WRONG_TYPE, wanted.name, contract)
+    errors.add_field(parsed.beyond, Reason.OUT_OF_RANGE, wanted.name, contract)
+    return parsed.values
 
 
 def valid_block(

@@ -1,10 +1,10 @@
-"""Splits CSV into blocks of whole records. A record may span lines, inside quotes."""
+"""Splits CSV into blocks of whole records. Only with `multiline` may a record span lines, inside
+quotes."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import BinaryIO, TypeAlias
 
 import numpy as np
@@ -23,49 +23,56 @@ _BEFORE_A_FIELD = list(b',\r\n"')
 _QUOTED = re.compile(rb'(?:(?<=[,\r\n])|\A)"(?:[^"]++|"")*+"?')
 
 
-@dataclass(frozen=True)
-class Records:
-    """Some whole records. `open` if the input ends inside the quotes of the only one."""
-
-    data: bytes
-    open: bool = False
-
-
-def blocks_of_records(stream: BinaryIO, source: str) -> Iterator[Records]:
+def blocks_of_records(stream: BinaryIO, source: str, multiline: bool) -> Iterator[bytes]:
+    """Each block ends with a line end; the input need not."""
+    last_end = last_record_end if multiline else last_line_end
     rest = stream.read(len(BOM)).removeprefix(BOM)
     while more := stream.read(BLOCK_BYTES):
         rest += more
-        end = last_record_end(rest)
+        end = last_end(rest)
         if end:
-            yield Records(rest[:end])
+            yield rest[:end]
             rest = rest[end:]
         elif len(rest) > LONGEST_RECORD:
             raise InputError(
                 f"{source} has a row of more than {LONGEST_RECORD >> 20} MB",
-                "a quote is probably never closed",
+                "a quote is probably never closed" if multiline else "is it CSV?",
             )
     if rest:
-        starts, stops = _quoted_spans(rest)
         # Without a line end, Arrow may parse an empty last field as a quoted one.
-        yield Records(rest + b"\n", open=len(starts) > len(stops))
+        yield rest + b"\n"
 
 
-def first_record_end(data: bytes) -> int:
+def first_record_end(data: bytes, multiline: bool) -> int:
     """The end of the first record, with its line end; the end of the data if it has none."""
-    ends = _record_ends(data)
+    ends = _record_ends(data) if multiline else places(data, b"\r\n") + 1
     return int(ends[0]) if len(ends) else len(data)
+
+
+def last_line_end(data: bytes) -> int:
+    """The end of the last whole line; 0 if there is none."""
+    return max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
 
 
 def last_record_end(data: bytes) -> int:
     """The end of the last whole record; 0 if there is none."""
     if b'"' not in data:
-        return max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
+        return last_line_end(data)
     ends = _record_ends(data)
     return int(ends[-1]) if len(ends) else 0
 
 
+def places(data: bytes, chars: bytes) -> Positions:
+    """Where any of these characters is."""
+    bytes_ = np.frombuffer(data, np.uint8)
+    found = bytes_ == chars[0]
+    for char in chars[1:]:
+        found |= bytes_ == char
+    return np.flatnonzero(found)
+
+
 def _record_ends(data: bytes) -> Positions:
-    lines = _places(data, b"\r\n")  # a cut between the two leaves a blank line, which is ignored
+    lines = places(data, b"\r\n")  # a cut between the two leaves a blank line, which is ignored
     starts, stops = _quoted_spans(data)
     stops = np.append(stops, len(data))  # an open quote reaches to the end
     inside = np.searchsorted(starts, lines) - 1
@@ -75,7 +82,7 @@ def _record_ends(data: bytes) -> Positions:
 
 def _quoted_spans(data: bytes) -> tuple[Positions, Positions]:
     """The starts and ends of quoted fields; one start more if the last field is open."""
-    quotes = _places(data, b'"')
+    quotes = places(data, b'"')
     before = np.frombuffer(data, np.uint8)[np.maximum(quotes[0::2] - 1, 0)]
     begins = np.isin(before, _BEFORE_A_FIELD) | (quotes[0::2] == 0)
     if begins.all():  # every other quote begins a field, or follows a doubled quote
@@ -95,11 +102,3 @@ def _spans_one_by_one(data: bytes) -> tuple[Positions, Positions]:
 
 def _closed(data: bytes, start: int, stop: int) -> bool:
     return stop - start > 1 and data[start:stop].count(b'"') % 2 == 0
-
-
-def _places(data: bytes, chars: bytes) -> Positions:
-    bytes_ = np.frombuffer(data, np.uint8)
-    found = bytes_ == chars[0]
-    for char in chars[1:]:
-        found |= bytes_ == char
-    return np.flatnonzero(found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -15,19 +14,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
-from runtime.errors import InputError
-from runtime.io.bytestream import open_bytes
+from runtime.io.bytestream import check_packed, is_packed, open_bytes
 from runtime.io.cast import text_columns, valid_block
-from runtime.io.csv_split import Records, blocks_of_records, first_record_end
+from runtime.io.csv_header import open_quote, read_header
+from runtime.io.csv_quotes import Misquoted, without_misquoted
+from runtime.io.csv_split import blocks_of_records
 from runtime.io.infer import infer
 from runtime.io.reader import FileReader, ReadRequest
 from runtime.io.utf8 import NOT_UTF8, mark_invalid_bytes, without_marks
 from runtime.pipeline.block import RowBlock
 from runtime.pipeline.dead_letter import dead_rows, no_dead, rows_as_json
+from runtime.pipeline.event_contract import Reason, reason_text
 from runtime.pipeline.normalize import Raw
 from runtime.pipeline.row_errors import RowErrors
 from runtime.types.columns import plain, true_rows
-from runtime.types.schema_probe import check_unique_names
 
 
 class CsvReader(FileReader):
@@ -50,6 +50,10 @@ class CsvReader(FileReader):
             yield self._block(texts, target, first)
             first += texts.count
 
+    def check(self) -> None:
+        if self._path is not None and is_packed(self._path):
+            check_packed(self._path)
+
     def close(self) -> None:
         if self._stream is not None:
             self._stream.close()
@@ -64,7 +68,7 @@ class CsvReader(FileReader):
             if self._path is not None:
                 self._stream, _ = open_bytes(self._path)
             assert self._stream is not None
-            self._table = _Table(self._stream, self.source)
+            self._table = _Table(self._stream, self.source, self.needs.multiline)
         return self._table
 
     def _type(self, name: str, sample: pa.RecordBatch | None) -> pa.DataType:
@@ -78,9 +82,9 @@ class CsvReader(FileReader):
     def _block(self, texts: _Texts, target: pa.Schema, first: int) -> RowBlock:
         batch = texts.batch
         errors = RowErrors(batch.num_rows)
-        errors.add(texts.not_utf8(), "the row is not UTF-8")
+        errors.add(texts.not_utf8(), reason_text(Reason.NOT_UTF8))
         named = {name: batch.column(name) for name in batch.schema.names}
-        columns = text_columns(named, target, self.needs, errors)
+        columns = text_columns(named, target, self.needs.contract(target), errors)
         rows = first + texts.ordinals()
         block = valid_block(columns, target, self.source, rows, _raw(batch), errors)
         dead = pa.concat_tables([block.dead, texts.misfits(self.source, first)])
@@ -90,49 +94,61 @@ class CsvReader(FileReader):
 class _Table:
     """The names of the columns, and the rows as strings."""
 
-    def __init__(self, stream: BinaryIO, source: str) -> None:
-        self._blocks = blocks_of_records(stream, source)
-        self.names, rest = _header(self._blocks, source)
+    def __init__(self, stream: BinaryIO, source: str, multiline: bool) -> None:
+        self._source, self._multiline = source, multiline
+        self._blocks = blocks_of_records(stream, source, multiline)
+        header, rest = read_header(self._blocks, source, multiline)
+        self.names = header.names
+        self._rows = 0
         self._waiting: list[_Texts] = []
-        if rest.data:
-            self._waiting.append(_Texts(rest, self.names))
+        if rest:
+            self._waiting.append(self._texts(rest))
 
     def sample(self) -> pa.RecordBatch | None:
         """The first block with rows, which `texts` yields again."""
         while not (self._waiting and self._waiting[-1].batch.num_rows):
-            records = next(self._blocks, None)
-            if records is None:
+            block = next(self._blocks, None)
+            if block is None:
                 return None
-            self._waiting.append(_Texts(records, self.names))
+            self._waiting.append(self._texts(block))
         return self._waiting[-1].batch
 
     def texts(self) -> Iterator[_Texts]:
         while self._waiting:
             yield self._waiting.pop(0)
-        for records in self._blocks:
-            yield _Texts(records, self.names)
+        for block in self._blocks:
+            yield self._texts(block)
+
+    def _texts(self, block: bytes) -> _Texts:
+        block, dirty = mark_invalid_bytes(block)
+        block, misquoted = without_misquoted(block, self._multiline)
+        for each in misquoted:
+            if each.reason is Reason.OPEN_QUOTE and not self._multiline:
+                raise open_quote(f"row {self._rows + each.position} of {self._source}")
+        texts = _Texts(block, misquoted, self.names, dirty)
+        self._rows += texts.count
+        return texts
 
 
 class _Texts:
-    """The rows of one block, as strings, and those that have too few or too many fields.
+    """The rows of one block, as strings, and the others: with wrong quotes, or too few or too many
+    fields.
 
     Arrow could split a file into blocks, but its thread calls back into Python even while Python
     shuts down, and crashes.
     """
 
-    def __init__(self, records: Records, names: list[str]) -> None:
+    def __init__(
+        self, block: bytes, misquoted: list[Misquoted], names: list[str], dirty: bool
+    ) -> None:
+        self._dirty = dirty
         self._misfits: list[tuple[int, str, str]] = []
-        if records.open:
-            text = mark_invalid_bytes(records.data)[0].decode().strip("\r\n")
-            self._misfits.append((0, "a quote is not closed before the end", text))
-            self._dirty = False
-            self.batch = pa.RecordBatch.from_pylist(
-                [], pa.schema([(n, pa.string()) for n in names])
-            )
-        else:
-            data, self._dirty = mark_invalid_bytes(records.data)
-            self.batch = self._parsed(data, names)
-        self.count = self.batch.num_rows + len(self._misfits)
+        self.batch = self._parsed(block, names)
+        self.count = self.batch.num_rows + len(self._misfits) + len(misquoted)
+        if misquoted:
+            places = np.delete(np.arange(self.count), [each.position for each in misquoted])
+            self._misfits = [(places[n], why, text) for n, why, text in self._misfits]
+            self._misfits += [_misfit(each) for each in misquoted]
 
     def ordinals(self) -> npt.NDArray[np.int64]:
         """The positions of the batch's rows in the block; the misfits lie between them."""
@@ -153,6 +169,8 @@ class _Texts:
         return bad
 
     def _parsed(self, data: bytes, names: list[str]) -> pa.RecordBatch:
+        if not data.strip(b"\r\n"):
+            return pa.RecordBatch.from_pylist([], pa.schema([(n, pa.string()) for n in names]))
         table = pa_csv.read_csv(
             pa.BufferReader(data),
             # One block and no threads: Arrow then reports the number of a misfit row.
@@ -169,27 +187,24 @@ class _Texts:
         return pa.RecordBatch.from_arrays([plain(column) for column in table.columns], names)
 
     def _misfit(self, row: Any) -> str:
-        reason = f"fields: {row.actual_columns}, not {row.expected_columns}"
-        self._misfits.append((row.number - 1, reason, row.text))
+        reason = reason_text(
+            Reason.FIELD_COUNT, count=row.actual_columns, expected=row.expected_columns
+        )
+        self._misfits.append((row.number - 1, _reason_of(row.text, reason), row.text))
         return "skip"
 
 
-def _header(blocks: Iterator[Records], source: str) -> tuple[list[str], Records]:
-    """The names of the columns, and the records after the header."""
-    data, is_open = b"", False
-    while not data and (records := next(blocks, None)) is not None:
-        data, is_open = records.data.lstrip(b"\r\n"), records.open
-    if not data.strip():
-        raise InputError(f"{source} is empty", "a CSV file begins with the names of its columns")
-    end = first_record_end(data)
-    line = mark_invalid_bytes(data[:end])[0].decode()
-    if NOT_UTF8 in line or is_open:
-        raise InputError(
-            f"{source} is not CSV in UTF-8", "convert it first, for example with iconv"
-        )
-    names = next(csv.reader([line.strip("\r\n")]))
-    check_unique_names(names, source)
-    return names, Records(data[end:].lstrip(b"\r\n"))
+def _misfit(misquoted: Misquoted) -> tuple[int, str, str]:
+    text, reason = misquoted.record.decode(), reason_text(misquoted.reason)
+    if (
+        misquoted.reason is not Reason.OPEN_QUOTE
+    ):  # that is said first: it is about all that follows
+        reason = _reason_of(text, reason)
+    return misquoted.position, reason, text
+
+
+def _reason_of(text: str, otherwise: str) -> str:
+    return reason_text(Reason.NOT_UTF8) if NOT_UTF8 in text else otherwise
 
 
 def _raw(batch: pa.RecordBatch) -> Raw:

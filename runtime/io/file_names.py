@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Mapping
+
+from runtime.pipeline.blob_store import CorruptCheckpoint
 
 _LONGEST = 150
 
@@ -10,12 +13,22 @@ _LONGEST = 150
 class FileNames:
     """Unique file names of queries that every file system accepts.
 
-    Letters, digits, `.`, `-` and `_` stay; others are percent-encoded (`a%20b`).
+    Letters, digits, `.`, `-` and `_` stay; others are percent-encoded (`a%20b`). `known` has names
+    that an earlier run chose, from its checkpoint.
     """
 
-    def __init__(self) -> None:
-        self._names: dict[str, str] = {}
-        self._taken: set[str] = set()
+    def __init__(self, known: Mapping[str, str] | None = None) -> None:
+        self._names = dict(known or {})
+        for name in self._names.values():
+            if not _is_safe(name):
+                raise CorruptCheckpoint(f"{name!r} cannot be the name of a file with results")
+        self._taken = {name.casefold() for name in self._names.values()}
+
+    def of(self, queries: Iterable[str]) -> dict[str, str]:
+        """The names of these queries, and all that were chosen before."""
+        for query in queries:
+            self[query]
+        return dict(self._names)
 
     def __getitem__(self, query: str) -> str:
         if query not in self._names:
@@ -39,6 +52,12 @@ def safe_name(query: str) -> str:
         return name or "%"
     short = name.encode()[: _LONGEST - 9].decode("utf-8", "ignore")
     return f"{short}~{hashlib.sha256(query.encode()).hexdigest()[:8]}"
+
+
+def _is_safe(name: str) -> bool:
+    """Whether `safe_name` could have made it."""
+    characters = all(char.isalnum() or char in "._-%~" for char in name)
+    return characters and name != "" and not name.startswith((".", "_"))
 
 
 def _safe(char: str) -> str:

@@ -12,22 +12,28 @@ import pyarrow.parquet as pq
 import pyarrow.types as pt
 
 from runtime.errors import InputError
-from runtime.io.bytestream import is_gzipped, open_bytes
+from runtime.io.bytestream import is_packed, open_bytes
+from runtime.io.csv_header import header_of
 from runtime.io.formats import Format, by_content, by_name
 from runtime.io.read import columns_of
 from runtime.io.reader import ReadRequest
 from runtime.types.time_codec import DAY, UNITS
+
+# Spark holds a file that it reads in one piece several times in an executor's memory.
+MOST_WHOLE = 128 << 20
 
 _PER_MICRO = {"milliseconds": 1_000, "microseconds": 1}
 
 
 @dataclass(frozen=True)
 class FileKind:
-    """Files of one kind can be read together. `schema` is that of Parquet; text may be `packed`."""
+    """Files of one kind can be read together. `schema` is that of Parquet; text may be `packed`;
+    `header` has the columns of CSV."""
 
     format: Format
     schema: pa.Schema | None = None
     packed: bool = False
+    header: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -47,12 +53,19 @@ def kind_of(
         raise InputError(
             f"Spark does not read {path}", "use --engine local, or write it as Parquet"
         )
+    if found is Format.CSV and needs.multiline and path.stat().st_size > MOST_WHOLE:
+        most = f"{MOST_WHOLE >> 20} MB"
+        return UnreadableFile(f"?multiline=true reads it in one piece, and it is over {most}")
     try:
         columns = columns_of(path, needs, found)
     except InputError as error:
         return UnreadableFile(error.message)
     if found is not Format.PARQUET:
-        return FileKind(found, packed=path.suffix == ".gz" or is_gzipped(path))
+        packed = is_packed(path)
+        if packed and needs.multiline and found is Format.CSV:
+            return UnreadableFile("it is compressed, which ?multiline=true does not support")
+        header = tuple(header_of(path, needs.multiline).names) if found is Format.CSV else None
+        return FileKind(found, packed=packed, header=header)
     half = next((each.name for each in columns if pt.is_float16(each.type)), None)
     if half is not None:
         return UnreadableFile(f"Spark cannot read float16 columns such as `{half}`")

@@ -30,8 +30,7 @@ def infer(column: pa.Array, use: AttributeKind | None) -> pa.DataType:
 
 
 def _all_bad(column: pa.Array, target: pa.DataType) -> bool:
-    _, bad = parse(column, target)
-    return bool((bad | null_rows(column)).all())
+    return bool((parse(column, target).bad | null_rows(column)).all())
 
 
 def _number(column: pa.Array) -> pa.DataType:
@@ -39,15 +38,15 @@ def _number(column: pa.Array) -> pa.DataType:
     count."""
     if _all_bad(column, pa.float64()):
         return pa.string()
-    not_whole = parse(column, pa.int64())[1]
-    no_number = parse(column, pa.float64())[1]
+    not_whole = parse(column, pa.int64()).bad
+    no_number = parse(column, pa.float64()).bad
     return pa.float64() if (not_whole & ~no_number).any() else pa.int64()
 
 
 def _guess(column: pa.Array) -> pa.DataType:
     if not _any_match(column, _CODE):
         for target in (pa.int64(), pa.float64()):
-            if not parse(column, target)[1].any():
+            if not parse(column, target).bad.any():
                 return target
     if _all_match(column, _BOOL):
         return pa.bool_()

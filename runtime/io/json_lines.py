@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -15,13 +17,14 @@ import pyarrow as pa
 import pyarrow.json as pa_json
 
 from runtime.errors import InputError
-from runtime.io.bytestream import open_bytes
+from runtime.io.bytestream import check_packed, is_packed, open_bytes
 from runtime.io.cast import valid_block
 from runtime.io.formats import BOM
-from runtime.io.json_types import Fields, cast_column, columns_of, read_type
+from runtime.io.json_types import LONGEST_WHOLE, Fields, cast_column, columns_of, read_type
 from runtime.io.reader import FileReader, ReadRequest
 from runtime.pipeline.block import RowBlock
 from runtime.pipeline.dead_letter import dead_rows
+from runtime.pipeline.event_contract import Reason, reason_text
 from runtime.pipeline.normalize import Raw
 from runtime.pipeline.row_errors import RowErrors
 from runtime.types.columns import plain
@@ -33,6 +36,11 @@ LONGEST_LINE = 64 << 20
 
 _EXPECTED = "one JSON object per line is expected; `jq -c '.[]'` makes them of an array"
 _READ = pa_json.ReadOptions(use_threads=False, block_size=LONGEST_LINE + BLOCK_BYTES)
+
+# Numbers that JSON does not have. NaN is null.
+_CONSTANTS = {"NaN": None, "Infinity": math.inf, "-Infinity": -math.inf}
+# A pair of surrogates, a single one, or any other escape.
+_ESCAPE = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F])|.)", re.DOTALL)
 
 
 class JsonReader(FileReader):
@@ -62,6 +70,10 @@ class JsonReader(FileReader):
             first += lines.count
             yield block
 
+    def check(self) -> None:
+        if self._path is not None and is_packed(self._path):
+            check_packed(self._path)
+
     def close(self) -> None:
         if self._stream is not None:
             self._stream.close()
@@ -86,7 +98,9 @@ class JsonReader(FileReader):
             if not self._sampled and data.lstrip().startswith(b"["):
                 raise InputError(f"{self.source} is a JSON array, not JSON lines", _EXPECTED)
             self._sampled.append(data)
-            objects = [each for each in map(_parsed, _Lines(data).all()) if isinstance(each, dict)]
+            objects = [
+                each for each in map(parsed_line, _Lines(data).all()) if isinstance(each, dict)
+            ]
             good += len(objects)
             fields.add(objects)
             if len(self._sampled) == SAMPLE_BLOCKS or all(name in fields for name in wanted):
@@ -126,17 +140,19 @@ class JsonReader(FileReader):
             return None
         if table.num_rows != lines.count:
             return None
-        errors = RowErrors(lines.count)
-        columns = [
-            cast_column(plain(table.column(each.name)), each, self.needs, errors) for each in target
-        ]
+        errors, contract = RowErrors(lines.count), self.needs.contract(target)
+        cast = {
+            each.name: cast_column(plain(table.column(each.name)), each, contract, errors)
+            for each in contract.columns
+        }
+        columns = [cast[name] for name in target.names]
         rows = np.arange(first, first + lines.count, dtype=np.int64)
         return valid_block(columns, target, self.source, rows, lines.raw, errors)
 
     def _careful(self, lines: _Lines, target: pa.Schema, first: int) -> RowBlock:
         """Parses line by line, so that invalid lines become dead rows."""
         used = frozenset(target.names)
-        parsed = [_parsed(line, used) for line in lines.all()]
+        parsed = [parsed_line(line, used) for line in lines.all()]
         good = np.array([i for i, each in enumerate(parsed) if isinstance(each, dict)], np.int64)
         objects = [parsed[i] for i in good.tolist()]
         errors = RowErrors(len(objects))
@@ -162,12 +178,12 @@ class _Lines:
 
     def seem_valid(self) -> bool:
         """Whether every line begins an object and all is UTF-8. Arrow checks neither: it crashes
-        on a first `null` and reads `{} {}` as two rows."""
+        on a first `null` and reads `{} {}` as two rows. It also reads `Inf` and `-NaN`."""
         try:
             self.data.decode()
         except UnicodeDecodeError:
             return False
-        return self._plain
+        return self._plain and b"Inf" not in self.data and b"-NaN" not in self.data
 
     def all(self) -> list[bytes]:
         if self._lines is None:
@@ -176,7 +192,7 @@ class _Lines:
 
     def raw(self, indices: Sequence[int]) -> list[str]:
         lines = self.all()
-        return [lines[i].decode("utf-8", "backslashreplace").strip() for i in indices]
+        return [lines[i].strip().decode("utf-8", "backslashreplace") for i in indices]
 
     def raw_of(self, chosen: npt.NDArray[np.int64]) -> Raw:
         return lambda indices: self.raw(chosen[list(indices)].tolist())
@@ -195,21 +211,45 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found if len(found) == len(pairs) else _Doubled(pairs)
 
 
-def _parsed(line: bytes, used: frozenset[str] = frozenset()) -> dict[str, Any] | str:
+def parsed_line(line: bytes, used: frozenset[str] = frozenset()) -> dict[str, Any] | str:
     """The object on a line, or why it is invalid. As in Arrow, unused keys may be duplicate."""
     try:
-        value = json.loads(line, object_pairs_hook=_object)
-    except json.JSONDecodeError as error:
-        return f"malformed JSON: {error.msg}"
+        text = line.decode()
     except UnicodeDecodeError:
-        return "the row is not UTF-8"
-    except (ValueError, RecursionError):  # a number of more than 4,300 digits; too deep
-        return "malformed JSON: too large a number or too deep"
-    if isinstance(value, _Doubled):
-        twice = next((name for name in value.twice if name in used), None)
-        if twice is not None:
-            return f"malformed JSON: more than one `{twice}`"
-    return value if isinstance(value, dict) else "malformed JSON: not an object"
+        return reason_text(Reason.NOT_UTF8)
+    try:
+        value = _loads(text)
+    except (ValueError, RecursionError):
+        return reason_text(Reason.MALFORMED_JSON)
+    if "\\u" in text and _has_lone_surrogate(text):
+        return reason_text(Reason.MALFORMED_JSON)
+    if not isinstance(value, dict):
+        return reason_text(Reason.NOT_AN_OBJECT)
+    twice = used.intersection(value.twice) if isinstance(value, _Doubled) else ()
+    return reason_text(Reason.REPEATED_KEY, column=min(twice)) if twice else value
+
+
+def _loads(text: str) -> Any:
+    constant = _CONSTANTS.get
+    try:
+        return json.loads(text, object_pairs_hook=_object, parse_constant=constant)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:  # a whole number of too many digits
+        return json.loads(
+            text, object_pairs_hook=_object, parse_constant=constant, parse_int=_whole
+        )
+
+
+def _whole(digits: str) -> int | float:
+    if len(digits.removeprefix("-")) <= LONGEST_WHOLE:
+        return int(digits)
+    return -math.inf if digits.startswith("-") else math.inf
+
+
+def _has_lone_surrogate(text: str) -> bool:
+    """Whether an escape is half a character."""
+    return any(match[1] for match in _ESCAPE.finditer(text))
 
 
 def _whole_lines(stream: BinaryIO, source: str) -> Iterator[bytes]:

@@ -12,15 +12,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
 
-from runtime.io.cast import invalid_value_reason
+from runtime.io.cast import text_column
 from runtime.io.reader import ReadRequest
+from runtime.pipeline.event_contract import EventContract, Reason
 from runtime.pipeline.row_errors import RowErrors
 from runtime.types.attribute_kinds import AttributeKind
-from runtime.types.columns import Mask
-from runtime.types.text_parse import parse
+from runtime.types.columns import Mask, cast_or_null, null_rows, plain_type
 
 _NESTED = pa.struct([])
-_RANGES = {pa.int64(): (-(2**63), 2**63 - 1), pa.uint64(): (0, 2**64 - 1)}
+# A whole number of more digits counts as a fraction without end: Python does not convert it.
+LONGEST_WHOLE = 4300
 _BAD = object()
 _BEYOND = object()
 
@@ -75,30 +76,40 @@ def _family(value: Any) -> str:
     if isinstance(value, int):
         return "int"  # also beyond 64 bits: a double would lose digits
     if isinstance(value, float):
-        return "null" if value != value else "float"
+        return "float"
     return "str" if isinstance(value, str) else "nested"
 
 
 def read_type(data_type: pa.DataType) -> pa.DataType:
     """The type in which Arrow reads the JSON; other types are parsed from text."""
+    plain = plain_type(data_type)
     known = (pt.is_boolean, pt.is_int64, pt.is_uint64, pt.is_float64, pt.is_string, pt.is_null)
-    return data_type if any(test(data_type) for test in known) else pa.string()
+    is_decimal = pt.is_decimal(data_type)
+    return plain if any(test(plain) for test in known) and not is_decimal else pa.string()
+
+
+def whole_range(data_type: pa.DataType) -> tuple[int, int]:
+    """The least and the most of a type of whole numbers."""
+    bits = data_type.bit_width
+    signed = pt.is_signed_integer(data_type)
+    return (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
 
 
 def columns_of(
     objects: list[Mapping[str, Any]], target: pa.Schema, needs: ReadRequest, errors: RowErrors
 ) -> list[pa.Array]:
     """The columns of `target` from parsed objects; a value of another type is an error."""
-    columns = []
-    for wanted in target:
-        only_text = needs.use(wanted.name) is AttributeKind.TEXT
+    contract = needs.contract(target)
+    columns = {}
+    for wanted in contract.columns:
+        only_text = wanted.name in contract.only_text
         values = [_value(each.get(wanted.name), wanted.type, only_text) for each in objects]
-        errors.add(_which(values, _BAD), invalid_value_reason(wanted, needs))
-        errors.add(_which(values, _BEYOND), f"`{wanted.name}` is beyond a 64-bit integer")
+        errors.add_field(_which(values, _BAD), Reason.WRONG_TYPE, wanted.name, contract)
+        errors.add_field(_which(values, _BEYOND), Reason.OUT_OF_RANGE, wanted.name, contract)
         good = [None if v is _BAD or v is _BEYOND else v for v in values]
         column = pa.array(good, read_type(wanted.type))
-        columns.append(cast_column(column, wanted, needs, errors))
-    return columns
+        columns[wanted.name] = cast_column(column, wanted, contract, errors)
+    return [columns[name] for name in target.names]
 
 
 def _which(values: list[Any], mark: object) -> Mask:
@@ -106,24 +117,25 @@ def _which(values: list[Any], mark: object) -> Mask:
 
 
 def cast_column(
-    column: pa.Array, wanted: pa.Field, needs: ReadRequest, errors: RowErrors
+    column: pa.Array, wanted: pa.Field, contract: EventContract, errors: RowErrors
 ) -> pa.Array:
     """The column in its final type, from the type in which it was read."""
     if column.type == wanted.type:
         return column
-    if pt.is_null(wanted.type):
-        return pa.nulls(len(column))
-    values, bad = parse(column, wanted.type)
-    errors.add(bad, invalid_value_reason(wanted, needs))
-    return values
+    if pt.is_integer(column.type) or pt.is_floating(column.type):
+        narrow = cast_or_null(column, wanted.type)
+        beyond = null_rows(narrow) & ~null_rows(column)
+        errors.add_field(beyond, Reason.OUT_OF_RANGE, wanted.name, contract)
+        return narrow
+    return text_column(column, wanted, contract, errors)
 
 
 def _value(value: Any, data_type: pa.DataType, only_text: bool) -> Any:
     if value is None or pt.is_null(data_type):
         return None
-    if data_type in _RANGES:
-        return _whole(value, *_RANGES[data_type])
-    if pt.is_float64(data_type):
+    if pt.is_integer(data_type):
+        return _whole(value, *whole_range(data_type))
+    if pt.is_floating(data_type):
         return _number(value)
     if pt.is_boolean(data_type):
         return value if isinstance(value, bool) else _BAD
@@ -132,8 +144,6 @@ def _value(value: Any, data_type: pa.DataType, only_text: bool) -> Any:
 
 def _whole(value: Any, least: int, most: int) -> Any:
     if isinstance(value, float):
-        if value != value:  # NaN is null
-            return None
         value = int(value) if value.is_integer() else value
     if isinstance(value, bool) or not isinstance(value, int):
         return _BAD
@@ -150,8 +160,9 @@ def _number(value: Any) -> Any:
 
 
 def _text(value: Any, only_text: bool) -> Any:
+    """A text, or the one way to write a whole number or a boolean. A fraction has many."""
     if isinstance(value, str):
-        return _BAD if any("\ud800" <= char <= "\udfff" for char in value) else value
-    if only_text or isinstance(value, dict | list):
+        return value
+    if only_text or not isinstance(value, int):
         return _BAD
     return json.dumps(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import gzip
 import sys
 import zlib
 from collections import Counter
@@ -15,9 +15,10 @@ from typing import BinaryIO
 import pyarrow as pa
 
 from runtime.closable import Closable
-from runtime.errors import InputError
+from runtime.errors import HamletError, InputError, is_environment, os_failure
 from runtime.io.bytestream import copy_to_disk, decompressed, open_bytes
 from runtime.io.csv_text import CsvReader
+from runtime.io.folder import FolderListing, list_files
 from runtime.io.formats import Format, by_content, by_name, parse_format
 from runtime.io.ipc import IpcReader
 from runtime.io.json_lines import JsonReader
@@ -42,13 +43,18 @@ def open_input(
     type_column: str = "type",
     declared: Schema | None = None,
     stdin: BinaryIO | None = None,
+    follow_links: bool = False,
+    multiline: bool = False,
 ) -> InputFiles:
     """Opens a file, a folder or `-`, and reads its columns; `with` closes it.
+
+    `follow_links` follows links in a folder to wherever they lead. `multiline` allows line breaks
+    in quoted values of CSV.
 
     With `uses` (how the workload uses attributes), blocks have only these columns, the time and
     the type. Text is parsed for its use. A column that cannot serve its use is an InputError.
     """
-    needs = ReadRequest(time_column, type_column, uses, declared or Schema({}))
+    needs = ReadRequest(time_column, type_column, uses, declared or Schema({}), multiline)
     wish = None if format is None else parse_format(format)
     if str(path) == STDIN:
         return InputFiles([_from_stdin(stdin or sys.stdin.buffer, needs, wish)], needs, "stdin")
@@ -56,10 +62,10 @@ def open_input(
     if not path.is_dir():
         with _naming(path):
             return InputFiles([_from_file(path, str(path), needs, wish)], needs, str(path))
-    files, skipped = list_files(path, wish)
-    paths = [path / name for name in files]
+    listing = list_files(path, wish, follow_links)
+    paths = [path / name for name in listing.files]
     readers = [_from_file(file, str(file), needs, wish or by_name(file)) for file in paths]
-    return InputFiles(readers, needs, str(path), skipped)
+    return InputFiles(readers, needs, str(path), listing)
 
 
 def blocks_of(reader: FileReader, target: pa.Schema, single: bool) -> Iterator[RowBlock]:
@@ -99,7 +105,9 @@ def damage_of(path: Path, needs: ReadRequest, format: Format) -> str | None:
     return None
 
 
-def open_request(path: Path, needs: ReadRequest, format: str | None = None) -> InputFiles:
+def open_request(
+    path: Path, needs: ReadRequest, format: str | None = None, follow_links: bool = False
+) -> InputFiles:
     """As `open_input`, for a `ReadRequest`."""
     return open_input(
         path,
@@ -108,6 +116,8 @@ def open_request(path: Path, needs: ReadRequest, format: str | None = None) -> I
         time_column=needs.time_column,
         type_column=needs.type_column,
         declared=needs.declared,
+        follow_links=follow_links,
+        multiline=needs.multiline,
     )
 
 
@@ -119,13 +129,13 @@ class InputFiles(Closable):
         readers: list[FileReader],
         needs: ReadRequest,
         source: str,
-        skipped: list[str] | None = None,
+        listing: FolderListing | None = None,
     ) -> None:
         self.source = source
-        self.skipped = skipped or []  #: names of the files in a folder that are not data
+        self.listing = listing or FolderListing([])
         self.rows = 0
         self.dead: Counter[str] = Counter()
-        self._single = skipped is None
+        self._single = listing is None
         self._lost: list[tuple[FileReader, str]] = []
         self._readers = readers
         try:
@@ -134,6 +144,15 @@ class InputFiles(Closable):
             self.close()
             raise
         self._target = requested_columns(self.schema, needs)
+
+    @property
+    def skipped(self) -> list[str]:
+        """The names of files in a folder that are not data."""
+        return self.listing.skipped
+
+    @property
+    def warnings(self) -> list[str]:
+        return list(self.listing.warnings())
 
     @property
     def sources(self) -> list[str]:
@@ -158,18 +177,20 @@ class InputFiles(Closable):
             try:
                 found = reader.columns()
                 check_unique_names(found.names, reader.source)
+                if not self._single:
+                    reader.check()
             except (InputError, *_DAMAGE) as error:
                 reader.close()
                 if self._single:
                     raise _unreadable(reader.source, error) from error
-                self._lost.append((reader, _reason(error)))
+                self._lost.append((reader, _why_lost(error)))
                 continue
             columns.add(reader, found)
             good.append(reader)
             if not self._single:  # a folder may have more files than can be open
                 reader.release()
         if not good:
-            raise _nothing_in(self.source, self._lost, self.skipped)
+            raise _nothing_in(self.source, self._lost, self.listing)
         self._readers = good
         return columns.schema()
 
@@ -207,32 +228,6 @@ def _from_file(path: Path, source: str, needs: ReadRequest, wish: Format | None)
     return (JsonReader if found is Format.JSON else CsvReader)(source, needs, path)
 
 
-def list_files(folder: Path, wish: Format | None) -> tuple[list[str], list[str]]:
-    """The names of a folder's data files in order, and of other files. It is fast: a job
-    that follows a folder lists it many times a second."""
-    with _naming(folder):
-        found = sorted(_below(str(folder)), key=lambda name: name.split(os.sep))
-    files, skipped = [], []
-    for name in found:
-        kind = by_name(name)
-        if wish is None and kind is None:
-            skipped.append(name)
-        elif wish is None or kind in (wish, None):
-            files.append(name)
-    return files, skipped
-
-
-def _below(folder: str, inside: str = "") -> Iterator[str]:
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name.startswith((".", "_")):
-                continue
-            if entry.is_file():
-                yield inside + entry.name
-            elif entry.is_dir(follow_symlinks=False):
-                yield from _below(entry.path, f"{inside}{entry.name}{os.sep}")
-
-
 class _naming:
     """Adds the path to an OSError."""
 
@@ -252,10 +247,17 @@ class _naming:
             raise _unreadable(str(self._path), error) from error
 
 
-def _unreadable(source: str, error: BaseException) -> InputError:
+def _unreadable(source: str, error: BaseException) -> HamletError:
     if isinstance(error, InputError):
         return error
+    if isinstance(error, OSError) and is_environment(error):
+        return os_failure(f"cannot read {source}", error)
     return InputError(f"cannot read {source}: {_reason(error)}")
+
+
+def _why_lost(error: BaseException) -> str:
+    damaged = isinstance(error, EOFError | zlib.error | gzip.BadGzipFile)
+    return f"damaged: {_reason(error)}" if damaged else _reason(error)
 
 
 def _reason(error: BaseException) -> str:
@@ -263,10 +265,14 @@ def _reason(error: BaseException) -> str:
     return text.splitlines()[0]
 
 
-def _nothing_in(folder: str, lost: list[tuple[FileReader, str]], skipped: list[str]) -> InputError:
+def _nothing_in(
+    folder: str, lost: list[tuple[FileReader, str]], listing: FolderListing
+) -> InputError:
     if lost:
         reader, reason = lost[0]
         return InputError(f"no file in {folder} can be read; {reader.source}: {reason}")
+    if warnings := list(listing.warnings()):
+        return InputError(f"there is no data in {folder}", warnings[0])
     hint = "data files end in .parquet, .csv, .json, .jsonl, .ndjson, .arrow, .ipc or .feather"
-    also = f" (there is {skipped[0]})" if skipped else ""
+    also = f" (there is {listing.skipped[0]})" if listing.skipped else ""
     return InputError(f"there is no data in {folder}{also}", hint)

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.types as pt
 
 from runtime.pipeline.block import RowBlock
 from runtime.pipeline.dead_letter import dead_source, no_dead
+from runtime.pipeline.event_contract import EventContract
 from runtime.pipeline.normalize import Raw
 from runtime.types.attribute_kinds import AttributeKind
 from runtime.types.columns import plain
@@ -21,18 +23,34 @@ BATCH_ROWS = 65_536
 
 @dataclass(frozen=True)
 class ReadRequest:
-    """The columns that a workload needs of an input. Without `uses`, all columns are read."""
+    """The columns that a workload needs of an input. Without `uses`, all columns are read.
+    `multiline` allows line breaks in quoted values of CSV."""
 
     time_column: str = "time"
     type_column: str = "type"
     uses: Mapping[str, AttributeKind] | None = None
     declared: Schema = field(default_factory=lambda: Schema({}))
+    multiline: bool = False
 
     def use(self, column: str) -> AttributeKind | None:
         """How a column is used; None for the time and the type, which are read as they are."""
         if self.uses is not None and column in self.uses:
             return self.uses[column]
         return None if column in (self.time_column, self.type_column) else AttributeKind.ANY
+
+    def contract(self, target: pa.Schema) -> EventContract:
+        """The contract of these columns."""
+        return EventContract(
+            target,
+            inferred=frozenset(f.name for f in target if self._is_inferred(f)),
+            only_text=frozenset(n for n in target.names if self.use(n) is AttributeKind.TEXT),
+        )
+
+    def _is_inferred(self, column: pa.Field) -> bool:
+        use = self.use(column.name)
+        certain = use is AttributeKind.NUMBER and pt.is_floating(column.type)
+        declared = self.declared.data_type(column.name) is not None
+        return not (declared or certain or use in (AttributeKind.TEXT, AttributeKind.BOOL))
 
     def wants(self, column: str) -> bool:
         own = (self.time_column, self.type_column)
@@ -55,6 +73,9 @@ class FileReader(ABC):
     @abstractmethod
     def blocks(self, target: pa.Schema) -> Iterator[RowBlock]:
         """All rows, with the columns of `target`."""
+
+    def check(self) -> None:  # noqa: B027
+        """Raises if the file is damaged, where that is known before all rows are read."""
 
     @abstractmethod
     def close(self) -> None: ...

@@ -19,14 +19,6 @@ from runtime.io.stdout import Stdout
 LIMIT_BYTES = 8 << 20
 
 
-def write_results(
-    results: Mapping[str, pa.Table], output: Path | None, format: str = "parquet"
-) -> None:
-    """Writes complete results to a folder, or to standard output if it is None."""
-    with ResultWriter(output, format) as writer:
-        writer.write(results)
-
-
 class ResultWriter(Closable):
     """Collects results; `close` publishes them all at once, `abort` drops them.
 

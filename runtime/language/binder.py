@@ -69,7 +69,7 @@ def _name(text: s.QueryText, number: int, names: dict[str, s.Span], report: Erro
 def _query(
     name: str, text: s.QueryText, report: ErrorCollector, mentions: list[Mention]
 ) -> Query | None:
-    mistakes = len(report.errors)
+    errors_before = len(report.errors)
     semantics = _semantics(text.semantics, report)
     window = resolve_window(text.within, text.slide, report)
     if not check_size(text.pattern, report):
@@ -88,7 +88,7 @@ def _query(
     keys = _keys(text, conditions, window, at_names, report)
     own = (*keys, *conditions.mentions, *outputs.mentions)
     mentions += own
-    if len(report.errors) > mistakes or semantics is None or window is None:
+    if len(report.errors) > errors_before or semantics is None or window is None:
         return None
     return Query(
         name=name,

@@ -1,7 +1,8 @@
 """Lowers a condition to its core form: syntax nodes without shorthand, for all evaluators.
 
 The binder lowers each condition once. In the core form, a comparison with a constant has the
-constant on the right, and a comparison of two neighbours has the later one (`NEXT`) on the right.
+constant on the right, and a comparison of two adjacent events has the later one (`NEXT`) on the
+right.
 """
 
 from __future__ import annotations

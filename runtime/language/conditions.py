@@ -1,4 +1,5 @@
-"""Classifies conditions of WHERE: equivalence, local, adjacent, least length (cogra.txt 3.2)."""
+"""Classifies conditions of WHERE: equivalence, local, adjacent, least length (the COGRA paper,
+section 3.2)."""
 
 from __future__ import annotations
 
@@ -104,7 +105,7 @@ class _Classifier:
         elif not later and len(earlier) == 1:
             self.found.local.append(LocalCondition(earlier.pop(), lower(term), term))
         elif not later:
-            hint = "neighbours are compared with NEXT, all events of a trend with [attribute]"
+            hint = "adjacent events are compared with NEXT, all events of a trend with [attribute]"
             self._report("a condition without NEXT can name only one event", term.span, hint)
         elif not earlier:
             owner = next(a.owner for a in attributes if a.next)
@@ -113,7 +114,9 @@ class _Classifier:
                 "NEXT compares with the event before it, and none is named", term.span, hint
             )
         elif len(earlier) > 1 or len(later) > 1:
-            message = "a condition can name only two neighbours, one without NEXT and one with it"
+            message = (
+                "a condition can name only two adjacent events, one without NEXT and one with it"
+            )
             self._report(message, term.span)
         else:
             self._adjacent(term, attributes, earlier.pop(), later.pop())

@@ -16,7 +16,7 @@ from runtime.language.ast_builder import Builder
 from runtime.language.binder import resolve
 from runtime.language.query import Workload
 from runtime.language.splitter import REQUIRED, Clause, QueryClauses, SourceText, split_queries
-from runtime.language.syntax_errors import Mistake, expected, hint
+from runtime.language.syntax_errors import UnexpectedText, expected, hint
 
 START = {
     "QUERY": "query_name",
@@ -74,9 +74,9 @@ def _query_text(
             try:
                 parsed[keyword] = _clause(source, clause)
             except UnexpectedInput as error:
-                mistake = _mistake(source, clause, error)
-                errors.append(_syntax_error(mistake))
-                query.excused.add(mistake.meant or "")
+                unexpected = _unexpected(source, clause, error)
+                errors.append(_syntax_error(unexpected))
+                query.excused.add(unexpected.meant or "")
             except QueryError as error:
                 errors.append(error)
     if missing := query.missing():
@@ -135,7 +135,7 @@ def _is_deep(tree: Tree[Any]) -> bool:
 # ---- errors of a clause that does not parse ------------------------------------------------
 
 
-def _mistake(source: SourceText, clause: Clause, error: UnexpectedInput) -> Mistake:
+def _unexpected(source: SourceText, clause: Clause, error: UnexpectedInput) -> UnexpectedText:
     base = clause.body[0]
     accepts: frozenset[str] = frozenset()
     start, length = error.pos_in_stream or 0, 1
@@ -146,7 +146,7 @@ def _mistake(source: SourceText, clause: Clause, error: UnexpectedInput) -> Mist
         length = len(token)
     at = base + start
     accepts = accepts or _accepts(clause, source.text[base:at])
-    return Mistake(source, clause, (at, at + length), accepts)
+    return UnexpectedText(source, clause, (at, at + length), accepts)
 
 
 def _accepts(clause: Clause, before: str) -> frozenset[str]:
@@ -157,12 +157,12 @@ def _accepts(clause: Clause, before: str) -> frozenset[str]:
     return frozenset(parser.accepts())  # type: ignore[no-untyped-call]
 
 
-def _syntax_error(mistake: Mistake) -> QueryError:
-    functions = FUNCTIONS.get(mistake.clause.keyword)
-    if functions is not None and mistake.called is not None:
-        name = mistake.source.text[slice(*mistake.called)]
+def _syntax_error(unexpected: UnexpectedText) -> QueryError:
+    functions = FUNCTIONS.get(unexpected.clause.keyword)
+    if functions is not None and unexpected.called is not None:
+        name = unexpected.source.text[slice(*unexpected.called)]
         known = f"there is {', '.join(functions)}"
-        return mistake.source.error(f"unknown function `{name}`", mistake.called, known)
-    words = expected(mistake.accepts, mistake.clause.keyword)
-    message = f"expected {words}, found {mistake.spoken()}"
-    return mistake.source.error(message, mistake.span, hint(mistake))
+        return unexpected.source.error(f"unknown function `{name}`", unexpected.called, known)
+    words = expected(unexpected.accepts, unexpected.clause.keyword)
+    message = f"expected {words}, found {unexpected.spoken()}"
+    return unexpected.source.error(message, unexpected.span, hint(unexpected))

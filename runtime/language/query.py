@@ -38,7 +38,7 @@ class LocalCondition:
 
 @dataclass(frozen=True)
 class AdjacentCondition:
-    """A condition on two neighbours, the first at a position of `before`, the second at one of
+    """A condition on two adjacent events, the first at a position of `before`, the second at one of
     `after`. `NEXT(..)` attributes are those of the second. `expression` is its core form,
     `written` the original."""
 

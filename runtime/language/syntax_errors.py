@@ -13,7 +13,7 @@ from runtime.language.splitter import Clause, SourceText, shown_token
 
 
 @dataclass(frozen=True)
-class Mistake:
+class UnexpectedText:
     """`span` is that of the first unexpected token, empty at the end of the clause; `accepts` are
     the terminals that the grammar expects."""
 
@@ -161,60 +161,60 @@ ANYWHERE = {
 }
 
 
-def hint(mistake: Mistake) -> str | None:
+def hint(unexpected: UnexpectedText) -> str | None:
     """The hint of the first rule that has one."""
-    return next((answer for rule in RULES if (answer := rule(mistake)) is not None), None)
+    return next((answer for rule in RULES if (answer := rule(unexpected)) is not None), None)
 
 
-def _misspelt_clause(mistake: Mistake) -> str | None:
-    return f"did you mean {mistake.meant}?" if mistake.meant else None
+def _misspelt_clause(unexpected: UnexpectedText) -> str | None:
+    return f"did you mean {unexpected.meant}?" if unexpected.meant else None
 
 
-def _empty_name(mistake: Mistake) -> str | None:
-    return "a name in quotes cannot be empty" if mistake.found == '"' else None
+def _empty_name(unexpected: UnexpectedText) -> str | None:
+    return "a name in quotes cannot be empty" if unexpected.found == '"' else None
 
 
-def _spare_comma(mistake: Mistake) -> str | None:
-    if mistake.before.endswith(",") and mistake.found in ("", ")", "]"):
+def _spare_comma(unexpected: UnexpectedText) -> str | None:
+    if unexpected.before.endswith(",") and unexpected.found in ("", ")", "]"):
         return "there is a comma too many before it"
-    if mistake.found == "," and mistake.accepts == {"$END"}:
+    if unexpected.found == "," and unexpected.accepts == {"$END"}:
         return "clauses need no comma between them"
     return None
 
 
-def _bracket(mistake: Mistake) -> str | None:
+def _bracket(unexpected: UnexpectedText) -> str | None:
     """A bracket that is not closed, or one too many."""
     opened: list[int] = []
-    text = mistake.source.text
-    for token in _BRACKETS.finditer(text, mistake.clause.body[0], mistake.span[0]):
+    text = unexpected.source.text
+    for token in _BRACKETS.finditer(text, unexpected.clause.body[0], unexpected.span[0]):
         if token.group(1) in ("(", "["):
             opened.append(token.start())
         elif token.group(1) and opened:
             opened.pop()
-    if mistake.at_end and opened and mistake.accepts & {"RPAR", "RSQB"}:
-        place = mistake.source.place((opened[-1], opened[-1] + 1))
+    if unexpected.at_end and opened and unexpected.accepts & {"RPAR", "RSQB"}:
+        place = unexpected.source.place((opened[-1], opened[-1] + 1))
         return f"the `{text[opened[-1]]}` at {place.line}:{place.column} is not closed"
-    if mistake.found in (")", "]") and not opened:
+    if unexpected.found in (")", "]") and not opened:
         return "no bracket is open here"
     return None
 
 
-def _keyword_as_name(mistake: Mistake) -> str | None:
+def _keyword_as_name(unexpected: UnexpectedText) -> str | None:
     """A clause keyword on the same line, where only a name is missing."""
-    wanted = mistake.accepts & {"NAME", "BARE"} and "$END" not in mistake.accepts
-    word = _WORD.match(mistake.source.text, mistake.clause.body[1])
-    started = mistake.before or mistake.clause.keyword == "GROUP-BY"
-    if not (mistake.at_end and wanted and word and started):
+    wanted = unexpected.accepts & {"NAME", "BARE"} and "$END" not in unexpected.accepts
+    word = _WORD.match(unexpected.source.text, unexpected.clause.body[1])
+    started = unexpected.before or unexpected.clause.keyword == "GROUP-BY"
+    if not (unexpected.at_end and wanted and word and started):
         return None
-    between = mistake.source.text[mistake.span[0] : mistake.clause.body[1]]
+    between = unexpected.source.text[unexpected.span[0] : unexpected.clause.body[1]]
     if "\n" in between or "--" in between:
         return None
     return f"if {word.group()} is a name here, it is written {quoted(word.group())}"
 
 
-def _by_word(mistake: Mistake) -> str | None:
-    found, keyword = mistake.found.upper(), mistake.clause.keyword
-    if found in ("|", ",") and mistake.accepts & {"SEQ", "NUMBER"}:
+def _by_word(unexpected: UnexpectedText) -> str | None:
+    found, keyword = unexpected.found.upper(), unexpected.clause.keyword
+    if found in ("|", ",") and unexpected.accepts & {"SEQ", "NUMBER"}:
         return None  # something is missing before it
     if keyword == "PATTERN" and found in IN_PATTERN:
         return IN_PATTERN[found]
@@ -225,63 +225,65 @@ def _by_word(mistake: Mistake) -> str | None:
     return ANYWHERE.get(found)
 
 
-def _comparison(mistake: Mistake) -> str | None:
+def _comparison(unexpected: UnexpectedText) -> str | None:
     """`a == b`, and `a < b < c`."""
-    if mistake.found == "=" and mistake.before.endswith("="):
+    if unexpected.found == "=" and unexpected.before.endswith("="):
         return "equal is written `=`, different `!=`"
-    if mistake.found in ("=", "<", ">", "<=", ">=", "!=", "<>") and "AND" in mistake.accepts:
+    if unexpected.found in ("=", "<", ">", "<=", ">=", "!=", "<>") and "AND" in unexpected.accepts:
         return "two comparisons are joined with AND"
     return None
 
 
-def _next(mistake: Mistake) -> str | None:
+def _next(unexpected: UnexpectedText) -> str | None:
     """`NEXT(T)`, and `NEXT(T.x)`."""
-    inside = re.search(r"\bNEXT\s*\([^()]*\Z", mistake.before, re.IGNORECASE)
-    if mistake.accepts == {"DOT"} or (mistake.found == "." and inside):
+    inside = re.search(r"\bNEXT\s*\([^()]*\Z", unexpected.before, re.IGNORECASE)
+    if unexpected.accepts == {"DOT"} or (unexpected.found == "." and inside):
         return "an attribute of the next event is written NEXT(E).x"
     return None
 
 
-def _reserved(mistake: Mistake) -> str | None:
-    if mistake.clause.keyword in ("PATTERN", "RETURN") and mistake.found.upper() in OPERATORS:
-        return f"{mistake.found} is a keyword; as a name it is written {quoted(mistake.found)}"
+def _reserved(unexpected: UnexpectedText) -> str | None:
+    if unexpected.clause.keyword in ("PATTERN", "RETURN") and unexpected.found.upper() in OPERATORS:
+        return (
+            f"{unexpected.found} is a keyword; as a name it is written {quoted(unexpected.found)}"
+        )
     return None
 
 
-def _not_an_identifier(mistake: Mistake) -> str | None:
-    if mistake.clause.keyword in ("PATTERN", "QUERY", "GROUP-BY", "RETURN"):
-        if mistake.found[:1].isdigit():
-            word = _WORD.match(mistake.source.text, mistake.span[0])
-            name = word.group() if word else mistake.found
+def _not_an_identifier(unexpected: UnexpectedText) -> str | None:
+    if unexpected.clause.keyword in ("PATTERN", "QUERY", "GROUP-BY", "RETURN"):
+        if unexpected.found[:1].isdigit():
+            word = _WORD.match(unexpected.source.text, unexpected.span[0])
+            name = word.group() if word else unexpected.found
             return f'write a name that is not an identifier in double quotes: "{name}"'
-        if mistake.found[:1] == "'":
+        if unexpected.found[:1] == "'":
             return "write names in double quotes, text in single quotes"
     return None
 
 
-def _comment(mistake: Mistake) -> str | None:
-    slashes = mistake.found in ("/", "*") and mistake.before.endswith("/")
+def _comment(unexpected: UnexpectedText) -> str | None:
+    slashes = unexpected.found in ("/", "*") and unexpected.before.endswith("/")
     return "a comment starts with --" if slashes else None
 
 
-def _owned_attribute(mistake: Mistake) -> str | None:
-    if mistake.found == "." and mistake.clause.keyword in ("GROUP-BY", "WHERE"):
+def _owned_attribute(unexpected: UnexpectedText) -> str | None:
+    if unexpected.found == "." and unexpected.clause.keyword in ("GROUP-BY", "WHERE"):
         return "an attribute of all events is written without an alias"
     return None
 
 
-def _number(mistake: Mistake) -> str | None:
+def _number(unexpected: UnexpectedText) -> str | None:
     """`.5`, and `1 hour 30 minutes`."""
-    after = mistake.source.text[mistake.span[1] : mistake.span[1] + 1]
-    if mistake.found == "." and after.isdigit() and "NUMBER" in mistake.accepts:
+    after = unexpected.source.text[unexpected.span[1] : unexpected.span[1] + 1]
+    if unexpected.found == "." and after.isdigit() and "NUMBER" in unexpected.accepts:
         return f"write 0.{after}"
-    if mistake.clause.keyword in ("WITHIN", "SLIDE") and mistake.found[:1].isdigit():
+    if unexpected.clause.keyword in ("WITHIN", "SLIDE") and unexpected.found[:1].isdigit():
         return "a length is one number with one unit: 90 minutes"
     return None
 
 
-def _semantics(mistake: Mistake) -> str | None:
-    if mistake.clause.keyword == "SEMANTICS" and "WORD" not in mistake.accepts:
+def _semantics(unexpected: UnexpectedText) -> str | None:
+    if unexpected.clause.keyword == "SEMANTICS" and "WORD" not in unexpected.accepts:
         return "one of skip-till-any-match, skip-till-next-match, contiguous"
     return None
 

@@ -125,6 +125,10 @@ class MetricsCollector:
         that has nothing to do."""
         self._latest = replace(self._latest, in_flight=in_flight, backlog=backlog)
 
+    def mark_reported(self) -> None:
+        """The driver works. It says so every few seconds, also while no epoch is committed."""
+        self._latest = replace(self._latest, reported=time.time())
+
     def set_model(self, model: ModelMetrics) -> None:
         self._latest = replace(self._latest, model=model)
 
@@ -170,7 +174,10 @@ class MetricsCollector:
 
 def _progress(stats: JobProgress) -> dict[str, Any]:
     found = {each.name: getattr(stats, each.name) for each in fields(JobProgress)}
-    return found | {"dead": _bounded(stats.dead, NAMED_REASONS), "actors": dict(stats.actors)}
+    return found | {
+        "invalid_rows": _bounded(stats.invalid_rows, NAMED_REASONS),
+        "actors": dict(stats.actors),
+    }
 
 
 def _bounded(counts: Mapping[str, int], most: int) -> dict[str, int]:

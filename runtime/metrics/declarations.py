@@ -57,7 +57,7 @@ METRICS: tuple[MetricDeclaration, ...] = (
         "hamlet_dead_letter_rows_total",
         "Invalid rows, by reason",
         "rows",
-        lambda snapshot: snapshot.dead or {"none": 0},
+        lambda snapshot: snapshot.invalid_rows or {"none": 0},
         ("reason",),
     ),
     gauge(
@@ -251,6 +251,12 @@ METRICS: tuple[MetricDeclaration, ...] = (
         "Unix time of the last commit",
         "seconds",
         lambda snapshot: snapshot.time,
+    ),
+    gauge(
+        "hamlet_report_timestamp_seconds",
+        "Unix time of the driver's last report, which it makes every few seconds",
+        "seconds",
+        lambda snapshot: snapshot.reported,
     ),
     histogram(
         "hamlet_epoch_stage_seconds",

@@ -9,7 +9,10 @@
 from __future__ import annotations
 
 import json
+import re
+import socket
 from collections.abc import Callable, Iterable
+from ipaddress import ip_address
 from socketserver import ThreadingMixIn
 from threading import Thread
 from typing import Any, cast
@@ -24,7 +27,8 @@ from runtime.metrics.snapshot import MetricsSnapshot
 from runtime.metrics.web.live_page import NO_CONTENT, live_page
 
 LOOPBACK = "127.0.0.1"
-LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
+# The Host header of a request: a name or an address, and perhaps a port.
+_HOST = re.compile(r"(?:\[([^\]]+)\]|([^:\[\]]+))(?::\d+)?")
 JSON, TEXT = "application/json; charset=utf-8", "text/plain; charset=utf-8"
 HTML = "text/html; charset=utf-8"
 
@@ -47,12 +51,13 @@ class MetricsServer:
         registry.register(PrometheusCollector(lambda: self.snapshot))
         self._metrics = make_wsgi_app(registry)
         try:
-            self._server = make_server(host, port, self._serve, _Server, _Handler)
+            self._server = make_server(host, port, self._serve, _server_class(host), _Handler)
         except OSError as error:
             raise HamletError(
                 f"cannot serve metrics on {host}:{port}: {error.strerror or error}",
                 "choose another --metrics-port, or a --metrics-host of this machine",
             ) from error
+        self._is_private = _is_loopback(str(self._server.server_address[0]))
         self._thread = Thread(target=self._server.serve_forever, name="metrics server", daemon=True)
         self._thread.start()
 
@@ -62,7 +67,8 @@ class MetricsServer:
 
     @property
     def url(self) -> str:
-        return f"http://{self._host}:{self.port}"
+        host = f"[{self._host}]" if ":" in self._host else self._host
+        return f"http://{host}:{self.port}"
 
     def update(self, snapshot: MetricsSnapshot) -> None:
         """Every request from now on is answered from this snapshot."""
@@ -93,10 +99,22 @@ class MetricsServer:
         known = "not found; try /, /metrics.json, /drawings or /metrics"
         return _respond(start, "404 Not Found", TEXT, known)
 
-    def _is_own_name(self, host: str) -> bool:
+    def _is_own_name(self, header: str) -> bool:
         """On the loopback device, only its own names are valid: otherwise any web page open in a
-        browser of this machine could point its own name here and read the metrics."""
-        return self._host != LOOPBACK or host.rpartition(":")[0] in LOOPBACK_NAMES
+        browser of this machine could point its own name here and read the metrics. The address that
+        the server is bound to counts, whatever it was called."""
+        if not self._is_private:
+            return True
+        found = _HOST.fullmatch(header)
+        name = (found[1] or found[2]).lower() if found else ""
+        return name in ("localhost", self._host.lower()) or _is_loopback(name)
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        return ip_address(address).is_loopback
+    except ValueError:
+        return False
 
 
 def _respond(
@@ -118,6 +136,14 @@ def _respond(
 
 class _Server(ThreadingMixIn, WSGIServer):
     daemon_threads = True
+
+
+class _Server6(_Server):
+    address_family = socket.AF_INET6
+
+
+def _server_class(host: str) -> type[_Server]:
+    return _Server6 if ":" in host else _Server
 
 
 class _Handler(WSGIRequestHandler):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, fields, is_dataclass
@@ -15,7 +16,10 @@ from runtime.plan.policy import Policy
 
 
 def snapshot_text(snapshot: MetricsSnapshot | None) -> str:
-    return json.dumps(None if snapshot is None else snapshot_json(snapshot), allow_nan=False)
+    """`now` is the time here: how old a snapshot is does not depend on the reader's clock."""
+    if snapshot is None:
+        return json.dumps(None)
+    return json.dumps({**snapshot_json(snapshot), "now": time.time()}, allow_nan=False)
 
 
 def snapshot_json(
@@ -72,11 +76,11 @@ def _entry(entry: DecisionLogEntry, policies: Iterable[Policy]) -> dict[str, Any
         "epoch": entry.epoch,
         "time": entry.time,
         "actor": entry.actor,
-        "noted": entry.number,
+        "entry": entry.number,
         **asdict(entry.example),
-        "told": entry.example.describe(),
+        "text": entry.example.describe(),
         "why": {
-            "said": reason.sentences,
+            "sentences": reason.sentences,
             "terms": [asdict(term) for term in reason.terms],
             "split": reason.split,
             "shared": reason.shared,

@@ -20,8 +20,11 @@ OTHER, FORMER = "(other)", "(former)"
 #: The stages of an epoch, in order.
 STAGES = ("spark", "hand-over", "compute", "merge", "sink", "checkpoint")
 
-#: The parts that can fail and restart.
-PARTS = ("aggregator", "spark", "rows")
+#: The processes that are restarted after a failure.
+RESTARTED = ("aggregator", "router", "optimizer", "hub", "control", "executor")
+#: The parts that can fail and restart. `spark` is a range that was read again, `rows` are those
+#: that were lost in transit.
+PARTS = (*RESTARTED, "spark", "rows")
 #: Why a workload is re-planned.
 REASONS = ("rates", "workload")
 
@@ -91,7 +94,7 @@ class JobProgress:
     rows: int = 0
     events: int = 0
     late: int = 0
-    dead: Mapping[str, int] = field(default_factory=dict)
+    invalid_rows: Mapping[str, int] = field(default_factory=dict)
     actors: Mapping[str, ActorMetrics] = field(default_factory=dict)
     watermark: int | None = None
     newest: int | None = None
@@ -106,7 +109,8 @@ class MetricsSnapshot(JobProgress):
     job: str = "hamlet"
     engine: str = "local"
     began: float = 0.0
-    time: float = 0.0
+    time: float = 0.0  #: of the last commit
+    reported: float | None = None  #: when the driver last reported; None if it does not do so
     epochs: int = 0
     results: int = 0  #: of all queries, also of those that were removed
     windows: int = 0

@@ -44,8 +44,8 @@ class RunTiming(NamedTuple):
 
 
 class CoefficientFitter:
-    def __init__(self, prices: CostCoefficients) -> None:
-        self._values = np.array([*(getattr(prices, name) for name in TERMS), BATCH])
+    def __init__(self, coefficients: CostCoefficients) -> None:
+        self._values = np.array([*(getattr(coefficients, name) for name in TERMS), BATCH])
         self._typical = np.array([*(getattr(CostCoefficients(), name) for name in TERMS), BATCH])
         size = len(self._values)
         self._squares = np.zeros((size, size))
@@ -53,7 +53,7 @@ class CoefficientFitter:
         self._recent: deque[RunTiming] = deque(maxlen=RECENT)
 
     @property
-    def prices(self) -> CostCoefficients:
+    def coefficients(self) -> CostCoefficients:
         return CostCoefficients(*self._values[: len(TERMS)].tolist())
 
     def observe(self, timings: Iterable[RunTiming]) -> None:

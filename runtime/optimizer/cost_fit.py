@@ -1,7 +1,7 @@
 """Fits the coefficients of the cost model to timed bursts.
 
 It keeps the last samples of each way to process a burst, weighs older ones less, and solves for the
-coefficients that explain their times: non-negative least squares of relative errors, so that short
+coefficients that explain their times: non-negative least squares of relative timings, so that short
 and long bursts count alike.
 """
 
@@ -53,7 +53,7 @@ class CostModelFitter:
         self._born: Ints = np.zeros(0, np.int64)
         self._new = 0
         self._solutions = 0
-        self._told: Floats = np.zeros((0, 2))  # predicted and measured
+        self._timings: Floats = np.zeros((0, 2))  # predicted and measured
         self.timed = 0  #: bursts so far; their predicted and measured nanoseconds follow
         self.predicted = self.measured = 0.0
 
@@ -62,7 +62,7 @@ class CostModelFitter:
         its predictions differ."""
         if samples.size == 0:
             return None
-        self._tell(samples)
+        self._record(samples)
         self._keep(samples)
         self._new += samples.size
         if NEW * self._new < self._samples.size:
@@ -74,7 +74,7 @@ class CostModelFitter:
         if change < MATTERS:
             return None
         if change > WRONG:
-            self._told = self._told[:0]
+            self._timings = self._timings[:0]
         self.policy = better
         return better
 
@@ -84,7 +84,7 @@ class CostModelFitter:
     def correlation(self) -> float | None:
         """Correlation of predicted and measured nanoseconds. Bursts are predicted before the model
         learns from them. None until there are enough."""
-        predicted, measured = self._told.T
+        predicted, measured = self._timings.T
         if len(measured) < FEW:
             return None
         measured = np.minimum(measured, np.percentile(measured, CUT))
@@ -96,7 +96,7 @@ class CostModelFitter:
     def kinds_correlation(self) -> float | None:
         """The same correlation, over the means of bursts with similar predictions. The time of a
         single burst is half noise: of the clock, and of caches. None if there are too few kinds."""
-        predicted, measured = self._told.T
+        predicted, measured = self._timings.T
         if len(measured) < FEW:
             return None
         measured = np.minimum(measured, np.percentile(measured, CUT))
@@ -112,21 +112,21 @@ class CostModelFitter:
     @property
     def error(self) -> float | None:
         """The median relative error of the predictions."""
-        predicted, measured = self._told.T
+        predicted, measured = self._timings.T
         if len(measured) < FEW:
             return None
         return float(np.median(np.abs(predicted - measured) / np.maximum(measured, 1)))
 
-    def _tell(self, samples: Samples) -> None:
+    def _record(self, samples: Samples) -> None:
         values = np.array([*cost_model.coefficients(self.policy), *self._values[_WORK:]])
         rows, _ = _equations(samples)
         work, compared = np.split(rows @ values, [samples.size])
         compared[samples.kind != cost_model.CLASSES] = 0.0
-        told = np.column_stack([work + compared, samples.nanoseconds])
-        self._told = np.concatenate([self._told, told])[-RECENT:]
+        timings = np.column_stack([work + compared, samples.nanoseconds])
+        self._timings = np.concatenate([self._timings, timings])[-RECENT:]
         self.timed += samples.size
-        self.predicted += float(told[:, 0].sum())
-        self.measured += float(told[:, 1].sum())
+        self.predicted += float(timings[:, 0].sum())
+        self.measured += float(timings[:, 1].sum())
 
     # ---- samples ---------------------------------------------------------------------------
 
@@ -190,7 +190,7 @@ def _equations(samples: Samples) -> tuple[Floats, Floats]:
 
 
 def _trust(predicted: Floats, times: Floats) -> Floats:
-    """The factor of each error: errors are relative, and outliers weigh less."""
+    """The factor of each error: timings are relative, and outliers weigh less."""
     # A prediction near zero would weigh without bound.
     scale = np.maximum(predicted, ODD * times)
     off = np.abs(times - predicted) / scale

@@ -49,9 +49,5 @@ class LocalOptimizer:
             self._plan = guidance.plan
             self._engine.set_plan(guidance.plan)
 
-    def wait_for_plan(self) -> None:
-        """Waits for the re-plan that is running, if any; the next update applies it."""
-        self._replan_thread.wait()
-
     def close(self) -> None:
         self._replan_thread.close()

@@ -83,12 +83,12 @@ class ReplanRequest:
     running: WorkloadSnapshot
     planner: str
     statistics: Statistics
-    prices: CostCoefficients
+    coefficients: CostCoefficients
 
     def plan(self) -> ReplanResult:
         """Slow: runs the planner."""
-        found = plan(self.running.queries, self.planner, self.statistics, self.prices)
-        estimate = CostEstimate(self.statistics, self.prices)
+        found = plan(self.running.queries, self.planner, self.statistics, self.coefficients)
+        estimate = CostEstimate(self.statistics, self.coefficients)
         before = estimate.plan(self.running.plan, self.running.sharing)
         return ReplanResult(self, found, before, self.running.physical.difference(found.physical))
 
@@ -114,7 +114,7 @@ class Optimizer:
         self._running = running
         self._planner = planner
         self._rates = RateTracker()
-        self._coefficients = CoefficientFitter(CostCoefficients())
+        self._fitter = CoefficientFitter(CostCoefficients())
         self._works: dict[tuple[str, ...], OperatorWork] = {}
         self._state_bytes: dict[str, int] = {}
         self._since_change = 0
@@ -149,7 +149,7 @@ class Optimizer:
             self.policy = replace(better, version=self.policy.version + 1)
             self._policies.append(self.policy)
         works = self._known_works()
-        self._coefficients.observe(
+        self._fitter.observe(
             RunTiming(works[run.queries], run.batches / run.events, run.nanoseconds / run.events)
             for run in seen.operator_times
             if run.queries in works and run.events
@@ -195,15 +195,17 @@ class Optimizer:
         return self._running.plan
 
     @property
-    def prices(self) -> CostCoefficients:
-        return self._coefficients.prices
+    def coefficients(self) -> CostCoefficients:
+        return self._fitter.coefficients
 
     def request(self) -> ReplanRequest | None:
         """A request to re-plan the workload, if that is due."""
         due = self._due()
         if due is None or self._planner is None:
             return None
-        return ReplanRequest(*due, self._running, self._planner, self._statistics(), self.prices)
+        return ReplanRequest(
+            *due, self._running, self._planner, self._statistics(), self.coefficients
+        )
 
     def apply(self, result: ReplanResult) -> Replan | None:
         """Changes the plan if operators change and that saves more than moving their state costs.

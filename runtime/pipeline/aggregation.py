@@ -17,7 +17,7 @@ import pyarrow as pa
 from runtime.errors import HamletError
 from runtime.execution.partials import Partials
 from runtime.language.query import Query, Workload
-from runtime.pipeline.blob_store import BlobStore
+from runtime.pipeline.checkpoint_files import CheckpointFiles
 from runtime.pipeline.router import Portion
 from runtime.pipeline.routing_table import InputFormat, routes_of
 from runtime.pipeline.settings import Settings
@@ -92,7 +92,7 @@ class Aggregation:
         input_format: InputFormat,
         workload: Workload,
         shards: Iterable[int],
-        store: BlobStore | None,
+        store: CheckpointFiles | None,
         *,
         since: Mapping[str, int] | None = None,
         name: str = "0",
@@ -134,7 +134,9 @@ class Aggregation:
         else:
             data = saved.snapshot.read(self._store).to_pybytes()
             workload = self._workload_of(unit)
-            shard = Shard.restored(self._settings, workload, self._input_format, data)
+            shard = Shard.restored(
+                self._settings, workload, self._input_format, data, has_panes=True
+            )
         for segment in saved.log:
             _feed(shard, events_of(segment.read(self._store)), segment.watermark)
             if segment.watermark is not None:
@@ -149,7 +151,7 @@ class Aggregation:
         begin = self._since.get(workload.queries[0].name)
         first = [q for q in workload if self._since.get(q.name) == begin]
         together = Workload(tuple(first), workload.source)
-        shard = Shard(self._settings, together, self._input_format)
+        shard = Shard(self._settings, together, self._input_format, has_panes=True)
         shard.bind(self._input_format, begin)
         for query in workload:
             if query not in first:
@@ -289,12 +291,15 @@ class Aggregation:
         """Logs the events of shards whose logs may still grow. Returns the number of bytes."""
         if self._store is None or command.last or command.change is not None:
             return 0
-        writer = SegmentWriter(f"state/{command.epoch:09d}-{self._name}-log.pieces")
+        writer = SegmentWriter(self._file(command.epoch, "log"), command.epoch)
         for unit, batches in events.items():
             before = self._saved.get(unit, SavedUnit())
             if self._may_log(unit, before, batches, command):
                 self._saved[unit] = before.with_log(writer.add(log_of(batches), command.watermark))
         return writer.write(self._store)
+
+    def _file(self, epoch: int, kind: str) -> str:
+        return f"state/{epoch:09d}-{self._name}-{kind}.state"
 
     def _may_log(
         self, unit: Unit, before: SavedUnit, batches: list[pa.RecordBatch], command: EpochCommand
@@ -311,10 +316,10 @@ class Aggregation:
         """Saves the whole state of shards that changed and could not be logged."""
         if self._store is None or command.last:
             return 0
-        writer = SegmentWriter(f"state/{command.epoch:09d}-{self._name}.pieces")
+        writer = SegmentWriter(self._file(command.epoch, "snapshot"), command.epoch)
         for unit, shard in self._shards.items():
             log = self._saved.get(unit, SavedUnit()).log
-            logged = bool(log) and log[-1].file.startswith(f"state/{command.epoch:09d}-")
+            logged = bool(log) and log[-1].file == self._file(command.epoch, "log")
             if command.change is not None or (unit in events and not logged):
                 segment = writer.add(pa.py_buffer(shard.save()), command.watermark)
                 self._saved[unit] = SavedUnit(segment)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import os
+import errno
+import re
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -11,7 +12,33 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.fs as pfs
 
-from runtime.errors import HamletError
+from runtime.errors import EnvironmentFailure, HamletError, is_environment
+from runtime.pipeline.local_folder import LocalFolder
+from runtime.pipeline.mounts import is_own_disk
+from runtime.pipeline.object_store import ObjectStore
+
+# What a name may be made of: folders and a file, of characters that every store accepts.
+_NAME = re.compile(r"[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*")
+
+
+class CorruptCheckpoint(EnvironmentFailure):
+    """A file of a checkpoint is missing, was changed, or names a file elsewhere."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        way_on = "put an intact copy of the file back, or see *Damage* in docs/checkpoints.md"
+        super().__init__(message, hint or way_on)
+
+
+def check_name(name: str) -> str:
+    """Rejects names that leave the folder. Names come from manifests, which others may have
+    written, so every access checks them here."""
+    if not _is_name(name):
+        raise CorruptCheckpoint(f"{name!r} is not the name of a file in a checkpoint")
+    return name
+
+
+def _is_name(name: str) -> bool:
+    return _NAME.fullmatch(name) is not None and {".", ".."}.isdisjoint(name.split("/"))
 
 
 class BlobStore:
@@ -21,75 +48,56 @@ class BlobStore:
     def __init__(self, address: str, durable: bool = True) -> None:
         # It may be unpickled in another working directory.
         self.address = address if "://" in address else str(Path(address).absolute())
-        self._durable = durable
+        self.durable = durable
         with _reraised_as(f"cannot use {address}"):
-            self.files, self.path = _open_file_system(self.address)
-        self._local = isinstance(self.files, pfs.LocalFileSystem)
+            files, path = _open_file_system(self.address)
+        self._folder: LocalFolder | ObjectStore
+        if isinstance(files, pfs.LocalFileSystem):
+            self._folder = LocalFolder(Path(path), durable)
+            own = is_own_disk(Path(path))
+        else:
+            self._folder, own = ObjectStore(files, path), False
+        #: Whether another machine may use it, and a listing may be older than the last write.
+        self.shared = durable and not own
 
     def __reduce__(self) -> tuple[type[BlobStore], tuple[str, bool]]:
-        return BlobStore, (self.address, self._durable)
+        return BlobStore, (self.address, self.durable)
 
     def create(self) -> None:
         """Creates the folder and checks that it can be written to."""
         with _reraised_as(f"cannot write to {self.address}"):
-            self.files.create_dir(self.path, recursive=True)
+            self._folder.create()
         trial = f".trial-{uuid.uuid4().hex[:8]}.tmp"
         self.write(trial, b"")
         self.delete(trial)
 
     def write(self, name: str, *parts: bytes | pa.Buffer) -> int:
         """Returns the number of bytes."""
+        check_name(name)
         with _reraised_as(f"cannot write {self.address}/{name}"):
-            if self._local:
-                return self._write_here(Path(self.path) / name, parts)
-            # An object appears when its upload ends.
-            with self.files.open_output_stream(self._at(name)) as stream:
-                return sum(stream.write(part) for part in parts)
+            return self._folder.write(name, parts)
 
     def read(self, name: str, offset: int = 0, length: int | None = None) -> pa.Buffer:
-        with (
-            _reraised_as(f"cannot read {self.address}/{name}"),
-            self.files.open_input_file(self._at(name)) as file,
-        ):
-            file.seek(offset)
-            return file.read_buffer(file.size() - offset if length is None else length)
+        check_name(name)
+        with _reraised_as(f"cannot read {self.address}/{name}"):
+            return self._folder.read(name, offset, length)
 
     def names(self, below: str = "") -> list[str]:
-        """The sorted names of all files below a folder."""
-        root = self._at(below) if below else self.path
+        """The sorted names of all files below a folder, except those that no run would write."""
+        if below:
+            check_name(below)
         with _reraised_as(f"cannot list {self.address}/{below}"):
-            wanted = pfs.FileSelector(root, recursive=True, allow_not_found=True)
-            found = self.files.get_file_info(wanted)
-        cut = len(self.path.rstrip("/")) + 1
-        return sorted(info.path[cut:] for info in found if info.is_file)
+            return sorted(filter(_is_name, self._folder.names(below)))
 
     def exists(self, name: str) -> bool:
+        check_name(name)
         with _reraised_as(f"cannot access {self.address}/{name}"):
-            return bool(self.files.get_file_info(self._at(name)).is_file)
+            return self._folder.exists(name)
 
     def delete(self, name: str) -> None:
+        check_name(name)
         with suppress(FileNotFoundError), _reraised_as(f"cannot delete {self.address}/{name}"):
-            self.files.delete_file(self._at(name))
-
-    def _at(self, name: str) -> str:
-        return f"{self.path.rstrip('/')}/{name}"
-
-    def _write_here(self, path: Path, parts: tuple[bytes | pa.Buffer, ...]) -> int:
-        # The name has the process id: another process may write a repeated epoch at the same time.
-        waiting = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with open(waiting, "wb") as file:
-                written = sum(file.write(part) for part in parts)
-                file.flush()
-                if self._durable:
-                    os.fsync(file.fileno())
-            os.replace(waiting, path)
-        except BaseException:
-            with suppress(OSError):
-                waiting.unlink()
-            raise
-        return written
+            self._folder.delete(name)
 
 
 def is_unfinished(name: str) -> bool:
@@ -113,4 +121,9 @@ def _reraised_as(what: str) -> Iterator[None]:
         raise
     except (OSError, pa.ArrowException) as error:
         reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
-        raise HamletError(f"{what}: {reason}") from error
+        if isinstance(error, OSError) and error.errno == errno.ELOOP:
+            hint = "a checkpoint has no links in it: put a folder or file in its place"
+            raise CorruptCheckpoint(f"{what}: {reason}", hint) from error
+        # An object store gives no number: its errors are those of a network.
+        remote = isinstance(error, OSError) and (error.errno is None or is_environment(error))
+        raise (EnvironmentFailure if remote else HamletError)(f"{what}: {reason}") from error

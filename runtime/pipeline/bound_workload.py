@@ -85,9 +85,8 @@ def _check_windows(workload: Workload, clock: TimeCodec) -> None:
     """Rejects windows whose boundaries cannot be written in the type of the times."""
     errors = []
     for query in workload:
-        if not query.window.counted:
-            reason = clock.check_window(query.window.within, query.window.slide)
-            if reason is not None:
-                errors.append(query.source.error(reason, query.text.within.span))
+        reason = query.window.why_not(clock)
+        if reason is not None:
+            errors.append(query.source.error(reason, query.text.within.span))
     if errors:
         raise WorkloadError(errors)

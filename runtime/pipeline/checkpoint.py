@@ -1,104 +1,309 @@
-"""Commits the epochs of a job: writes their manifests and deletes state that is no longer needed.
+"""The commit protocol: who owns a checkpoint, when an epoch is committed, what may be deleted.
 
-Writing the manifest, after the state files that it names, commits the epoch.
+1. *Look.* A new run reads the newest record, checks its options against it, and writes nothing.
+2. *Claim.* It writes a claim: a number above all others, and the name of the run. The highest claim
+   owns the checkpoint. The run then looks for the newest record again, writes down that it goes on
+   from it (its base), and looks for a higher claim. If there is one, it stops.
+3. *Commit.* It writes the record of an epoch, which has the manifest and the results. Then it looks
+   for a higher claim. If there is one, it stops.
+4. *Publish.* Only now does the sink publish the results. The run then writes down that it did (a
+   mark with the name of the record). Without the mark, the next run does the same again.
+5. *Collect.* With the next epochs, files that the last two records do not need are deleted.
+
+The order of steps 2 and 3 keeps runs apart without locks. Either the newer run claims before the
+older one looks: then the older one stops and publishes nothing. Or the older one wrote its base or
+its record before that: then the newer one finds it, since it reads after it claimed. All files have
+the claim of their writer in their names, so no run overwrites a file of another. The newest record
+is the last one of the highest claim; if that has none, its base; if it has no base either, the run
+did nothing, and the next lower claim counts.
+
+The store needs no rename and no lock: it writes whole files, and a listing has every file that was
+written before. `docs/checkpoints.md` has the layout.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from runtime.errors import HamletError
-from runtime.pipeline.blob_store import BlobStore, is_unfinished
+import pyarrow as pa
+
+from runtime.errors import Failure, HamletError
+from runtime.pipeline.blob_store import BlobStore, CorruptCheckpoint
+from runtime.pipeline.checkpoint_files import CheckpointFiles
+from runtime.pipeline.epoch_record import Results, pack, unpack_manifest, unpack_results
+from runtime.pipeline.lease import LEASE_SECONDS, Lease, await_end_of_leases
 from runtime.pipeline.manifest import Manifest
-from runtime.pipeline.state_segments import CorruptCheckpoint
 
-# The last one, and one to fall back on if the last one is damaged.
+# The last one, and one that a user can go back to by hand.
 KEPT = 2
+
+_OWNER = r"(\d{9}-[0-9a-f]{12})"
+# Any of them shows that there was a claim: the first one may be lost.
+_CLAIM = re.compile(rf"owners/{_OWNER}\.(owner|base|published)")
+_BASE = re.compile(rf"owners/{_OWNER}\.base")
+_MARK = re.compile(rf"owners/{_OWNER}\.published")
+_RECORD = re.compile(rf"epochs/(\d{{9}})-{_OWNER}\.epoch")
+_STATE = re.compile(rf"state/\d{{9}}-{_OWNER}-\d+-[a-z]+\.state")
+# A claim, a lease, or a file of an epoch; also one that is unfinished.
+_OWNED = re.compile(rf"(?:owners/\.?|leases/)(?P<claim>{_OWNER})|\d{{9}}-(?P<owner>{_OWNER})[.-]")
+# What an older version of Hamlet wrote.
+_OLD_FORMAT = "owner.json"
+
+
+class Superseded(Failure):
+    """Another run has claimed the checkpoint."""
 
 
 class CheckpointStore:
-    def __init__(self, folder: BlobStore) -> None:
-        self.folder = folder
-        self.run = uuid.uuid4().hex[:12]
+    def __init__(
+        self, store: BlobStore, run: str | None = None, lease_seconds: float = LEASE_SECONDS
+    ) -> None:
+        self.store = store
+        self.files = CheckpointFiles(store)
+        self.run = run or uuid.uuid4().hex[:12]
         self.job = self.run  #: the first run's name, which the job keeps
-        self._kept: dict[int, set[str]] = {}
+        self.folders: dict[str, str] = {}  #: the names that the job's sink chose for queries
+        self._kept: dict[str, set[str]] = {}
+        self._newest_record = ""
+        self._swept = False
+        self._lease: Lease | None = None
+        self._lease_seconds = lease_seconds
 
-    def open(self, warn: Callable[[str], None]) -> Manifest | None:
-        """Takes over the folder from any other run. Returns the last undamaged epoch."""
-        self.folder.create()
-        if self.folder.exists("owner.json"):
-            self.job = json.loads(self.folder.read("owner.json").to_pybytes())["job"]
-        owner = {"run": self.run, "job": self.job}
-        self.folder.write("owner.json", json.dumps(owner).encode())
-        found = self._last_undamaged(warn)
-        self._drop(self._unused())
-        return found
+    @property
+    def owner(self) -> str:
+        """The claim of this run; empty before it claims."""
+        return self.files.owner
+
+    def record_name(self, epoch: int) -> str:
+        return f"epochs/{epoch:09d}-{self.owner}.epoch"
+
+    # ---- look ------------------------------------------------------------------------------
 
     def last(self) -> Manifest | None:
-        """The last undamaged epoch, without taking the folder over."""
-        return self._last_undamaged(lambda told: None)
-
-    def commit(self, manifest: Manifest) -> None:
-        self._check_owner()
-        self.folder.write(_name(manifest.epoch), manifest.to_bytes())
-        self._kept[manifest.epoch] = manifest.files
-        before = set().union(*self._kept.values())
-        for epoch in sorted(self._kept)[:-KEPT]:
-            del self._kept[epoch]
-            self.folder.delete(_name(epoch))
-        for name in before - set().union(*self._kept.values()):
-            self.folder.delete(name)
-
-    def _check_owner(self) -> None:
-        owner = json.loads(self.folder.read("owner.json").to_pybytes())["run"]
-        if owner != self.run:
+        """The manifest of the newest epoch. Writes nothing."""
+        if self.store.exists(_OLD_FORMAT):
             raise HamletError(
-                f"another run has taken over the checkpoints in {self.folder.address}",
-                "only one run at a time can continue from them",
+                f"the checkpoint in {self.store.address} was written by an older version of Hamlet",
+                "start anew with another --checkpoint folder",
             )
-
-    def _last_undamaged(self, warn: Callable[[str], None]) -> Manifest | None:
-        names = [name for name in self.folder.names("epochs") if name.endswith(".json")]
-        last = None
-        for name in reversed(names):
+        before: list[str] = []
+        while True:
+            found = self._files_of_epochs()
             try:
-                found = Manifest.from_bytes(self.folder.read(name).to_pybytes(), name)
-                if last is None:
-                    self._check(found)
+                self._newest_record = self._newest() or ""
+                return self._manifest(self._newest_record) if self._newest_record else None
             except CorruptCheckpoint as error:
-                if last is None:
-                    warn(f"{error.message} in {self.folder.address}: using the epoch before")
-                continue
-            self._kept[found.epoch] = found.files
-            last = last or found
-        if names and last is None:
-            raise HamletError(
-                f"every checkpoint in {self.folder.address} is damaged",
-                "start over with another --checkpoint folder",
+                # Its owner goes on meanwhile, and deletes what is old.
+                if found == before:
+                    raise self._unreadable(error) from error
+                before = found
+
+    def last_epoch(self) -> int:
+        """The newest epoch; -1 if there is none."""
+        manifest = self.last()
+        return -1 if manifest is None else manifest.epoch
+
+    def results(self, manifest: Manifest) -> Iterator[dict[str, pa.Table]]:
+        """The results in its outbox, epoch by epoch."""
+        for name in manifest.outbox:
+            try:
+                yield unpack_results(self.files.read(name), name)
+            except CorruptCheckpoint:
+                if self.owner:  # a run that has taken over may have deleted them
+                    self.check_owner()
+                raise
+
+    def _files_of_epochs(self) -> list[str]:
+        return [*self.files.names("owners"), *self.files.names("epochs")]
+
+    def _newest(self) -> str | None:
+        """The newest record."""
+        claim, own = self._last_claim()
+        return max(own, key=_rank) if own else self._base_of(claim)
+
+    def _last_claim(self) -> tuple[str | None, list[str]]:
+        """The highest claim that did something, and its records. Without records, it has a base."""
+        bases = [match[1] for match in self._owned(_BASE)]
+        records = self._records()
+        last = max([*bases, *(_rank(each)[0] for each in records)], default=None)
+        return last, [each for each in records if _rank(each)[0] == last]
+
+    def _base_of(self, claim: str | None) -> str | None:
+        if claim is None:
+            return None
+        name = f"owners/{claim}.base"
+        base = json.loads(self.files.read(name).to_pybytes())
+        if base is not None and not _RECORD.fullmatch(str(base)):
+            raise CorruptCheckpoint(f"{name} does not name a record")
+        return None if base is None else str(base)
+
+    def _records(self) -> list[str]:
+        return [name for name in self.files.names("epochs") if _RECORD.fullmatch(name)]
+
+    def _manifest(self, name: str) -> Manifest:
+        """It names files of this checkpoint: what it names is read, and deleted later."""
+        manifest = unpack_manifest(self.files.read(name), name)
+        for pattern, names in ((_RECORD, manifest.outbox), (_STATE, manifest.state_files)):
+            for each in names:
+                if not pattern.fullmatch(each):
+                    raise CorruptCheckpoint(
+                        f"{name} names {each!r}, which is not a file of a checkpoint"
+                    )
+        return manifest
+
+    # ---- claim -----------------------------------------------------------------------------
+
+    def claim(
+        self, warn: Callable[[str], None], say: Callable[[str], None] = lambda what: None
+    ) -> Manifest | None:
+        """Takes the checkpoint over from any other run. Returns the newest epoch."""
+        self.store.create()
+        earlier = self._claims()
+        if self.store.shared:
+            await_end_of_leases(self.store, earlier, say, self._lease_seconds)
+        number = 1 + max((int(claim.partition("-")[0]) for claim in earlier), default=0)
+        self.files.owner = f"{number:09d}-{self.run}"
+        if self.store.shared:
+            self._lease = Lease(self.store, self.owner, self._lease_seconds)
+        self.files.write(f"owners/{self.owner}.owner", -1, json.dumps({"run": self.run}).encode())
+        if self.store.shared:
+            # A listing from a cache may have missed a claim. Writing brings the cache up to date.
+            missed = {claim for claim in self._claims() - earlier if claim < self.owner}
+            await_end_of_leases(self.store, missed, say, self._lease_seconds)
+        manifest = self._resume(warn)
+        base = json.dumps(self._newest_record or None).encode()
+        self.files.write(f"owners/{self.owner}.base", -1, base)
+        self.check_owner()
+        return manifest
+
+    def _claims(self) -> set[str]:
+        """A claim may be lost, but not its number: all files have it."""
+        return {match[1] for match in self._owned(_CLAIM)} | {
+            _rank(each)[0] for each in self._records()
+        }
+
+    def _owned(self, pattern: re.Pattern[str]) -> list[re.Match[str]]:
+        found = map(pattern.fullmatch, self.files.names("owners"))
+        return [match for match in found if match is not None]
+
+    def check_owner(self) -> None:
+        """Raises if this run may not publish any more."""
+        if max((match[1] for match in self._owned(_CLAIM)), default="") > self.owner:
+            raise Superseded(
+                f"another run has taken over the checkpoints in {self.store.address}",
+                "it goes on from them: let it run. To go on with this one, end that one first, "
+                "then start the same command again",
             )
-        return last
+        if self._lease is not None:
+            self._lease.check()
 
-    def _check(self, manifest: Manifest) -> None:
-        """Checks that every segment it names exists."""
-        for saved in manifest.units.values():
-            for segment in (saved.snapshot, *saved.log):
-                if segment is not None:
-                    segment.read(self.folder)
+    def _resume(self, warn: Callable[[str], None]) -> Manifest | None:
+        """The manifest of the newest record, with every file that it needs intact."""
+        try:
+            claim, own = self._last_claim()
+            if claim is not None and not own:
+                self._repair(f"owners/{claim}.base", warn)
+            name = max(own, key=_rank) if own else self._base_of(claim)
+            if name is None:
+                return None
+            manifest = self._manifest(name)
+            needed = {name, *manifest.files}
+            for each in sorted(needed):
+                self._repair(each, warn)
+        except CorruptCheckpoint as error:
+            raise self._unreadable(error) from error
+        self._keep_previous(manifest.epoch)
+        self._kept[name], self._newest_record = needed, name
+        self.job, self.folders = manifest.job, manifest.folders
+        return manifest
 
-    def _unused(self) -> set[str]:
-        """State of epochs that were never committed, damaged manifests, and files whose writer was
-        killed."""
-        used = {_name(epoch) for epoch in self._kept}.union(*self._kept.values())
-        found = {*self.folder.names("epochs"), *self.folder.names("state")}
-        begun = {name for name in self.folder.names() if is_unfinished(name)}
-        return found - used | begun
+    def _repair(self, name: str, warn: Callable[[str], None]) -> None:
+        for damaged in self.files.repair(name):
+            warn(f"{damaged} in {self.store.address} was damaged: restored from its copy")
 
-    def _drop(self, names: set[str]) -> None:
-        for name in names:
-            self.folder.delete(name)
+    def _unreadable(self, error: CorruptCheckpoint) -> CorruptCheckpoint:
+        newest = max(self._records(), key=_rank, default="lost")
+        return CorruptCheckpoint(
+            f"the newest checkpoint in {self.store.address} cannot be read: {error.message}",
+            "put an intact copy of the file back. To go back by one epoch instead, see "
+            f"docs/checkpoints.md; the newest record is {newest}",
+        )
+
+    def _keep_previous(self, epoch: int) -> None:
+        """The record before the newest one stays, if it is intact."""
+        previous = [each for each in self._records() if _epoch(each) == epoch - 1]
+        name = max(previous, key=_rank, default=None)
+        if name is not None:
+            try:
+                self._kept[name] = {name, *self._manifest(name).files}
+            except CorruptCheckpoint:
+                return
+
+    # ---- commit ----------------------------------------------------------------------------
+
+    def commit(self, manifest: Manifest, results: Results) -> None:
+        """When this returns, the epoch is committed and its results may be published."""
+        name = self.record_name(manifest.epoch)
+        self.files.write(name, manifest.epoch, *pack(manifest, results))
+        self.check_owner()
+        self._kept[name], self._newest_record = {name, *manifest.files}, name
+        self._collect()
+
+    # ---- publish ---------------------------------------------------------------------------
+
+    def is_published(self) -> bool:
+        """Whether the results of the newest record are known to be published."""
+        return any(self._marked(match[0]) == self._newest_record for match in self._owned(_MARK))
+
+    def mark_published(self) -> None:
+        mark = self._newest_record.encode()
+        self.files.write(f"owners/{self.owner}.published", -1, mark)
+
+    def _marked(self, mark: str) -> str:
+        try:
+            return bytes(self.files.read(mark).to_pybytes()).decode()
+        except CorruptCheckpoint:  # then it is not known
+            return ""
+
+    def close(self) -> None:
+        if self._lease is not None:
+            self._lease.release()
+
+    # ---- collect ---------------------------------------------------------------------------
+
+    def _collect(self) -> None:
+        dropped: set[str] = set()
+        for name in sorted(self._kept, key=_epoch)[:-KEPT]:
+            dropped |= self._kept.pop(name)
+        needed = set().union(*self._kept.values())
+        for name in sorted(dropped - needed):
+            self.files.delete(name)
+        if not self._swept:
+            self._sweep(needed)
+            self._swept = True
+
+    def _sweep(self, needed: set[str]) -> None:
+        """Deletes what earlier runs left. Only now, after the first commit of this run, does
+        nobody go on from their records."""
+        for folder in (*self.files.copies, *(["leases"] if self.store.shared else [])):
+            for name in self.store.names(folder):
+                if self._is_left_over(name) and name.partition("/")[2] not in needed:
+                    self.store.delete(name)
+
+    def _is_left_over(self, name: str) -> bool:
+        owned = _OWNED.search(name)
+        return owned is not None and (owned["claim"] or owned["owner"]) < self.owner
 
 
-def _name(epoch: int) -> str:
-    return f"epochs/{epoch:09d}.json"
+def _rank(record: str) -> tuple[str, int]:
+    """Claim and epoch of a record."""
+    match = _RECORD.fullmatch(record)
+    assert match is not None
+    return match[2], int(match[1])
+
+
+def _epoch(record: str) -> int:
+    return _rank(record)[1]

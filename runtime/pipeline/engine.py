@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from runtime.errors import HamletError
+from runtime.errors import HamletError, check_choice
 from runtime.execution.partials import Partials
 from runtime.language.parser import parse
 from runtime.language.query import Query, Workload
@@ -31,7 +31,7 @@ from runtime.pipeline.event_extractor import EventExtractor
 from runtime.pipeline.normalize import Preparer, Raw, Rows
 from runtime.pipeline.reorder_buffer import split_late
 from runtime.pipeline.routing_table import InputFormat
-from runtime.pipeline.settings import Settings, check_choice
+from runtime.pipeline.settings import Settings
 from runtime.pipeline.shard import Shard
 from runtime.pipeline.shard_state import SavedShard, check_compatible
 from runtime.plan.cost_model import Samples
@@ -202,7 +202,7 @@ class Engine:
         events = self.extractor.prepare(block).events
         self._update_clock()
         in_time, late = split_late(events, self.shard.watermark)
-        self.extractor.observe(in_time)
+        self.extractor.count(in_time)
         self.shard.accept(events)
         if late.num_rows:
             self.late_rows += late.num_rows

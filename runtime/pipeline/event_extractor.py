@@ -1,6 +1,6 @@
 """Turns rows into events: checks them, sets late ones aside and counts them.
 
-Both engines use it: the routers of a cluster, and the engine of one process.
+The engine of one process uses it. In a job on Ray, Spark does the same with columns of its own.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from runtime.pipeline.block import RowBlock
 from runtime.pipeline.dead_letter import dead_rows, rows_as_json
+from runtime.pipeline.event_contract import late_reasons
 from runtime.pipeline.latency import Panes
 from runtime.pipeline.normalize import PreparedRows, Preparer
 from runtime.pipeline.null_keys import null_keys
@@ -39,7 +40,24 @@ class BlockStats:
     truncated: int = 0
     types: set[str] = field(default_factory=set)
     other_types: set[str] = field(default_factory=set)
+    open_quotes: int = 0  #: rows of CSV that may go on after a line break
     panes: list[Panes] = field(default_factory=list)  #: panes that hold events
+
+    def add_events(
+        self, events: pa.RecordBatch, keys: Mapping[str, frozenset[str]], types: frozenset[str]
+    ) -> None:
+        """Adds events that are in time. `keys` and `types` are those of an `EventExtractor`."""
+        if not events.num_rows:
+            return
+        self.events += events.num_rows
+        newest = int(times_of(events).max())
+        self.newest = newest if self.newest is None else max(self.newest, newest)
+        self.null_keys.update(null_keys(events, keys))
+        for name in pc.unique(events.column(TYPE)).to_pylist():
+            if name in types:
+                self.types.add(name)
+            elif len(self.other_types) < OTHER_TYPES:
+                self.other_types.add(name)
 
 
 class EventExtractor:
@@ -72,7 +90,7 @@ class EventExtractor:
         """The valid events of a block. Events before the watermark are late and left out."""
         prepared = self.prepare(block)
         events = self._without_late(block, prepared, watermark)
-        self.observe(events)
+        self.count(events)
         return events
 
     def prepare(self, block: RowBlock) -> PreparedRows:
@@ -87,20 +105,9 @@ class EventExtractor:
         self._truncated = clock.truncated
         return prepared
 
-    def observe(self, events: pa.RecordBatch) -> None:
+    def count(self, events: pa.RecordBatch) -> None:
         """Counts events that are in time."""
-        if not events.num_rows:
-            return
-        stats = self.stats
-        stats.events += events.num_rows
-        newest = int(times_of(events).max())
-        stats.newest = newest if stats.newest is None else max(stats.newest, newest)
-        stats.null_keys.update(null_keys(events, self._keys))
-        for name in pc.unique(events.column(TYPE)).to_pylist():
-            if name in self._types:
-                stats.types.add(name)
-            elif len(stats.other_types) < OTHER_TYPES:
-                stats.other_types.add(name)
+        self.stats.add_events(events, self._keys, self._types)
 
     def _without_late(
         self, block: RowBlock, prepared: PreparedRows, watermark: int | None
@@ -118,15 +125,6 @@ def _late_rows(block: RowBlock, prepared: PreparedRows, late: Mask, watermark: i
     dead = prepared.dead["row"].to_numpy()
     positions = np.flatnonzero(~np.isin(block.rows, dead))[late]
     raw = block.raw or (lambda chosen: rows_as_json(block.batch.take(pa.array(chosen))))
-    seconds = (watermark - times_of(prepared.events)[late]) / 1e6
-    shown = _iso_time(watermark)
-    reasons = [f"{by:.6g} s behind the watermark {shown}" for by in seconds.tolist()]
     rows = block.rows[positions].tolist()
+    reasons = late_reasons(times_of(prepared.events)[late], watermark)
     return dead_rows(block.source, rows, reasons, raw(positions.tolist()))
-
-
-def _iso_time(micros: int) -> str:
-    try:
-        return str(np.datetime64(micros, "us"))
-    except ValueError:
-        return f"{micros} us"

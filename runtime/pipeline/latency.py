@@ -15,7 +15,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from runtime.language.query import Query
-from runtime.language.window import TimeWindow
 from runtime.language.window import pane_of as common_pane
 
 Ints: TypeAlias = npt.NDArray[np.int64]
@@ -34,22 +33,21 @@ MOST_CELLS_PER_EVENT = 4
 
 def pane_of(queries: Iterable[Query]) -> int:
     """The length that divides all time windows; 0 if there are none."""
-    return common_pane(q.window for q in queries if isinstance(q.window, TimeWindow))
+    return common_pane(q.window for q in queries if not q.window.counted)
 
 
-def panes_of(times: Ints, types: pa.DictionaryArray, names: Collection[str], pane: int) -> Panes:
-    """The panes that hold events of the types in `names`."""
-    if pane == 0 or len(times) == 0:
+def panes_of(panes: Ints, types: pa.DictionaryArray, names: Collection[str]) -> Panes:
+    """The panes that hold events of the types in `names`, by the pane and type of each event."""
+    if len(panes) == 0:
         return {}
     dictionary = types.dictionary.to_pylist()
-    numbers = times // pane
-    first, span = int(numbers.min()), int(numbers.max() - numbers.min()) + 1
+    first, span = int(panes.min()), int(panes.max() - panes.min()) + 1
     codes = types.indices.to_numpy()
-    if span * len(dictionary) > MOST_CELLS_PER_EVENT * len(times) + 1_024:
-        found = {n: np.unique(numbers[codes == c]) for c, n in enumerate(dictionary) if n in names}
+    if span * len(dictionary) > MOST_CELLS_PER_EVENT * len(panes) + 1_024:
+        found = {n: np.unique(panes[codes == c]) for c, n in enumerate(dictionary) if n in names}
     else:
         marked = np.zeros((len(dictionary), span), np.bool_)
-        marked[codes, numbers - first] = True
+        marked[codes, panes - first] = True
         found = {
             n: first + np.flatnonzero(marked[c]) for c, n in enumerate(dictionary) if n in names
         }
@@ -57,8 +55,7 @@ def panes_of(times: Ints, types: pa.DictionaryArray, names: Collection[str], pan
 
 
 def panes_in_order(times: Ints, pane: int) -> Panes:
-    """As `panes_of`, for events in order of time and of any type, usually without visiting every
-    event."""
+    """The panes of events of any type, in order of time, usually without visiting every event."""
     if pane == 0 or len(times) == 0:
         return {}
     first, last = int(times[0]) // pane, int(times[-1]) // pane
@@ -125,6 +122,4 @@ class ArrivalTimes:
 
 def longest_window(queries: Mapping[str, Query]) -> int:
     """The longest window by time."""
-    return max(
-        (q.window.within for q in queries.values() if isinstance(q.window, TimeWindow)), default=0
-    )
+    return max((q.window.within for q in queries.values() if not q.window.counted), default=0)

@@ -1,16 +1,16 @@
 """Reads and writes the manifest of a committed epoch: source position, saved shards and counts.
 
-A run can continue from the manifest alone, on any number of owners. It is JSON with a digest.
+A run can continue from the manifest and the files that it names, on any number of aggregators.
 """
 
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -18,11 +18,13 @@ import pyarrow as pa
 from runtime.language.parser import parse
 from runtime.language.query import Workload
 from runtime.pipeline.aggregation import Unit
+from runtime.pipeline.blob_store import CorruptCheckpoint
 from runtime.pipeline.event_extractor import OTHER_TYPES, BlockStats
 from runtime.pipeline.routing_table import InputFormat
-from runtime.pipeline.state_segments import CorruptCheckpoint, SavedUnit
+from runtime.pipeline.state_segments import SavedUnit
 
-FORMAT = 2
+# Of this many texts, the parsed queries are kept: the manifests of a job repeat them.
+_PARSED_TEXTS = 64
 
 
 @dataclass
@@ -80,6 +82,7 @@ class Manifest:
     """`clocks` has the largest time of each source partition, `newest` is the largest of all."""
 
     epoch: int
+    job: str  #: the name of the job's first run, by which a sink knows the job
     source: str
     position: dict[str, Any]
     watermark: int | None
@@ -93,16 +96,28 @@ class Manifest:
     shards: int
     units: dict[Unit, SavedUnit]
     counts: RunCounts
+    #: Records of epochs, up to this one, whose results were not published before it.
+    outbox: tuple[str, ...] = ()
+    outbox_bytes: int = 0
+    publishes: bool = True  #: whether this epoch publishes the outbox
+    changed: bool = False  #: whether queries came or went with this epoch
     finished: bool = False
+    sink: str = ""  #: the sink that publishes it; empty if publishing cannot be repeated
+    folders: dict[str, str] = field(default_factory=dict)  #: the sink's names of queries
 
     @property
     def files(self) -> set[str]:
-        return set().union(*(saved.files for saved in self.units.values()))
+        """The names of all files that it needs besides its own."""
+        return {*self.outbox, *self.state_files}
+
+    @property
+    def state_files(self) -> set[str]:
+        return set[str]().union(*(saved.files for saved in self.units.values()))
 
     def to_bytes(self) -> bytes:
         data = {
-            "format": FORMAT,
             "epoch": self.epoch,
+            "job": self.job,
             "source": self.source,
             "position": self.position,
             "watermark": self.watermark,
@@ -119,36 +134,31 @@ class Manifest:
                 for (attributes, number), saved in self.units.items()
             ],
             "counts": self.counts.to_json(),
+            "outbox": self.outbox,
+            "outbox_bytes": self.outbox_bytes,
+            "publishes": self.publishes,
+            "changed": self.changed,
             "finished": self.finished,
+            "sink": self.sink,
+            "folders": self.folders,
         }
-        body = json.dumps(data, ensure_ascii=False).encode()
-        return json.dumps({"digest": _digest(body)}).encode() + b"\n" + body + b"\n"
+        return json.dumps(data, ensure_ascii=False).encode()
 
     @classmethod
     def from_bytes(cls, raw: bytes, name: str = "the manifest") -> Manifest:
-        head, _, body = raw.partition(b"\n")
-        body = body.removesuffix(b"\n")
         try:
-            whole = json.loads(head)["digest"] == _digest(body)
-        except (ValueError, KeyError, TypeError):
-            whole = False
-        if not whole:
-            raise CorruptCheckpoint(f"{name} is damaged")
-        data = json.loads(body)
-        if data.pop("format") != FORMAT:
-            raise CorruptCheckpoint(f"{name} was written by another version of Hamlet")
-        data["workload"] = _workload_from_json(data["workload"])
-        data["input_format"] = _input_format_from_json(data.pop("reading"))
-        data["counts"] = RunCounts.from_json(data["counts"])
-        data["units"] = {
-            (tuple(each["attributes"]), each["shard"]): SavedUnit.from_json(each)
-            for each in data["units"]
-        }
-        return cls(**data)
-
-
-def _digest(body: bytes) -> str:
-    return hashlib.sha256(body).hexdigest()
+            data = json.loads(raw)
+            data["workload"] = _workload_from_json(data["workload"])
+            data["input_format"] = _input_format_from_json(data.pop("reading"))
+            data["counts"] = RunCounts.from_json(data["counts"])
+            data["units"] = {
+                (tuple(each["attributes"]), each["shard"]): SavedUnit.from_json(each)
+                for each in data["units"]
+            }
+            data["outbox"] = tuple(data["outbox"])
+            return cls(**data)
+        except (ValueError, KeyError, TypeError, IndexError) as error:
+            raise CorruptCheckpoint(f"{name} is not a manifest: {error}") from error
 
 
 def _workload_to_json(workload: Workload) -> dict[str, Any]:
@@ -163,9 +173,14 @@ def _workload_to_json(workload: Workload) -> dict[str, Any]:
 
 
 def _workload_from_json(data: Mapping[str, Any]) -> Workload:
-    parsed = [parse(*text) for text in data["texts"]]
+    parsed = [_parsed(*text) for text in data["texts"]]
     queries = tuple(parsed[text][name] for name, text in data["queries"])
     return Workload(queries, queries[0].source if queries else parse("").source)
+
+
+@lru_cache(_PARSED_TEXTS)
+def _parsed(text: str, file: str) -> Workload:
+    return parse(text, file)
 
 
 def _input_format_to_json(input_format: InputFormat) -> dict[str, Any]:

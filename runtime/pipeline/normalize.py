@@ -16,6 +16,7 @@ import pyarrow.types as pt
 
 from runtime.errors import InputError, suggest
 from runtime.pipeline.dead_letter import dead_rows, no_dead, rows_as_json
+from runtime.pipeline.event_contract import Reason, reason_text
 from runtime.pipeline.row_errors import RowErrors
 from runtime.types.attribute_kinds import AttributeKind, fits
 from runtime.types.columns import (
@@ -23,6 +24,7 @@ from runtime.types.columns import (
     TYPE,
     TYPES,
     encoded_text,
+    event_type,
     null_rows,
     plain,
     plain_type,
@@ -35,7 +37,9 @@ from runtime.types.time_codec import TimeCodec
 Rows: TypeAlias = "npt.NDArray[np.int64]"
 Raw: TypeAlias = Callable[[Sequence[int]], list[str]]
 
-_WHEN_ALL_NULL = {AttributeKind.NUMBER: pa.float64(), AttributeKind.BOOL: pa.bool_()}
+
+# Why a time is invalid, in a column of times and in one of text.
+_INVALID = (Reason.TIME_OUT_OF_RANGE, Reason.INVALID_TIME)
 
 
 @dataclass(frozen=True)
@@ -95,11 +99,10 @@ class Preparer:
         self._clock = TimeCodec(columns.field(self.time_column).type, self._unit)
         fields = [pa.field(TIME, pa.int64(), False), pa.field(TYPE, TYPES, False)]
         for name, use in self.uses.items():
-            data_type = plain_type(columns.field(name).type)
-            if pt.is_null(data_type):
-                data_type = _WHEN_ALL_NULL.get(use, pa.string())
+            data_type = columns.field(name).type
+            if pt.is_null(plain_type(data_type)):
                 self._untyped.add(name)
-            fields.append(pa.field(name, data_type))
+            fields.append(pa.field(name, event_type(data_type, use)))
         self._schema = pa.schema(fields)
 
     def prepare(
@@ -130,20 +133,20 @@ class Preparer:
         column = plain(batch.column(self.time_column))
         micros, bad = self.clock.to_micros(column)
         missing = null_rows(column)
-        errors.add(missing, "the time is null")
-        errors.add(bad & ~missing, self.clock.invalid_reason)
+        errors.add(missing, reason_text(Reason.NO_TIME))
+        errors.add(bad & ~missing, reason_text(_INVALID[self.clock.is_text]))
         return pa.array(micros)
 
     def _types(self, batch: pa.RecordBatch, errors: RowErrors) -> pa.Array:
         column = encoded_text(batch.column(self.type_column))
-        errors.add(null_rows(column), "the type is null")
+        errors.add(null_rows(column), reason_text(Reason.NO_TYPE))
         return column
 
     def _attribute(self, batch: pa.RecordBatch, name: str, errors: RowErrors) -> pa.Array:
         column = self._cast_to_schema(plain(batch.column(name)), name)
         if not pt.is_floating(column.type):
             return column
-        errors.add(true_rows(pc.is_inf(column)), f"`{name}` is infinite")
+        errors.add(true_rows(pc.is_inf(column)), reason_text(Reason.INFINITE, column=name))
         return without(column, true_rows(pc.is_nan(column)))
 
     def _cast_to_schema(self, column: pa.Array, name: str) -> pa.Array:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from runtime.types.columns import Mask, times_of
+from runtime.types.columns import PANE, Mask, times_of
 
 # Runs are merged up to this size, so that many small batches do not become many runs.
 RUN_ROWS = 65_536
@@ -85,8 +85,10 @@ class ReorderBuffer:
             yield last
 
     def _cuts(self, watermark: int | None, rows: int) -> list[int]:
-        """Watermarks that are about `rows` events apart."""
-        parts = [times_of(run.batch) for run in self._runs]
+        """Watermarks that are about `rows` events apart, where a pane begins if one is near: so
+        few panes are computed in two batches."""
+        runs = [run.batch for run in self._runs]
+        parts = [times_of(run) for run in runs]
         if watermark is not None:
             parts = [part[: np.searchsorted(part, watermark, side="left")] for part in parts]
         if sum(len(part) for part in parts) <= rows:
@@ -95,6 +97,8 @@ class ReorderBuffer:
         if not _ascending(times):
             times.sort(kind="stable")  # a stable sort merges runs
         cuts = np.unique(times[rows::rows])
+        if runs and PANE in runs[0].schema.names:
+            cuts = _at_panes(cuts, _pane_starts(runs), times[:: max(1, rows // 2)])
         return [int(cut) for cut in cuts if cut > times[0]]
 
     def _joined(self, parts: list[pa.RecordBatch]) -> pa.RecordBatch:
@@ -144,6 +148,24 @@ class _Run:
             self.batch = _copied(self.batch)
             self._whole = self.rows
         return front
+
+
+def _pane_starts(runs: list[pa.RecordBatch]) -> Times:
+    """The first times of the panes of each run, in order."""
+    found = []
+    for run in runs:
+        panes = run.column(PANE).to_numpy(zero_copy_only=False)
+        found.append(times_of(run)[1:][panes[1:] != panes[:-1]])
+    return np.unique(np.concatenate(found))
+
+
+def _at_panes(cuts: Times, starts: Times, marks: Times) -> Times:
+    """Moves cuts back to the last start of a pane, if no more than half a batch lies between."""
+    if not len(starts):
+        return cuts
+    before = starts[np.maximum(np.searchsorted(starts, cuts, side="right") - 1, 0)]
+    near = np.searchsorted(marks, cuts) - np.searchsorted(marks, before) <= 1
+    return np.unique(np.where(near & (before <= cuts), before, cuts))
 
 
 def late_mask(times: Times, watermark: int | None) -> Mask | None:

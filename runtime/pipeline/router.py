@@ -1,4 +1,4 @@
-"""Routes the events of a block of rows to the owners of the shards that compute them."""
+"""Slices the events of a block by the owners of their shards, which Spark has computed."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from runtime.pipeline.block import RowBlock
 from runtime.pipeline.dead_letter import no_dead
-from runtime.pipeline.event_extractor import BlockStats, EventExtractor
+from runtime.pipeline.event_block import CheckedBlock
+from runtime.pipeline.event_extractor import BlockStats
 from runtime.pipeline.latency import panes_of
-from runtime.pipeline.partitioner import by_shard, shards_of
+from runtime.pipeline.partitioner import by_shard
 from runtime.pipeline.routing_table import Route, RoutingTable
-from runtime.types.columns import TIME, TYPE, Mask, times_of
+from runtime.types.columns import PANE, TIME, TYPE, Mask
 
 
 @dataclass(frozen=True)
@@ -33,41 +33,59 @@ class Portion:
 
 
 class BlockRouter:
-    """Routes the rows of one block. Events before `watermark` are late."""
+    """Slices the events of one block. `watermark` is the one that late events are behind."""
 
     def __init__(self, routing: RoutingTable, watermark: int | None) -> None:
         self._routing = routing
         self._watermark = watermark
-        preparer = routing.input_format.preparer(routing.uses)
-        self._extractor = EventExtractor(preparer, routing.keys, routing.types)
+        self._schema = routing.event_schema
+        self.stats = BlockStats()
         self._portions: list[list[Portion]] = [[] for _ in range(routing.owners)]
 
-    @property
-    def stats(self) -> BlockStats:
-        return self._extractor.stats
-
-    def route(self, blocks: Iterable[RowBlock]) -> list[list[Portion]]:
+    def route(self, blocks: Iterable[CheckedBlock]) -> list[list[Portion]]:
         """The portions of each owner, in the order of arrival."""
         for block in blocks:
-            events = self._extractor.extract(block, self._watermark)
-            if events.num_rows:
-                self._route(events)
+            self._count(block)
+            in_time = block.in_time()
+            if in_time.batch.num_rows:
+                self._slice(in_time)
         return self._portions
 
-    def _route(self, events: pa.RecordBatch) -> None:
-        routing = self._routing
-        panes = panes_of(times_of(events), events.column(TYPE), routing.types, routing.pane)
-        self.stats.panes.append(panes)
-        for place, route in enumerate(routing.routes):
-            self._send(place, route, events)
+    def _count(self, block: CheckedBlock) -> None:
+        stats = self.stats
+        stats.rows += block.batch.num_rows
+        stats.truncated += block.finer()
+        stats.open_quotes += block.open_quotes()
+        for letters, kept in (
+            (block.dead(), stats.dead),
+            (block.late(self._watermark), stats.late),
+        ):
+            if letters.num_rows:
+                kept.append(letters)
 
-    def _send(self, place: int, route: Route, events: pa.RecordBatch) -> None:
+    def _slice(self, block: CheckedBlock) -> None:
+        routing = self._routing
+        events = block.events(self._schema)
+        self.stats.add_events(events, routing.keys, routing.types)
+        if routing.pane:
+            panes = panes_of(events.column(PANE).to_numpy(), events.column(TYPE), routing.types)
+            self.stats.panes.append(panes)
+        for place, route in enumerate(routing.routes):
+            self._send(place, route, events, block.shards(place))
+
+    def _send(
+        self,
+        place: int,
+        route: Route,
+        events: pa.RecordBatch,
+        shards: npt.NDArray[np.int16] | None,
+    ) -> None:
         routing = self._routing
         keep = _of_types(events.column(TYPE), route.types)
-        keys = [events.column(name) for name in route.attributes]
-        shards = shards_of(keys, events.num_rows, routing.shards)
+        if shards is None:
+            shards = np.zeros(events.num_rows, np.int16)
         rows, starts = by_shard(shards, keep, routing.shards)
-        chosen = events.select([TIME, TYPE, *route.columns])
+        chosen = events.select([TIME, TYPE, *route.columns, PANE])
         if not (len(rows) == events.num_rows and starts[1] == len(rows)):
             chosen = chosen.take(pa.array(rows))
         for owner in range(routing.owners):

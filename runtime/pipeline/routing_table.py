@@ -12,6 +12,7 @@ from runtime.pipeline.latency import pane_of
 from runtime.pipeline.normalize import Preparer
 from runtime.template.query_groups import RoutingGroup, routing_groups
 from runtime.types.attribute_kinds import AttributeKind
+from runtime.types.columns import PANE
 from runtime.types.time_codec import TimeCodec
 
 
@@ -95,6 +96,12 @@ class RoutingTable:
         return cls(
             version, input_format, uses, routes_of(workload), keys, types, shards, owners, pane
         )
+
+    @property
+    def event_schema(self) -> pa.Schema:
+        """The columns of events in the blocks of Spark."""
+        schema = self.input_format.preparer(self.uses).schema
+        return pa.schema([*schema, pa.field(PANE, pa.int64())])
 
     def owned(self, owner: int) -> range:
         """Contiguous shards, so that one slice serves an owner."""

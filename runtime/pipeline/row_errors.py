@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from runtime.pipeline.event_contract import EventContract, Reason
 from runtime.types.columns import Mask
 
 
@@ -15,6 +16,11 @@ class RowErrors:
         self.bad: Mask = np.zeros(rows, dtype=np.bool_)
         self._which = np.zeros(rows, dtype=np.int64)
         self._reasons: list[str] = []
+
+    def add_field(self, rows: Mask, reason: Reason, column: str, contract: EventContract) -> None:
+        """Adds an error in a column."""
+        if rows.any():
+            self.add(rows, contract.text(contract.fault(reason, column)))
 
     def add(self, rows: Mask, reason: str) -> None:
         new = rows & ~self.bad

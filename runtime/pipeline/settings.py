@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from runtime.errors import HamletError
+from runtime.errors import HamletError, check_choice
 from runtime.language.query import Query
 from runtime.plan.operators.graphlet.shared_subpattern import check_plan
 from runtime.plan.sharing_plan import SharingPlan
@@ -45,9 +45,3 @@ class Settings:
         if self.numeric != "float":
             raise HamletError("the exact engine shares nothing, so it does not support a plan")
         check_plan(plan, queries)
-
-
-def check_choice(what: str, value: str | None, known: tuple[str | None, ...]) -> None:
-    if value not in known:
-        choices = ", ".join(one for one in known if one is not None)
-        raise HamletError(f"{what} is `{value}`, but must be one of {choices}")

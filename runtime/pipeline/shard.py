@@ -29,7 +29,7 @@ from runtime.plan.decisions import Decisions
 from runtime.plan.observations import Observations
 from runtime.plan.policy import Policy
 from runtime.plan.sharing_plan import SharingPlan
-from runtime.types.columns import TIME, TYPE, times_of
+from runtime.types.columns import PANE, TIME, TYPE, times_of
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,17 @@ class ShardStatistics:
 class Shard:
     """Call `bind` or `restore` first: they set the columns of the events."""
 
-    def __init__(self, settings: Settings, workload: Workload, input_format: InputFormat) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        workload: Workload,
+        input_format: InputFormat,
+        *,
+        has_panes: bool = False,
+    ) -> None:
+        """With `has_panes`, events come with the number of their pane."""
         self.settings = settings
+        self._has_panes = has_panes
         self.workload = workload
         self.input_format = input_format
         self.newest: int | None = None  #: the largest time, including late events
@@ -80,8 +89,10 @@ class Shard:
         self.backend.add(self.workload.queries, since)
 
     def _bind_schema(self) -> None:
-        self._schema = self.input_format.preparer(self.workload.uses).schema
-        self.backend.bind({f.name: f.type for f in self._schema if f.name not in (TIME, TYPE)})
+        schema = self.input_format.preparer(self.workload.uses).schema
+        self.backend.bind({f.name: f.type for f in schema if f.name not in (TIME, TYPE)})
+        panes = [pa.field(PANE, pa.int64())] if self._has_panes else []
+        self._schema = pa.schema([*schema, *panes])
 
     @property
     def schema(self) -> pa.Schema:
@@ -244,9 +255,15 @@ class Shard:
 
     @classmethod
     def restored(
-        cls, settings: Settings, workload: Workload, input_format: InputFormat, data: bytes
+        cls,
+        settings: Settings,
+        workload: Workload,
+        input_format: InputFormat,
+        data: bytes,
+        *,
+        has_panes: bool = False,
     ) -> Shard:
-        shard = cls(settings, workload, input_format)
+        shard = cls(settings, workload, input_format, has_panes=has_panes)
         shard.restore(SavedShard.read(data, input_format))
         return shard
 

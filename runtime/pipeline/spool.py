@@ -10,7 +10,7 @@ from typing import IO, Any
 import pyarrow as pa
 
 from runtime.closable import Closable
-from runtime.errors import HamletError
+from runtime.errors import os_failure
 from runtime.pipeline.reorder_buffer import Disorder
 from runtime.types.columns import times_of
 
@@ -32,10 +32,6 @@ class BatchStore(Closable):
         self._memory_bytes = 0
         self._file: IO[bytes] | None = None
         self._writer: Any = None
-
-    @property
-    def spilled(self) -> bool:
-        return self._file is not None
 
     def add(self, batch: pa.RecordBatch) -> None:
         if batch.num_rows == 0:
@@ -75,8 +71,9 @@ class BatchStore(Closable):
                 raise RuntimeError("cannot add to a store that was read")
             self._writer.write_batch(batch)
         except OSError as error:
-            raise HamletError(
-                f"cannot write the temporary file for events: {error.strerror or error}",
+            raise os_failure(
+                "cannot write the temporary file for events",
+                error,
                 "set TMPDIR to a folder with more space",
             ) from error
 

@@ -13,12 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from runtime.errors import HamletError
-from runtime.pipeline.blob_store import BlobStore
-
-
-class CorruptCheckpoint(HamletError):
-    """A file of a checkpoint is missing or was changed."""
+from runtime.pipeline.checkpoint_files import CheckpointFiles
 
 
 @dataclass(frozen=True)
@@ -32,14 +27,8 @@ class Segment:
     check: int
     watermark: int | None = None
 
-    def read(self, folder: BlobStore) -> pa.Buffer:
-        try:
-            data = folder.read(self.file, self.offset, self.length)
-        except FileNotFoundError:
-            raise CorruptCheckpoint(f"{self.file} is missing") from None
-        if data.size != self.length or zlib.crc32(data) != self.check:
-            raise CorruptCheckpoint(f"{self.file} is damaged")
-        return data
+    def read(self, files: CheckpointFiles) -> pa.Buffer:
+        return files.read_range(self.file, self.offset, self.length, self.check)
 
     def to_json(self) -> list[Any]:
         """The fields as a list."""
@@ -82,8 +71,9 @@ class SavedUnit:
 class SegmentWriter:
     """Collects the segments of one file."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, epoch: int) -> None:
         self._name = name
+        self._epoch = epoch
         self._parts: list[pa.Buffer] = []
         self._size = 0
 
@@ -93,9 +83,9 @@ class SegmentWriter:
         self._size += data.size
         return segment
 
-    def write(self, folder: BlobStore) -> int:
+    def write(self, files: CheckpointFiles) -> int:
         """Returns the number of bytes; without segments there is no file."""
-        return folder.write(self._name, *self._parts) if self._parts else 0
+        return files.write(self._name, self._epoch, *self._parts) if self._parts else 0
 
 
 def log_of(batches: Sequence[pa.RecordBatch]) -> pa.Buffer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
@@ -16,19 +16,27 @@ from runtime.plan.operators.operator_registry import BY_NAME, OPERATORS
 from runtime.plan.physical_plan import PhysicalPlan, Rejection
 from runtime.template.query_groups import routing_groups
 from runtime.types.attribute_kinds import AttributeKind
+from runtime.types.columns import event_type
+
+KnownTypes: TypeAlias = Mapping[str, pa.DataType | None]
 
 # The type of an attribute while only the queries are known.
 _ASSUMED = {AttributeKind.TEXT: pa.string(), AttributeKind.BOOL: pa.bool_()}
 
 
-def assumed_types(queries: Iterable[Query]) -> Types:
-    """The types of attributes as queries use them, before any input is known."""
+def attribute_types(queries: Iterable[Query], known: KnownTypes) -> Types:
+    """The types of attributes in events: from the columns of the input where they are known, and
+    else as queries use them."""
     kinds: dict[str, AttributeKind] = {}
     for query in queries:
         for mention in query.mentions:
             if kinds.get(mention.attribute, AttributeKind.ANY) is AttributeKind.ANY:
                 kinds[mention.attribute] = mention.kind
-    return {name: _ASSUMED.get(kind, pa.float64()) for name, kind in kinds.items()}
+    return {
+        name: _ASSUMED.get(kind, pa.float64()) if data_type is None else event_type(data_type, kind)
+        for name, kind in kinds.items()
+        for data_type in (known.get(name),)
+    }
 
 
 def make_physical_plan(

@@ -124,13 +124,6 @@ def equations(samples: Samples) -> tuple[Floats, Floats]:
     return work, compared
 
 
-def predict(policy: Policy, samples: Samples) -> Floats:
-    """The nanoseconds of each sample's work."""
-    work, compared = equations(samples)
-    total: Floats = (work + compared) @ coefficients(policy)
-    return total
-
-
 def alternatives(samples: Samples) -> Floats:
     """The work of sharing and of splitting each burst on which conditions differed, a row each."""
     over = samples.select((samples.kind == CLASSES) | (samples.kind == APART))

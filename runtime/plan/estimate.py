@@ -38,8 +38,8 @@ class OperatorWork(NamedTuple):
     settling: float = 0.0
     settle: float = 0.0
 
-    def price(self, prices: CostCoefficients) -> float:
-        each: list[float] = [getattr(prices, name) for name in self._fields]
+    def price(self, coefficients: CostCoefficients) -> float:
+        each: list[float] = [getattr(coefficients, name) for name in self._fields]
         return sum(price * count for price, count in zip(each, self, strict=True))
 
 
@@ -59,7 +59,7 @@ class CostEstimate:
     """Estimates plans for one workload. Caches nodes, since plans have many in common."""
 
     statistics: Statistics
-    prices: CostCoefficients = field(default_factory=CostCoefficients)
+    coefficients: CostCoefficients = field(default_factory=CostCoefficients)
     _node_costs: dict[NodeKey, float] = field(default_factory=dict)
 
     def plan(self, plan: SharingPlan, queries: Sequence[Query]) -> float:
@@ -67,7 +67,7 @@ class CostEstimate:
 
     def node(self, node: OperatorNode) -> float:
         if node.key not in self._node_costs:
-            self._node_costs[node.key] = work_of(node, self.statistics).price(self.prices)
+            self._node_costs[node.key] = work_of(node, self.statistics).price(self.coefficients)
         return self._node_costs[node.key]
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from runtime.errors import HamletError, did_you_mean
+from runtime.errors import check_choice
 from runtime.language.parser import parse
 from runtime.language.query import Query
-from runtime.plan.assignment import assumed_types, make_physical_plan
+from runtime.plan.assignment import KnownTypes, attribute_types, make_physical_plan
 from runtime.plan.cost_coefficients import CostCoefficients
 from runtime.plan.estimate import CostEstimate
 from runtime.plan.operators.declaration import PlanContext
@@ -56,24 +56,25 @@ def plan(
     queries: Iterable[Query] | str,
     planner: str = AUTO,
     statistics: Statistics | Mapping[str, float] | None = None,
-    prices: CostCoefficients | None = None,
+    coefficients: CostCoefficients | None = None,
     *,
     compare: bool = False,
     version: int = 0,
+    types: KnownTypes | None = None,
 ) -> PlannerResult:
     """`queries` may be the text of a workload, `statistics` the number of events of each type.
-    `compare` also estimates the plans of the other planners."""
-    if planner not in NAMES:
-        raise HamletError(f"there is no planner `{planner}`", did_you_mean(planner, NAMES))
+    `compare` also estimates the plans of the other planners. `version` numbers the plan. `types`
+    are those of the input's columns; others are assumed from the queries."""
+    check_choice("planner", planner, NAMES)
     workload = tuple(parse(queries) if isinstance(queries, str) else queries)
     shareable = tuple(query for query in workload if supports(query))
-    types = sorted({type_ for query in shareable for type_ in query.types})
-    complete = Statistics.read(statistics).with_types(types)
-    estimate = CostEstimate(complete, prices or CostCoefficients())
+    event_types = sorted({type_ for query in shareable for type_ in query.types})
+    complete = Statistics.read(statistics).with_types(event_types)
+    estimate = CostEstimate(complete, coefficients or CostCoefficients())
     name, why = choose_planner(shareable) if planner == AUTO else (planner, "it was asked for")
     result = replace(_plan_with(shareable, name, estimate), why=why)
     result = replace(result, plan=replace(result.plan, version=version))
-    result = replace(result, physical=physical_plan_of(workload, result.plan))
+    result = replace(result, physical=physical_plan_of(workload, result.plan, types))
     if not compare:
         return result
     others = [other for other in PLANNERS if other != name]
@@ -81,22 +82,26 @@ def plan(
     return replace(result, alternatives=costs)
 
 
-def physical_plan_of(queries: Sequence[Query], plan: SharingPlan) -> PhysicalPlan:
-    """The operators of a workload under a sharing plan, before its input is known."""
-    return make_physical_plan(queries, PlanContext(assumed_types(queries), plan))
+def physical_plan_of(
+    queries: Sequence[Query], plan: SharingPlan, types: KnownTypes | None = None
+) -> PhysicalPlan:
+    """The operators of a workload under a sharing plan. `types` are those of the input's columns,
+    as far as they are known."""
+    return make_physical_plan(queries, PlanContext(attribute_types(queries, types or {}), plan))
 
 
 def choose_planner(queries: Sequence[Query]) -> tuple[str, str]:
     """The planner for the shape of a workload whose bursts can be shared, and the reason."""
-    families = [family for family in shareable_sets(queries) if len(family.queries) > 1]
-    if not families:
+    shareable = [each for each in shareable_sets(queries) if len(each.queries) > 1]
+    if not shareable:
         return "none", "no two queries could share a state"
-    loops = [loop for family in families for loop in _loops(family)]
+    loops = [loop for each in shareable for loop in _loops(each)]
     if not loops:
         return "sharon", "its patterns are sequences"
-    if all(len(loop.types) == 1 for loop in loops) and not any(f.sequences for f in families):
+    sequences = any(each.sequences for each in shareable)
+    if all(len(loop.types) == 1 for loop in loops) and not sequences:
         return "greedy", "its Kleene parts have one type each, and bursts of them are shared anyway"
-    if any(family.sequences for family in families):
+    if sequences:
         return "gloria", "some of its patterns repeat parts, others are sequences"
     return "gloria", "its patterns repeat parts of several types"
 
@@ -123,16 +128,16 @@ def _plan_with(queries: tuple[Query, ...], name: str, estimate: CostEstimate) ->
     sets: list[str] = []
     parts: list[PlanReason] = []
     notes: list[str] = []
-    for family in shareable_sets(queries):
-        draft = PLANNERS[name](family, estimate.statistics, estimate.prices)
-        here = tuple(q for q in queries if q.partition_by == family.partition_by)
-        here = tuple(q for q in here if q.window.kind == family.window_kind)
-        family_plan, why = _plan_of_draft(family, here, draft, estimate)
+    for shareable in shareable_sets(queries):
+        draft = PLANNERS[name](shareable, estimate.statistics, estimate.coefficients)
+        here = tuple(q for q in queries if q.partition_by == shareable.partition_by)
+        here = tuple(q for q in here if q.window.kind == shareable.window_kind)
+        set_plan, why = _plan_of_draft(shareable, here, draft, estimate)
         plan = replace(
             plan,
-            shared=(*plan.shared, *family_plan.shared),
-            groups=(*plan.groups, *family_plan.groups),
-            transitions=(*plan.transitions, *family_plan.transitions),
+            shared=(*plan.shared, *set_plan.shared),
+            groups=(*plan.groups, *set_plan.groups),
+            transitions=(*plan.transitions, *set_plan.transitions),
         )
         sets += draft.reasons
         parts += why
@@ -144,7 +149,7 @@ def _plan_with(queries: tuple[Query, ...], name: str, estimate: CostEstimate) ->
 
 
 def _plan_of_draft(
-    family: ShareableSet, queries: tuple[Query, ...], draft: PlanDraft, estimate: CostEstimate
+    shareable: ShareableSet, queries: tuple[Query, ...], draft: PlanDraft, estimate: CostEstimate
 ) -> tuple[SharingPlan, list[PlanReason]]:
     """A draft as a plan: with groups of all queries and only the shared sub-patterns that pay."""
     plan = SharingPlan(
@@ -153,7 +158,7 @@ def _plan_of_draft(
     plan = replace(plan, groups=_names_of(planned_groups(queries, plan)))
     if draft.passes:
         plan = _one_pass(plan, queries, estimate)
-    candidates, refused = accept_parts(family, draft.parts)
+    candidates, refused = accept_parts(shareable, draft.parts)
     reasons = [PlanReason(str(part), f"step by step: {why}") for part, why in refused]
     parts: list[SharedPart] = []
     for part in candidates:
@@ -188,6 +193,6 @@ def _names_of(groups: Iterable[Iterable[Query]]) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(query.name for query in group) for group in groups)
 
 
-def _loops(family: ShareableSet) -> list[KleeneLoop]:
-    parts = [part for pattern in family.patterns.values() for part in flat(pattern)]
+def _loops(shareable: ShareableSet) -> list[KleeneLoop]:
+    parts = [part for pattern in shareable.patterns.values() for part in flat(pattern)]
     return [part for part in parts if isinstance(part, KleeneLoop)]

@@ -64,9 +64,9 @@ def _line(text: str) -> dict[str, Any] | None:
         return None
     if not isinstance(found, dict) or any(name not in found for name in NEEDED):
         return None
-    if found["version"] > VERSION:
+    if found["version"] != VERSION:
         raise InputError(
-            f"the log has version {found['version']}; this Hamlet reads up to version {VERSION}",
+            f"the log has version {found['version']}; this Hamlet reads version {VERSION}",
             "use the version of Hamlet that made the run",
         )
     return found

@@ -17,14 +17,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from runtime.io.atomic import check_folder
+from runtime.io.atomic import check_folder, open_private, unfinished
 from runtime.metrics.histogram import Histogram
 from runtime.metrics.json_view import snapshot_json
 from runtime.metrics.snapshot import DecisionLogEntry, MetricsSnapshot
 
 #: Readers of the results ignore names that begin with `_`.
 NAME = "_run.jsonl"
-VERSION = 1
+VERSION = 2
 
 EVERY_SECONDS = 1.0
 # The most that a file may hold: 4 MB at once, then 450 bytes a second.
@@ -47,7 +47,7 @@ class RunLog:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.path = check_folder(output) / NAME
-        self._waiting = self.path.with_name(f".{NAME}.{os.getpid()}.tmp")
+        self._waiting = unfinished(self.path)
         self._written = self.path if lasting else self._waiting
         self._warn = warn
         self._clock = clock
@@ -105,7 +105,9 @@ class RunLog:
         line = json.dumps(self._line(snapshot), separators=(",", ":"), allow_nan=False) + "\n"
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self._written.open(self._mode, encoding="utf-8") as file:
+            with open(self._written, self._mode, encoding="utf-8", opener=open_private) as file:
+                if self._mode == "w":  # an old file keeps its mode otherwise
+                    os.fchmod(file.fileno(), 0o600)
                 file.write(line)
             self._mode = "a"
         except OSError as error:
@@ -168,7 +170,7 @@ def _decision(entry: DecisionLogEntry) -> dict[str, Any]:
         "time": entry.time,
         "type": example.type,
         "kind": example.kind,
-        "told": example.describe(),
+        "text": example.describe(),
     }
 
 

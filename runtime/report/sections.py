@@ -35,7 +35,7 @@ SLOWEST, DECISIONS = 25, 300
 def summary(history: History) -> str:
     last, runs = history.last, history.runs
     spent = sum(line["time"] - line["began"] for line in runs)
-    dead = sum(last["dead"].values())
+    invalid = sum(last["invalid_rows"].values())
     restarts = sum(sum(line["restarts"].values()) for line in runs)
     found = {
         "events": count(last["events"]),
@@ -45,7 +45,7 @@ def summary(history: History) -> str:
         "time": seconds(spent),
         "epochs": count(sum(line["epochs"] for line in runs)),
         "late rows": count(last["late"]),
-        "invalid rows": count(dead),
+        "invalid rows": count(invalid),
         "runs": count(len(runs)),
         "restarts": count(restarts),
         "ended": "yes" if last["finished"] else "no: stopped, or still running",
@@ -219,7 +219,7 @@ def stages(history: History, times: Times) -> str:
 def rows(history: History, times: Times) -> str:
     last = history.last
     rows = [("late: behind the watermark", count(last["late"]))] if last["late"] else []
-    rows += [(reason, count(found)) for reason, found in last["dead"].items()]
+    rows += [(reason, count(found)) for reason, found in last["invalid_rows"].items()]
     text = table(("reason", "rows"), rows, 1, "None.")
     if rows:
         both = [
@@ -232,16 +232,16 @@ def rows(history: History, times: Times) -> str:
 
 
 def _dead(line: Line) -> float:
-    return float(sum(line["dead"].values()))
+    return float(sum(line["invalid_rows"].values()))
 
 
 def log(history: History) -> str:
     first = history.lines[0]["began"]
-    noted = [each for line in history.lines for each in line["log"]]
+    entries = [each for line in history.lines for each in line["log"]]
     rows = [
-        (at(each["time"] - first), each["kind"], each["group"], each["told"])
-        for each in reversed(noted[-DECISIONS:])
+        (at(each["time"] - first), each["kind"], each["group"], each["text"])
+        for each in reversed(entries[-DECISIONS:])
     ]
     found = table(("at", "decision", "share group", "why"), rows, 4, "No decisions were logged.")
-    said = f"The last {len(rows)} logged decisions, newest first"
-    return f"<details><summary>{said}</summary>{found}</details>\n"
+    summary = f"The last {len(rows)} logged decisions, newest first"
+    return f"<details><summary>{summary}</summary>{found}</details>\n"

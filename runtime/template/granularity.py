@@ -1,4 +1,4 @@
-"""Chooses the granularity of a query's aggregates (cogra.txt table 5, corrected).
+"""Chooses the granularity of a query's aggregates (the COGRA paper, table 5, corrected).
 
 Under skip-till-next-match, COGRA keeps one aggregate for the whole pattern, that of the last
 matched event. This loses trends (`SEQ(A, B, C)` over a1 b2 a3 c4 has the trend a1 b2 c4), so we

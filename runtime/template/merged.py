@@ -1,5 +1,5 @@
 """Merges the patterns of a workload into one template: each event type once, each transition
-labelled with its queries (hamlet.txt 3.1)."""
+labelled with its queries (the HAMLET paper, section 3.1)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Groups queries: routing groups have the same partition attributes, share groups have Kleene
-sub-patterns in common (hamlet.txt 3.1)."""
+sub-patterns in common (the HAMLET paper, section 3.1)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from runtime.language import ast as s
 from runtime.language.query import Query, Semantics
-from runtime.language.window import WINDOW_KINDS, pane_of
+from runtime.language.window import pane_of
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,8 @@ class ShareGroup:
 
 @dataclass(frozen=True)
 class SharedKleene:
-    """A Kleene sub-pattern that more than one query contains (hamlet.txt definition 4)."""
+    """A Kleene sub-pattern that more than one query contains (the HAMLET paper,
+    definition 4)."""
 
     text: str
     queries: tuple[str, ...]
@@ -52,12 +53,6 @@ def routing_groups(queries: Iterable[Query]) -> list[RoutingGroup]:
     for query in queries:
         found.setdefault(query.partition_by, []).append(query)
     return [RoutingGroup(attributes, tuple(members)) for attributes, members in found.items()]
-
-
-def by_window_kind(queries: Iterable[Query]) -> list[list[Query]]:
-    """The queries with windows of each kind."""
-    listed = list(queries)
-    return [[q for q in listed if isinstance(q.window, kind)] for kind in WINDOW_KINDS]
 
 
 def share_groups(queries: Iterable[Query]) -> list[ShareGroup]:

@@ -19,9 +19,12 @@ Micros: TypeAlias = npt.NDArray[np.int64]
 # Not `time` and `type`: a query may use attributes of these names.
 TIME = "__time__"
 TYPE = "__type__"
+# The pane of an event, where Spark has computed it.
+PANE = "__pane__"
 # Few types, many events: each batch has their names once.
 TYPES = pa.dictionary(pa.int32(), pa.string())
 
+_WHEN_ALL_NULL = {AttributeKind.NUMBER: pa.float64(), AttributeKind.BOOL: pa.bool_()}
 _BYTES = (pt.is_large_binary, pt.is_binary_view, pt.is_fixed_size_binary)
 
 
@@ -40,6 +43,12 @@ def plain_type(data_type: pa.DataType) -> pa.DataType:
     if pt.is_floating(data_type) or pt.is_decimal(data_type):
         return pa.float64()
     return data_type
+
+
+def event_type(data_type: pa.DataType, use: AttributeKind) -> pa.DataType:
+    """The type that a column has in events, by its use if it holds only nulls."""
+    plain = plain_type(data_type)
+    return _WHEN_ALL_NULL.get(use, pa.string()) if pt.is_null(plain) else plain
 
 
 def comparable(one: pa.DataType, other: pa.DataType) -> bool:

@@ -17,10 +17,8 @@ from runtime.types.columns import (
     whole_numbers,
     without,
 )
+from runtime.types.text_patterns import ISO, SPACES, ZONE, whole_text
 
-ZONE = r"(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
-_CLOCK_TIME = r"[ T][0-9]{2}(:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?)?"
-ISO = rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}({_CLOCK_TIME}(Z|[+-][0-9]{{2}}(:?[0-9]{{2}})?)?)?$"
 _FINER = r"(\.[0-9]{6})[0-9]+"
 _FINER_NOT_ZERO = r"\.[0-9]{6}[0-9]*[1-9]"
 
@@ -57,11 +55,11 @@ def _micros(times: pa.Array) -> Micros:
 
 
 def _read_each(column: pa.Array) -> IsoTimes:
-    column = pc.utf8_trim_whitespace(column)
-    column = without(column, ~true_rows(pc.match_substring_regex(column, ISO)))
+    column = without(column, ~true_rows(pc.match_substring_regex(column, whole_text(ISO))))
+    column = pc.utf8_trim(column, SPACES)
     finer = true_rows(pc.match_substring_regex(column, _FINER_NOT_ZERO))
     column = pc.replace_substring_regex(column, _FINER, r"\1")
-    zoned = true_rows(pc.match_substring_regex(column, r"[ T].*" + ZONE))
+    zoned = true_rows(pc.match_substring_regex(column, rf"[ T].*{ZONE}$"))
     # A date that does not exist (February 30) matches the pattern; the cast rejects it.
     local_times = cast_or_null(without(column, zoned), _LOCAL)
     zoned_times = cast_or_null(without(column, ~zoned), _ZONED)

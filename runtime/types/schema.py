@@ -61,6 +61,10 @@ class Schema:
         data_type = self._columns[attribute]
         return AttributeKind.ANY if data_type is None else kind_of(data_type)
 
+    def data_types(self) -> dict[str, pa.DataType | None]:
+        """The Arrow types of all attributes; None if unknown."""
+        return dict(self._columns)
+
     def data_type(self, attribute: str) -> pa.DataType | None:
         """The Arrow type of an attribute, if it exists and is known."""
         return self._columns.get(attribute)

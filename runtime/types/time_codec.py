@@ -66,9 +66,9 @@ class TimeCodec:
         return pa.int64() if self._type is None else self._type
 
     @property
-    def invalid_reason(self) -> str:
-        """Why a time that is not null is invalid."""
-        return "the time is no time" if self._text else "the time is out of range"
+    def is_text(self) -> bool:
+        """Whether times are read from text."""
+        return bool(self._text)
 
     def to_micros(self, column: Column) -> Read:
         """Microseconds since 1970 (0 in invalid rows) and the mask of invalid rows and nulls."""
@@ -153,14 +153,14 @@ class TimeCodec:
         if self._type is None:
             return np.zeros(len(column), dtype=np.int64), np.ones(len(column), dtype=np.bool_)
         if pt.is_integer(self._type):
-            return self._scale(parse(column, pa.int64())[0], self._unit)
+            return self._scale(parse(column, pa.int64()).values, self._unit)
         times = read_iso(column)
         self.truncated += times.truncated
         return times.micros, ~times.good
 
     def _decide(self, column: pa.Array) -> None:
         """Sets the type by the first row that is an integer or ISO 8601."""
-        whole = ~null_rows(parse(column, pa.int64())[0])
+        whole = ~null_rows(parse(column, pa.int64()).values)
         iso = read_iso(column)
         good = np.flatnonzero(whole | iso.good)
         if len(good) and whole[good[0]]:

@@ -8,27 +8,32 @@ So a mark is appended to each value and to the schema: it is intact only after e
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 from py4j.protocol import Py4JJavaError
-from pyspark.sql import Column, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType, _parse_datatype_json_string
 
 from runtime.errors import InputError
-from runtime.io.decode import Decoder
-from runtime.io.kafka_avro import KafkaAvro
-from runtime.io.kafka_fields import FAULT, VALUE, is_kafka_field
-from spark_ingest.kafka.values import Values
+from runtime.io.kafka_fields import is_kafka_field
+from runtime.pipeline.event_contract import EventContract, Reason
+from spark_ingest.kafka.values import VALUE, Values
+from spark_ingest.pipeline.columns import FAULT
+from spark_ingest.pipeline.parsed_rows import ParsedRows
 
 _MARK = bytes.fromhex("b7a1d04e5c93f268")
 _HEADER = 5  # a zero and the id of the schema, as Confluent's serializers write them
-_NULL, _NO_HEADER, _NOT_AVRO, _GOES_ON = 1, 2, 3, 4  # see KafkaAvro's REASONS
+# A value as it was read. Spark breaks long base64 into lines.
+_RAW = (
+    f"if({VALUE} IS NULL, NULL, "
+    f"to_json(named_struct('base64', translate(base64({VALUE}), '\\r\\n', ''))))"
+)
 
 
 @dataclass(frozen=True)
@@ -67,24 +72,23 @@ class AvroValues(Values):
     def schema(self, first: Callable[[], Iterable[bytes | None]]) -> pa.Schema:
         return self._schema
 
-    def columns(self, names: Sequence[str]) -> list[Column]:
-        value = F.col("value")
-        body = F.expr(f"substring(value, {_HEADER + 1})") if self._avro.confluent else value
-        marked = F.concat(body, F.lit(_MARK))
-        record = from_avro(marked, self._marked, {"mode": "PERMISSIVE"})
-        mark = record["mark"]
-        fault = F.when(value.isNull(), _NULL)
+    def parse(self, records: DataFrame, contract: EventContract) -> ParsedRows:
+        value = F.col(VALUE)
+        body = F.expr(f"substring({VALUE}, {_HEADER + 1})") if self._avro.confluent else value
+        record = from_avro(F.concat(body, F.lit(_MARK)), self._marked, {"mode": "PERMISSIVE"})
+        inside = [name for name in contract.columns.names if not is_kafka_field(name)]
+        fields = [record["value"][name].alias(name) for name in inside]
+        fault = self._fault(value, record["mark"]).cast("int").alias(FAULT)
+        frame = records.select("*", *fields, fault)
+        return ParsedRows(frame, self._schema, contract, _RAW, (VALUE,))
+
+    def _fault(self, value: Column, mark: Column) -> Column:
+        fault = F.when(value.isNull(), F.lit(Reason.TOMBSTONE.fault()))
         if self._avro.confluent:
             headed = (F.length(value) >= _HEADER) & (F.substring(value, 1, 1) == F.lit(b"\x00"))
-            fault = fault.when(~headed, _NO_HEADER)
-        fault = fault.when(mark.isNull(), _NOT_AVRO).when(mark != F.lit(_MARK), _GOES_ON)
-        fault = fault.otherwise(0)
-        inside = [record["value"][name].alias(name) for name in names if not is_kafka_field(name)]
-        raw = F.when(fault != 0, value)
-        return [fault.cast("byte").alias(FAULT), raw.alias(VALUE), *inside]
-
-    def decoder(self, target: pa.Schema) -> Decoder:
-        return KafkaAvro(target)
+            fault = fault.when(~headed, F.lit(Reason.NO_CONFLUENT_HEADER.fault()))
+        fault = fault.when(mark.isNull(), F.lit(Reason.NOT_AVRO.fault()))
+        return fault.when(mark != F.lit(_MARK), F.lit(Reason.AFTER_AVRO.fault())).otherwise(0)
 
 
 def _arrow(spark: SparkSession, avro: Avro) -> pa.Schema:

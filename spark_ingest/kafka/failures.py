@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from confluent_kafka import KafkaError, KafkaException
 
-from runtime.errors import HamletError, InputError
+from runtime.errors import EnvironmentFailure, HamletError, InputError
 from spark_ingest.kafka.address import KafkaAddress
 
 # A cluster that is starting, stopping or electing a leader.
@@ -66,12 +66,12 @@ def explained(error: KafkaError, address: KafkaAddress) -> HamletError:
         return InputError(text, "check the file of --kafka-options")
     if error.code() in _FORBIDDEN:
         return InputError(text, "the user of --kafka-options lacks a right (ACL) on the cluster")
-    return HamletError(text)
+    return EnvironmentFailure(text)
 
 
 def unreachable(address: KafkaAddress, seconds: float, last: KafkaError | None) -> HamletError:
     reason = "" if last is None else f"; the last error: {last.str()}"
-    return HamletError(
+    return EnvironmentFailure(
         f"no broker of {address.servers} has answered for {seconds:.0f} s{reason}",
         "is the address right, and does the listener speak the security.protocol of "
         "--kafka-options?",

@@ -88,13 +88,23 @@ class TopicMetadata:
         """Creates the topic, unless it exists, with the broker's defaults for other settings."""
         if self._description() is not None:  # checked first: it needs fewer rights
             return
+        self._request(partitions, config)
+        self.ask(self._appeared)
+
+    def check_creatable(self, partitions: int = -1, **config: str) -> None:
+        """Raises what `create` would raise. Creates nothing."""
+        if self._description() is None:
+            self._request(partitions, config, validate_only=True)
+
+    def _request(
+        self, partitions: int, config: dict[str, str], validate_only: bool = False
+    ) -> None:
         new = NewTopic(self._address.topic, partitions, -1, config=config)
         try:
-            self.ask(lambda: _only(self._admin.create_topics([new])))
+            self.ask(lambda: _only(self._admin.create_topics([new], validate_only=validate_only)))
         except _Refused as refused:
             if refused.error.code() != KafkaError.TOPIC_ALREADY_EXISTS:  # another client was first
                 raise
-        self.ask(self._appeared)
 
     def earliest(self, partitions: Iterable[int]) -> dict[int, int]:
         return self._offsets(partitions, OffsetSpec.earliest(), COMMITTED)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
-from runtime.errors import HamletError
+from runtime.errors import EnvironmentFailure, HamletError
 from spark_ingest.kafka.address import KafkaAddress
 from spark_ingest.kafka.failures import cause, explained, no_entry, unreachable
 from spark_ingest.kafka.options import KafkaOptions
@@ -157,7 +157,7 @@ class TransactionalProducer:
         if error.txn_requires_abort():
             return _Abortable(error)
         if error.fatal():
-            return HamletError(
+            return EnvironmentFailure(
                 f"{self._address}: {error.str()}",
                 "start the job again: it continues with the missing epoch",
             )

@@ -1,132 +1,94 @@
-"""Writes results to a folder per query, a file per epoch: Parquet, JSON lines or CSV.
+"""Writes results to a folder per query, in parts: Parquet, JSON lines or CSV.
 
-A file appears complete or not at all. Readers see it at once, but it reaches the disk a little
-later: until then the staged results stay, and are published again after a power failure.
+A part has the results of one or more epochs, and the number of the last one in its name. It appears
+complete or not at all, and never changes.
 """
 
 from __future__ import annotations
 
-import io
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
-import pyarrow as pa
-
 from runtime.errors import HamletError
-from runtime.io.atomic import AtomicFiles, check_folder, sync_to_disk
+from runtime.io.atomic import AtomicFiles, check_folder
 from runtime.io.encode import SUFFIXES, check_format, encode_all, encoder
 from runtime.io.file_names import FileNames
-from spark_ingest.sinks.sink import DEAD_LETTER, LATE, EpochSink, ReplayPoint
-from spark_ingest.sinks.staging import Staging
+from runtime.io.growing_table import GrowingTable
+from runtime.pipeline.epoch_record import Results
+from spark_ingest.sinks.sink import DEAD_LETTER, LATE, EpochSink, PendingResults, ReplayPoint
+
+# Tables larger than this are spooled to disk while a part is put together.
+LIMIT_BYTES = 8 << 20
 
 _PART = re.compile(r"part-(\d{9})\.\w+$")
 
 
+@dataclass(frozen=True)
+class RollingPolicy:
+    """When a part ends: as soon as the results that wait have this size or this age."""
+
+    bytes: int = 128 << 20
+    seconds: float = 10.0
+
+
 class WholeSink(EpochSink):
-    """Keeps the results of a bounded input by epoch, to be written together at the end."""
+    """Keeps the results of a bounded input in the checkpoint, to be written together at the
+    end."""
 
-    def __init__(self, staging: Staging) -> None:
-        self._staging = staging
+    address = ""
 
-    def stage(
-        self, epoch: int, tables: Mapping[str, pa.Table], turn: ReplayPoint | None = None
-    ) -> None:
-        there = {name: table for name, table in tables.items() if table.num_rows}
-        if there:
-            self._staging.write(epoch, there)
+    def is_due(self, pending: PendingResults) -> bool:
+        return False
 
-    def publish(self, epoch: int) -> None:
-        """Does nothing: results appear at the end."""
-
-    def recover(self, committed: int) -> None:
-        for epoch in self._staging.epochs():
-            if epoch > committed:
-                self._staging.drop(epoch)
+    def publish(self, epoch: int, results: Iterable[Results], replay: ReplayPoint | None) -> None:
+        raise AssertionError("results of a bounded input are written at the end")
 
 
-class PartsSink(WholeSink):
+class PartsSink(EpochSink):
     def __init__(
-        self, output: Path, format: str, staging: Staging, queries: Iterable[str] = ()
+        self,
+        output: Path,
+        format: str,
+        queries: Iterable[str] = (),
+        rolling: RollingPolicy | None = None,
+        folders: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(staging)
+        """`folders` are those that earlier runs of the job chose for queries."""
         self._output = check_folder(output)
         self._format = check_format(format)
-        self._names = FileNames()
-        for query in queries:  # in the order of the workload, so that names are stable
-            self._names[query]
-        self._staged: tuple[int, dict[str, pa.Buffer]] = (-1, {})
-        self._keeper = ThreadPoolExecutor(1, "parts-kept")
-        self._keeping: Future[None] | None = None
+        self._rolling = rolling or RollingPolicy()
+        self._names = FileNames(folders)
+        self._names.of(queries)
 
-    def stage(
-        self, epoch: int, tables: Mapping[str, pa.Table], turn: ReplayPoint | None = None
-    ) -> None:
-        """Stages the final files: publishing only moves them."""
-        there = {name: table for name, table in tables.items() if table.num_rows}
-        files = {self._name(epoch, name): self._encoded(table) for name, table in there.items()}
-        if files:
-            self._staging.write_files(epoch, files)
-        self._staged = epoch, files
+    @property
+    def address(self) -> str:
+        return parts_address(self._output, self._format)
 
-    def publish(self, epoch: int) -> None:
-        staged, files = self._staged
-        if staged != epoch:  # by an earlier run
-            files = self._staging.read_files(epoch)
-        if not files:
-            return
-        for name, data in files.items():
-            self._write(self._output / name, data)
-        self._kept()
-        self._keeping = self._keeper.submit(self._keep, epoch, list(files))
+    def folders(self, queries: Iterable[str]) -> dict[str, str]:
+        return self._names.of(queries)
 
-    def _keep(self, epoch: int, names: Iterable[str]) -> None:
-        """Drops the staged files once the published ones are on disk."""
-        for name in names:
-            sync_to_disk(self._output / name)
-        self._staging.drop(epoch)
+    def is_due(self, pending: PendingResults) -> bool:
+        rolling = self._rolling
+        full = pending.bytes >= rolling.bytes or pending.seconds >= rolling.seconds
+        return full or pending.final
 
-    def _kept(self) -> None:
-        """Waits for the sync of the previous epoch, so that a slow disk slows the job."""
-        if self._keeping is not None:
-            self._keeping.result()
-            self._keeping = None
-
-    def close(self) -> None:
-        try:
-            self._kept()
-        finally:
-            self._keeper.shutdown()
+    def publish(self, epoch: int, results: Iterable[Results], replay: ReplayPoint | None) -> None:
+        files = AtomicFiles()
+        with ExitStack() as stack:
+            stack.callback(files.discard)
+            for name, table in _gathered(stack, results).items():
+                with files.open(self._output / self._name(epoch, name)) as file:
+                    encode_all(table.batches(), encoder(self._format, file, table.schema))
+            files.publish()
 
     def recover(self, committed: int) -> None:
-        if committed < 0 and (found := next(self._parts(), None)) is not None:
-            raise HamletError(
-                f"{self._output} holds results of another run, such as {found.name}",
-                "go on with the --checkpoint of that run, or name another --output",
-            )
+        check_parts(self._output, lambda: committed)
         for begun in self._output.glob("*/.part-*.tmp"):  # left by a killed run
-            begun.unlink()
-        for part in self._parts():
-            if _epoch(part) > committed:
-                part.unlink()
-        super().recover(committed)
-        for epoch in self._staging.epochs():
-            self.publish(epoch)
-
-    def _write(self, path: Path, data: pa.Buffer) -> None:
-        files = AtomicFiles(durable=False)
-        try:
-            with files.open(path) as file:
-                file.write(data)
-            files.publish()
-        finally:
-            files.discard()
-
-    def _encoded(self, table: pa.Table) -> pa.Buffer:
-        file = io.BytesIO()
-        encode_all(table.to_batches(), encoder(self._format, file, table.schema))
-        return pa.py_buffer(file.getbuffer())
+            begun.unlink(missing_ok=True)
 
     def _name(self, epoch: int, table: str) -> str:
         return f"{self._folder(table)}/part-{epoch:09d}{SUFFIXES[self._format]}"
@@ -136,9 +98,45 @@ class PartsSink(WholeSink):
             return name
         return self._names[name] + SUFFIXES[self._format]
 
-    def _parts(self) -> Iterator[Path]:
-        found = self._output.glob("*/part-*")
-        return iter(sorted(path for path in found if _PART.search(path.name)))
+
+def parts_address(output: Path, format: str) -> str:
+    return f"--output {shlex.quote(str(output.resolve()))} --format {format}"
+
+
+def check_parts(output: Path, committed: Callable[[], int]) -> None:
+    """Refuses a folder with parts that the checkpoint does not know. Looks at the parts first: a
+    run that is still active may commit and publish meanwhile."""
+    newest = max(_parts(output), key=_epoch, default=None)
+    last = committed()
+    if newest is None or _epoch(newest) <= last:
+        return
+    if last < 0:
+        raise HamletError(
+            f"{output} holds results of another run, such as {newest.name}",
+            "go on with the --checkpoint of that run, or name another --output",
+        )
+    raise HamletError(
+        f"{output} has results up to epoch {_epoch(newest)}, but the checkpoint ends with epoch "
+        f"{last}",
+        "go on with the --checkpoint of that run, or name another --output. If the checkpoint is "
+        f"an older copy, and all input after it is still there, delete the parts above {last}",
+    )
+
+
+def _gathered(stack: ExitStack, results: Iterable[Results]) -> dict[str, GrowingTable]:
+    """The rows of all epochs, by query."""
+    found: dict[str, GrowingTable] = {}
+    for tables in results:
+        for name, table in tables.items():
+            if name not in found:
+                found[name] = GrowingTable(LIMIT_BYTES)
+                stack.callback(found[name].close)
+            found[name].add(table)
+    return found
+
+
+def _parts(output: Path) -> Iterator[Path]:
+    return (path for path in output.glob("*/part-*") if _PART.search(path.name))
 
 
 def _epoch(part: Path) -> int:

@@ -8,7 +8,7 @@ read to, so that the epoch can be computed again if its checkpoint was lost.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -16,16 +16,15 @@ import pyarrow as pa
 
 from runtime.errors import HamletError
 from runtime.pipeline.dead_letter import rows_as_json
+from runtime.pipeline.epoch_record import Results
 from spark_ingest.kafka.address import KafkaAddress
 from spark_ingest.kafka.options import KafkaOptions
 from spark_ingest.kafka.topic_metadata import PATIENCE, Say, TopicMetadata, silent
 from spark_ingest.kafka.transactions import Outgoing, TransactionalProducer
 from spark_ingest.sinks.sink import DEAD_LETTER, LATE, EpochSink, ReplayPoint
-from spark_ingest.sinks.staging import Staging, packed, unpacked
 
 SIDE = {DEAD_LETTER: "-dead-letter", LATE: "-late"}
 EPOCHS = "-epochs"
-_TURN = "_turn"
 # Brokers accept messages of a megabyte. A folder with tens of thousands of files has a longer
 # position: then a damaged checkpoint cannot be recovered and is rejected.
 _LARGEST_TURN = 1 << 19
@@ -40,7 +39,6 @@ class KafkaSink(EpochSink):
         self,
         address: KafkaAddress,
         job: str,
-        staging: Staging,
         *,
         options: KafkaOptions | None = None,
         patience: float = PATIENCE,
@@ -48,7 +46,6 @@ class KafkaSink(EpochSink):
     ) -> None:
         self._address = address
         self._job = job
-        self._staging = staging
         self._options = options or KafkaOptions()
         self._patience = patience
         self._say = say
@@ -56,32 +53,17 @@ class KafkaSink(EpochSink):
         self._published = -1
         self._made: set[str] = set()
 
-    def stage(
-        self, epoch: int, tables: Mapping[str, pa.Table], turn: ReplayPoint | None = None
-    ) -> None:
-        files = {name: packed(table) for name, table in tables.items()}
-        mark = b"" if turn is None else json.dumps(asdict(turn)).encode()
-        if 0 < len(mark) <= _LARGEST_TURN:
-            files[_TURN] = pa.py_buffer(mark)
-        self._staging.write_files(epoch, files)
+    @property
+    def address(self) -> str:
+        return f"--output {self._address}"
 
-    def publish(self, epoch: int) -> None:
+    def publish(self, epoch: int, results: Iterable[Results], replay: ReplayPoint | None) -> None:
         if epoch <= self._published:
             return
-        staged = self._staging.epochs()
-        if epoch not in staged:
-            raise HamletError(
-                f"the results of epoch {epoch} are not where they were staged, and "
-                f"{self._address} does not have them",
-                "they are lost if the folder of the checkpoint was emptied",
-            )
-        files = self._staging.read_files(epoch)
-        turn = files.pop(_TURN, None)
-        tables = {name: unpacked(data) for name, data in files.items()}
-        if any(table.num_rows for table in tables.values()):  # else there is nothing to repeat
-            self._send(epoch, tables, None if turn is None else json.loads(turn.to_pybytes()))
+        tables = list(results)
+        if any(table.num_rows for each in tables for table in each.values()):
+            self._send(epoch, tables, replay)
         self._published = epoch
-        self._drop(each for each in staged if each < epoch)
 
     def recover(self, committed: int) -> ReplayPoint | None:
         self._create(self._address.topic)
@@ -89,7 +71,7 @@ class KafkaSink(EpochSink):
         if committed < 0 <= marked:
             # The job starts over: say so, or its epochs could be mistaken for the old ones.
             self._say(f"{self._address} has results of an earlier run of the job `{self._job}`")
-            self._send(-1, {})
+            self._send(-1, [])
             marked = -1
         again = turn if marked == committed + 1 else None
         if marked > committed and again is None:
@@ -99,16 +81,19 @@ class KafkaSink(EpochSink):
                 "the checkpoint is an older copy, or that of another job: give the job another "
                 "name and topic, or start anew without the checkpoint",
             )
-        self._drop(each for each in self._staging.epochs() if each > committed)
         self._published = marked
-        if committed >= 0:
-            self.publish(committed)
         if again is not None:
             self._say(
                 f"{self._address} has the results of epoch {marked}, but the checkpoint does not: "
                 "the epoch is computed once more, and not sent"
             )
         return again
+
+    def check(self) -> None:
+        """Raises an error if the brokers do not let this user in, or refuse its topics. Writes
+        nothing, and does not disturb a run that publishes to them."""
+        self._lookup(self._address.topic).check_creatable()
+        self._lookup(self._epochs).check_creatable(1, **_MARKERS)
 
     def close(self) -> None:
         if self._transactions is not None:
@@ -130,20 +115,17 @@ class KafkaSink(EpochSink):
         turn = last.get("turn")
         return int(last["epoch"]), None if turn is None else ReplayPoint(**turn)
 
-    def _send(
-        self, epoch: int, tables: Mapping[str, pa.Table], turn: dict[str, Any] | None = None
-    ) -> None:
+    def _send(self, epoch: int, results: list[Results], replay: ReplayPoint | None = None) -> None:
         assert self._transactions is not None, "recover comes first"
-        for name, table in tables.items():
-            if table.num_rows:
-                self._create(self._topic(name))
-        mark = {"epoch": epoch} | ({} if turn is None else {"turn": turn})
-        marker = Outgoing(self._epochs, self._job, json.dumps(mark))
+        for name in {name for tables in results for name, rows in tables.items() if rows.num_rows}:
+            self._create(self._topic(name))
+        marker = Outgoing(self._epochs, self._job, _mark(epoch, replay))
 
         def outgoing() -> Iterator[Outgoing]:
-            for name, table in tables.items():
-                for batch in table.to_batches():
-                    yield from self._messages(name, batch)
+            for tables in results:
+                for name, table in tables.items():
+                    for batch in table.to_batches():
+                        yield from self._messages(name, batch)
             yield marker
 
         self._transactions.send(outgoing)
@@ -161,10 +143,6 @@ class KafkaSink(EpochSink):
     def _topic(self, name: str) -> str:
         return self._address.topic + SIDE.get(name, "")
 
-    def _drop(self, epochs: Iterable[int]) -> None:
-        for epoch in list(epochs):
-            self._staging.drop(epoch)
-
     @property
     def _epochs(self) -> str:
         return self._address.topic + EPOCHS
@@ -177,3 +155,12 @@ class KafkaSink(EpochSink):
     def _lookup(self, topic: str) -> TopicMetadata:
         address = KafkaAddress(self._address.brokers, topic)
         return TopicMetadata(address, self._options, patience=self._patience, say=self._say)
+
+
+def _mark(epoch: int, replay: ReplayPoint | None) -> str:
+    """The marker of an epoch, with its replay point if that fits into a message."""
+    mark = {"epoch": epoch}
+    if replay is None:
+        return json.dumps(mark)
+    whole = json.dumps({**mark, "turn": asdict(replay)})
+    return whole if len(whole) <= _LARGEST_TURN else json.dumps(mark)

@@ -20,28 +20,32 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
 from runtime.errors import InputError
-from runtime.io.decode import Decoder, Origin
 from runtime.io.file_probe import FileKind, UnreadableFile, kind_of, span
+from runtime.io.folder import list_files
 from runtime.io.formats import Format, parse_format
 from runtime.io.parquet import rows_of
-from runtime.io.read import InputFiles, damage_of, list_files, open_request
+from runtime.io.read import InputFiles, damage_of, open_request
 from runtime.io.reader import ReadRequest
 from runtime.io.schema_merge import type_conflict
-from runtime.io.spark_decoders import Lines, Packed, Typed
 from runtime.pipeline.dead_letter import dead_source
+from runtime.pipeline.event_block import ROW, Origin
+from runtime.pipeline.event_contract import EventContract
 from runtime.types.time_codec import TimeCodec
-from spark_ingest.sources.columns import spark_schema
+from spark_ingest.pipeline.event_pipeline import EventPipeline
+from spark_ingest.pipeline.parsed_rows import ParsedRows
+from spark_ingest.pipeline.text_rows import csv_rows, json_rows, whole_csv_rows
 from spark_ingest.sources.source import Position, SourceFrame, SourceRange, StreamSource
+from spark_ingest.sources.spark_types import read_types, spark_schema
 
 # A partition is a task, and a block for a router; more of them in one epoch do not help.
 MOST_FILES = 64
 # A file is read in pieces of at least this many bytes, so that all cores are busy.
 LEAST_SPLIT = 4 << 20
+# Arrow, Java and Ray all fail with more than 2 GB at once.
+MOST_SPLIT = 128 << 20
 WHOLE = 1 << 40
 # The kinds of this many files are cached.
 KNOWN_KINDS = 1_000
-# Arrow, Java and Ray all fail with more than 2 GB at once.
-MOST_TEXT = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -74,8 +78,11 @@ class FileSource(StreamSource):
         bounded: bool = True,
         schema: pa.Schema | None = None,
         unit: str | None = None,
+        follow_links: bool = False,
+        warn: Callable[[str], None] = lambda what: None,
     ) -> None:
-        """`schema` is that of an earlier run; otherwise it is read from the existing files."""
+        """`schema` is that of an earlier run; otherwise it is read from the existing files. `warn`
+        is called at each listing."""
         self.name = str(path)
         self.bounded = bounded
         self.skipped: list[str] = []
@@ -83,6 +90,8 @@ class FileSource(StreamSource):
         self._path = path
         self._needs = needs
         self._wish = None if format is None else parse_format(format)
+        self._follow_links = follow_links
+        self._warn = warn
         self._names = self._listed()
         self.schema = schema or self._look()
         self._unit = unit
@@ -141,8 +150,11 @@ class FileSource(StreamSource):
         """Names in the folder, in order."""
         if not self._path.is_dir():
             return [self._path.name]
-        names, self.skipped = list_files(self._path, self._wish)
-        return names
+        found = list_files(self._path, self._wish, self._follow_links)
+        self.skipped = found.skipped
+        for warning in found.warnings():
+            self._warn(warning)
+        return found.files
 
     def _files(self, names: list[str]) -> dict[str, InputFile]:
         """The first of the files, without deleted ones."""
@@ -176,57 +188,67 @@ class FileSource(StreamSource):
 
     def _opened(self) -> InputFiles:
         wish = None if self._wish is None else self._wish.value
-        return open_request(self._path, self._needs, wish)
+        return open_request(self._path, self._needs, wish, self._follow_links)
 
     def _kind(self, file: InputFile) -> FileKind | UnreadableFile:
         if len(self._kinds) > KNOWN_KINDS:
             self._kinds.clear()
         if file not in self._kinds:
             kind = kind_of(Path(file.path), self._needs, self._wish)
-            if isinstance(kind, FileKind) and kind.format is Format.CSV and file.size > MOST_TEXT:
-                kind = UnreadableFile("a CSV file is read as one piece, and this is more than 1 GB")
             self._kinds[file] = kind
         return self._kinds[file]
 
     # ---- a range as a frame ----------------------------------------------------------------
 
-    def read(self, wanted: SourceRange, columns: Sequence[str]) -> SourceFrame:
+    def read(self, wanted: SourceRange, pipeline: EventPipeline) -> SourceFrame:
+        columns = pipeline.columns
         lost = self._lost(wanted, columns)
         files: list[InputFile] = [file for file in wanted.work if file not in lost]
+        contract = self._needs.contract(_chosen(self.schema, columns))
         floor = self._floor(wanted)
         if not files:
-            return SourceFrame(None, Typed(pa.schema([])), [], [], list(lost.values()), floor)
+            return SourceFrame(None, contract, lost=list(lost.values()), floor=floor)
         kind = self._kind(files[0])
         assert isinstance(kind, FileKind)
-        target = _chosen(self.schema, columns)
-        if kind.format is Format.PARQUET:
-            self._split(max(LEAST_SPLIT, wanted.bytes // (2 * self._cores)))
-            frame = self._parquet(files, kind, columns)
-            decoder: Decoder = Typed(target)
-        elif kind.packed:
-            self._split(WHOLE)
-            paths = [file.for_spark for file in files]
-            frame = self._spark.read.format("binaryFile").load(paths).select("content")
-            decoder = Packed(target, self._needs, kind.format.value, self._single)
-        else:
-            lines = kind.format is Format.JSON
-            self._split(max(LEAST_SPLIT, wanted.bytes // (2 * self._cores)) if lines else WHOLE)
-            frame = self._spark.read.text([file.for_spark for file in files], lineSep="\n")
-            decoder = Lines(target, self._needs, kind.format.value, self._single)
+        self._split(self._piece_size(wanted, kind))
+        frame = pipeline.apply(self._parsed(files, kind, contract))
         pieces = _pieces(frame)
         places = {os.path.abspath(file.path): place for place, file in enumerate(files)}
         order = _ranks([(places[path], start) for path, start in pieces])
-        origins = [self._origin(files[places[path]]) for path, _ in pieces]
+        fields = None if kind.header is None else len(kind.header)
+        numbered = ROW in frame.columns
+        origins = [self._origin(files[places[path]], fields, numbered) for path, _ in pieces]
         raw = None
         if kind.format is Format.PARQUET:
             named = {self._shown(file.path): Path(file.path) for file in files}
             raw = lambda source, rows: rows_of(named[source], rows)  # noqa: E731
-        return SourceFrame(frame, decoder, origins, order, list(lost.values()), floor, raw)
+        return SourceFrame(frame, contract, origins, order, list(lost.values()), floor, raw)
 
-    def _origin(self, file: InputFile) -> Origin:
-        """The arrival of a file; None for a bounded input, which has no arrivals."""
+    def _piece_size(self, wanted: SourceRange, kind: FileKind) -> int:
+        """So that all cores are busy. A compressed file of text is one piece."""
+        if kind.packed:
+            return WHOLE
+        return min(MOST_SPLIT, max(LEAST_SPLIT, wanted.bytes // (2 * self._cores)))
+
+    def _parsed(
+        self, files: list[InputFile], kind: FileKind, contract: EventContract
+    ) -> ParsedRows:
+        paths = [file.for_spark for file in files]
+        if kind.format is Format.PARQUET:
+            assert kind.schema is not None
+            frame = self._parquet(files, kind, contract.columns.names)
+            return ParsedRows(frame, read_types(kind.schema), contract)
+        if kind.format is Format.JSON:
+            return json_rows(self._spark, paths, contract)
+        assert kind.header is not None
+        rows = whole_csv_rows if self._needs.multiline else csv_rows
+        return rows(self._spark, paths, kind.header, contract)
+
+    def _origin(self, file: InputFile, fields: int | None, numbered: bool) -> Origin:
+        """A bounded input has no arrivals. Rows may be `numbered` already."""
         arrived = None if self.bounded else min(file.arrived, time.time())
-        return Origin(self._shown(file.path), arrived=arrived)
+        first = None if numbered else 0
+        return Origin(self._shown(file.path), arrived=arrived, first=first, fields=fields)
 
     def _lost(self, wanted: SourceRange, columns: Sequence[str]) -> dict[InputFile, pa.Table]:
         """Files that cannot be read, with their dead letters."""
@@ -236,7 +258,8 @@ class FileSource(StreamSource):
             if reason is not None:
                 if self._single:
                     raise InputError(f"cannot read {file.path}: {reason}")
-                lost[file] = dead_source(self._shown(file.path), reason)
+                why = f"damaged: {reason}" if file in self._damaged else reason
+                lost[file] = dead_source(self._shown(file.path), why)
         return lost
 
     def _obstacle(self, file: InputFile, columns: Sequence[str]) -> str | None:
@@ -252,7 +275,7 @@ class FileSource(StreamSource):
             if isinstance(kind, FileKind) and file not in self._damaged:
                 reason = damage_of(Path(file.path), self._needs, kind.format)
                 if reason is not None:
-                    self._damaged[file] = UnreadableFile(f"damaged: {reason}")
+                    self._damaged[file] = UnreadableFile(reason)
         return len(self._damaged) > before
 
     def _shown(self, path: str) -> str:

@@ -10,32 +10,27 @@ from __future__ import annotations
 import json
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
 from confluent_kafka import Message
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame, SparkSession
 
 from runtime.errors import InputError
-from runtime.io.decode import Origin
-from runtime.io.kafka_fields import (
-    HEADER,
-    KEY,
-    OFFSET,
-    TIMESTAMP,
-    exported_fields,
-    with_kafka_fields,
-)
+from runtime.io.kafka_fields import HEADER, with_kafka_fields
 from runtime.io.reader import ReadRequest
+from runtime.pipeline.event_block import Origin
+from runtime.pipeline.event_contract import EventContract
 from runtime.types.time_codec import TimeCodec
 from spark_ingest.kafka.address import KafkaAddress
 from spark_ingest.kafka.avro import Avro, AvroValues
 from spark_ingest.kafka.options import KafkaOptions
+from spark_ingest.kafka.own_fields import records, with_own_fields
 from spark_ingest.kafka.quota import PartitionSizes, fair_shares
 from spark_ingest.kafka.topic_metadata import PATIENCE, Say, TopicMetadata, silent
 from spark_ingest.kafka.values import JsonValues, Values
+from spark_ingest.pipeline.event_pipeline import EventPipeline
 from spark_ingest.sources.source import Position, SourceFrame, SourceRange, StreamSource
 
 # Bytes of the first records, to infer the types of columns.
@@ -88,6 +83,7 @@ class KafkaSource(StreamSource):
         )
         named = (needs.time_column, needs.type_column, *(needs.uses or ()))
         self.schema = schema or with_kafka_fields(self._values.schema(self._first_values), named)
+        self._needs = needs
         self._time = needs.time_column
         self._unit = unit
 
@@ -123,17 +119,22 @@ class KafkaSource(StreamSource):
         earliest = self._lookup.earliest([each for each in reached if each not in known])
         return SourceRange(self._position({**earliest, **known}), end)
 
-    def read(self, wanted: SourceRange, columns: Sequence[str]) -> SourceFrame:
+    def read(self, wanted: SourceRange, pipeline: EventPipeline) -> SourceFrame:
         starts, ends = self._offsets(wanted.start), self._offsets(wanted.end)
         work = {each: (starts[each], ends[each]) for each in ends if ends[each] > starts[each]}
         self._reject_lost(starts, self._lookup.earliest(work))
-        target = pa.schema([self.schema.field(name) for name in columns])
-        frame, partitions = _fixed(self._frame(work, target.names), self._spark)
+        target = pa.schema([self.schema.field(name) for name in pipeline.columns])
+        contract = self._needs.contract(target)
+        rows = self._values.parse(self._records(work, contract), contract)
+        frame, partitions = _fixed(pipeline.apply(with_own_fields(rows)), self._spark)
         topic = self._address.topic
         names = [f"{topic}/{each}" for each in partitions]
         came = [self._arrived({each: ends[each]}) for each in partitions]
-        origins = [Origin(n, n, arrived) for n, arrived in zip(names, came, strict=True)]
-        return SourceFrame(frame, self._values.decoder(target), origins, range(len(origins)))
+        origins = [
+            Origin(name, name, arrived, first=None)
+            for name, arrived in zip(names, came, strict=True)
+        ]
+        return SourceFrame(frame, contract, origins, range(len(origins)))
 
     def check(self) -> None:
         self._lookup.partitions()
@@ -148,15 +149,7 @@ class KafkaSource(StreamSource):
         clock = TimeCodec(self.schema.field(self._time).type, self._unit)
         if clock.decided:
             return None
-        self._await_records()
-        wanted = self.next(self.first(), SAMPLE_BYTES)
-        if wanted is None:
-            return None
-        reading = self.read(wanted, [self._time])
-        assert reading.frame is not None
-        for batch in reading.frame._collect_as_arrow():
-            for block in reading.decoder.decode(pa.Table.from_batches([batch]), reading.origins[0]):
-                clock.to_micros(block.batch.column(self._time))
+        self._values.decide_clock(clock, self._first_values())
         return clock.type if clock.decided else None
 
     def backlog(self, position: Position) -> int:
@@ -208,24 +201,21 @@ class KafkaSource(StreamSource):
             "it was probably deleted and created again; start over without the checkpoint",
         )
 
-    def _frame(self, work: Mapping[int, tuple[int, int]], columns: Sequence[str]) -> DataFrame:
-        topic = self._address.topic
-        own = exported_fields(columns)
+    def _records(self, work: Mapping[int, tuple[int, int]], contract: EventContract) -> DataFrame:
+        topic, names = self._address.topic, contract.columns.names
         given = {
             "kafka.bootstrap.servers": self._address.servers,
             "kafka.group.id": GROUP,
             "kafka.isolation.level": "read_committed",
             **LARGE_FETCHES,
             "failOnDataLoss": "true",
-            "includeHeaders": str(any(each.startswith(HEADER) for each in own)).lower(),
+            "includeHeaders": str(any(each.startswith(HEADER) for each in names)).lower(),
             "assign": json.dumps({topic: sorted(work)}),
             "startingOffsets": json.dumps({topic: {each: work[each][0] for each in work}}),
             "endingOffsets": json.dumps({topic: {each: work[each][1] for each in work}}),
             **{f"kafka.{name}": value for name, value in self._options.java().items()},
         }
-        frame = self._spark.read.format("kafka").options(**given).load()
-        chosen = [F.col("offset").alias(OFFSET), *self._values.columns(columns)]
-        return frame.select(*chosen, *map(_own, own))
+        return records(self._spark.read.format("kafka").options(**given).load(), names)
 
     def _first_values(self) -> list[bytes | None]:
         self._await_records()
@@ -258,15 +248,6 @@ class KafkaSource(StreamSource):
                 "start over without the checkpoint, or give its topic",
             )
         return {int(each): int(offset) for each, offset in position["offsets"].items()}
-
-
-def _own(name: str) -> Column:
-    if name in (KEY, TIMESTAMP):
-        return F.col(name.removeprefix("kafka_")).alias(name)
-    header = F.lit(name.removeprefix(HEADER))
-    found = F.filter("headers", lambda each: each["key"] == header)
-    # The last one counts, as for Kafka's own clients; null if there is none.
-    return F.try_element_at(found, F.lit(-1))["value"].alias(name)
 
 
 def _as_far(ends: Offsets, reached: Offsets) -> bool:

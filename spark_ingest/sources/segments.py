@@ -1,8 +1,13 @@
 """Stores a stream that cannot be read again in files: a generated stream, or one from a socket.
 
 A thread writes the stream to numbered segments, which Spark reads as files, also again after a
-crash. A segment is deleted when the epoch after its own is committed, since a job may go back by
+crash. A segment is deleted when the epoch after its own is committed, since a user may go back by
 one epoch. When too many segments wait, the thread waits too, and so does the sender.
+
+A segment never replaces another one. A run that was paused while another took over may still write:
+what it received then becomes a segment of its own, and is read like the rest.
+
+Each segment has a second copy (`segment_files.py`), and is checked before Spark reads it.
 """
 
 from __future__ import annotations
@@ -10,28 +15,33 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from runtime.io.atomic import AtomicFiles
 from runtime.io.file_probe import span
 from runtime.io.reader import ReadRequest
+from spark_ingest.pipeline.event_pipeline import EventPipeline
 from spark_ingest.sources.files import FileSource, InputFile
-from spark_ingest.sources.source import Position, SourceRange
+from spark_ingest.sources.segment_files import DamagedSegment, SegmentFiles, without_checksum
+from spark_ingest.sources.source import Position, SourceFrame, SourceRange
 
 MOST_WAITING = 32
 POLL_SECONDS = 0.01
 
 
 class Feed(Protocol):
-    """Yields segments. `suffix` is that of the files; if `ordered`, times never decrease."""
+    """Yields segments. `suffix` is that of the files; if `ordered`, times never decrease; if
+    `repeatable`, segment n always has the same content."""
 
     name: str
     suffix: str
     ordered: bool
+    repeatable: bool
 
     def segments(self, done: int, stopped: Callable[[], bool]) -> Iterator[bytes]:
         """The contents of segments, after the first `done`. A generated stream repeats them
@@ -50,24 +60,26 @@ class SegmentSource(FileSource):
         schema: pa.Schema | None = None,
         unit: str | None = None,
         start: int = 0,
+        owner: str = "",
+        warn: Callable[[str], None] = lambda what: None,
     ) -> None:
-        """`start` is how many segments were committed in an earlier run."""
-        folder.mkdir(parents=True, exist_ok=True)
+        """`start` is how many segments were committed in an earlier run; `owner` is this one."""
         self._feed = feed
-        self._folder = folder
+        self._segments = SegmentFiles(folder, feed.suffix, owner, warn)
+        self._segments.tidy()
+        self._segments.repair()
         self._error: BaseException | None = None
         self._committed = start
         self._stop = threading.Event()
-        for file in folder.iterdir():
-            if not _number(file):  # incomplete: an earlier run was killed
-                file.unlink()
-        written = max([start, *map(_number, folder.glob(f"*{feed.suffix}"))])
-        self._written = written
+        before = self._segments.numbers()
+        self._written = max([start, *before])
         self._thread = threading.Thread(target=self._write, name="feed", daemon=True)
         self._thread.start()
-        if schema is None:
+        if schema is None:  # it is read from what is there
             self._await_first()
-        super().__init__(spark, folder, needs, bounded=bounded, schema=schema, unit=unit)
+            for number in before:
+                self._intact(number)
+        super().__init__(spark, folder, needs, bounded=bounded, schema=schema, unit=unit, warn=warn)
         self.name = feed.name
 
     def first(self) -> Position:
@@ -78,7 +90,7 @@ class SegmentSource(FileSource):
         last, size = position["segment"], 0
         taken: list[InputFile] = []
         for number in range(last + 1, self._written + 1):
-            file = InputFile.of(self._folder / _name(number, self._feed.suffix))
+            file = InputFile.of(self._present(number))
             size += file.size
             if taken and size > limit:
                 break
@@ -89,22 +101,41 @@ class SegmentSource(FileSource):
         return SourceRange(position, end, taken, *self._about(taken))
 
     def between(self, start: Position, end: Position) -> SourceRange:
-        numbers = range(start["segment"] + 1, end["segment"] + 1)
-        return self._again(start, end, [_name(each, self._feed.suffix) for each in numbers])
+        files = [InputFile.of(self._present(number)) for number in _numbers(start, end)]
+        return SourceRange(start, end, files, *self._about(files))
+
+    def read(self, wanted: SourceRange, pipeline: EventPipeline) -> SourceFrame:
+        """Only intact segments. Restored ones arrived when the damaged ones did."""
+        paths = map(self._intact, _numbers(wanted.start, wanted.end))
+        files = [
+            replace(InputFile.of(path), arrived=file.arrived)
+            for path, file in zip(paths, wanted.work, strict=True)
+        ]
+        return super().read(replace(wanted, work=files), pipeline)
+
+    def quarantine_unreadable(self, wanted: SourceRange) -> bool:
+        """A segment that was damaged after its check is restored, not skipped."""
+        before = self._segments.restored
+        for number in _numbers(wanted.start, wanted.end):
+            self._intact(number)
+        return self._segments.restored > before or super().quarantine_unreadable(wanted)
 
     def ended(self, position: Position) -> bool:
         self._raise()
         return not self._thread.is_alive() and position["segment"] == self._written
 
     def backlog(self, position: Position) -> int:
-        waiting = range(position["segment"] + 1, self._written + 1)
-        files = [self._folder / _name(number, self._feed.suffix) for number in waiting]
-        return sum(file.stat().st_size for file in files)
+        total = 0
+        for number, path in self._segments.plain().items():
+            if number > position["segment"]:
+                with suppress(FileNotFoundError):
+                    total += path.stat().st_size
+        return total
 
     def committed(self, position: Position) -> None:
-        for file in self._folder.glob(f"*{self._feed.suffix}"):
-            if 0 < _number(file) <= self._committed:
-                file.unlink(missing_ok=True)
+        for number in self._segments.numbers():
+            if number <= self._committed:
+                self._segments.delete(number)
         self._committed = position["segment"]
 
     def close(self) -> None:
@@ -112,7 +143,29 @@ class SegmentSource(FileSource):
         self._thread.join(5.0)
 
     def _listed(self) -> list[str]:
-        return sorted(path.name for path in self._folder.glob(f"*{self._feed.suffix}"))
+        return sorted(path.name for path in self._segments.plain().values())
+
+    def _shown(self, path: str) -> str:
+        return without_checksum(path)
+
+    def _present(self, number: int) -> Path:
+        """The file of a segment, whatever is in it."""
+        return self._segments.plain().get(number) or self._intact(number)
+
+    def _intact(self, number: int) -> Path:
+        try:
+            return self._segments.intact(number)
+        except DamagedSegment:
+            content = self._made_again(number)
+            if content is None:
+                raise
+            return self._segments.replace(number, content)
+
+    def _made_again(self, number: int) -> bytes | None:
+        """The content of a segment of a generated stream, once more."""
+        if not self._feed.repeatable:
+            return None
+        return next(self._feed.segments(number - 1, self._stop.is_set), None)
 
     def _floor(self, wanted: SourceRange) -> int | None:
         """If times never decrease, the last time that was read."""
@@ -130,13 +183,17 @@ class SegmentSource(FileSource):
                     time.sleep(POLL_SECONDS)
                 if self._stop.is_set():
                     return
-                files = AtomicFiles()
-                with files.open(self._folder / _name(self._written + 1, self._feed.suffix)) as file:
-                    file.write(content)
-                files.publish()
-                self._written += 1
+                self._store(content)
         except BaseException as error:
             self._error = error
+
+    def _store(self, content: bytes) -> None:
+        """Stores a segment under the next free number."""
+        stored = False
+        while not stored:
+            new = self._segments.create(self._written + 1, content)
+            stored = new or self._feed.repeatable
+            self._written += 1
 
     def _raise(self) -> None:
         if self._error is not None:
@@ -148,10 +205,6 @@ class SegmentSource(FileSource):
         self._raise()
 
 
-def _name(number: int, suffix: str) -> str:
-    return f"{number:09d}{suffix}"
-
-
-def _number(path: Path) -> int:
-    head = path.name.partition(".")[0]
-    return int(head) if head.isdigit() else 0
+def _numbers(start: Position, end: Position) -> range:
+    """Of the segments between two positions."""
+    return range(start["segment"] + 1, end["segment"] + 1)

@@ -16,7 +16,9 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from runtime.io.decode import Decoder, Origin
+from runtime.pipeline.event_block import Origin
+from runtime.pipeline.event_contract import EventContract
+from spark_ingest.pipeline.event_pipeline import EventPipeline
 
 #: A JSON object that only its source interprets.
 Position: TypeAlias = dict[str, Any]
@@ -35,18 +37,18 @@ class SourceRange:
 
 @dataclass(frozen=True)
 class SourceFrame:
-    """A range as a frame. Partition i of the frame has the rows of `origins[i]`, in order;
-    `order[i]` is its rank by arrival. Without rows there is no frame."""
+    """A range as a frame of checked rows. Partition i of the frame has the rows of `origins[i]`, in
+    order; `order[i]` is its rank by arrival. Without rows there is no frame."""
 
     frame: DataFrame | None
-    decoder: Decoder
-    origins: Sequence[Origin]
-    order: Sequence[int]
+    contract: EventContract
+    origins: Sequence[Origin] = ()
+    order: Sequence[int] = ()
     #: Dead letters of files that could not be read.
     lost: list[pa.Table] = field(default_factory=list)
     #: No row of a later range has an earlier time (microseconds); None if unknown.
     floor: int | None = None
-    #: Returns original rows by source and row number; None if the frame has all columns.
+    #: Returns rows as they were read, by source and row number; None if the frame has them.
     raw: Callable[[str, Sequence[int]], list[str]] | None = None
 
 
@@ -70,8 +72,9 @@ class StreamSource(ABC):
         rows (yet)."""
 
     @abstractmethod
-    def read(self, wanted: SourceRange, columns: Sequence[str]) -> SourceFrame:
-        """Reads these columns of `schema`. Reading a range again returns the same rows."""
+    def read(self, wanted: SourceRange, pipeline: EventPipeline) -> SourceFrame:
+        """Reads the columns of `schema` that the pipeline needs. Reading a range again returns the
+        same rows."""
 
     @abstractmethod
     def between(self, start: Position, end: Position) -> SourceRange:

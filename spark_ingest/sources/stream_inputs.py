@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from runtime.errors import InputError
+from runtime.errors import InputError, os_failure
 from runtime.generate import generate, parse_spec, schema
 
 ROWS = 65_536
@@ -24,7 +24,7 @@ class GeneratedFeed:
     """`generate:NAME?events=N&...`, all at once, or `pace` events a second."""
 
     suffix = ".parquet"
-    ordered = True
+    ordered = repeatable = True
 
     def __init__(self, spec: str, pace: float | None = None) -> None:
         # The pace determines the segments, so it is part of the name.
@@ -53,7 +53,7 @@ class SocketFeed:
     """`socket://HOST:PORT`: JSON objects, one per line. Reconnects when the connection ends."""
 
     suffix = ".jsonl"
-    ordered = False
+    ordered = repeatable = False
 
     def __init__(self, address: str) -> None:
         self.name = address
@@ -72,7 +72,8 @@ class SocketFeed:
             except OSError as error:
                 if not connected:
                     host, port = self._where
-                    raise InputError(f"cannot connect to {host}:{port}: {error}") from error
+                    what = f"cannot connect to {host}:{port}"
+                    raise os_failure(what, error, mistake=InputError) from error
             time.sleep(RETRY_SECONDS)
 
 

@@ -1,6 +1,7 @@
 """`hamlet bench`: the benchmarks of a checkout."""
 
 import json
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -127,3 +128,12 @@ def test_a_file_that_runs_nothing_is_no_benchmark(hamlet, checkout: Path):
     (checkout / "benchmarks" / "page.py").write_text("def main(): ...\n")
     assert "page" not in hamlet("bench").stdout
     assert hamlet("bench", "page").exit_code == 1
+
+
+def test_every_benchmark_and_option_is_documented():
+    page = (bench.CHECKOUT / "docs" / "cli.md").read_text("utf-8")
+    section = page.partition("\n## bench\n")[2].partition("\n## ")[0]
+    for name in bench.benchmarks(bench.CHECKOUT):
+        assert f"\n| `{name}` | " in section
+    for flag in fields(bench.BenchFlags):
+        assert f"\n| `--{flag.name}` | " in section

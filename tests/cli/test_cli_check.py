@@ -7,7 +7,7 @@ def test_no_mistake(hamlet):
     done = hamlet("check", "ride.sase")
     assert done.exit_code == 0
     assert "SEQ(Request R, Travel T+, Dropoff D)" in done.stdout
-    assert done.stdout.splitlines()[-1] == "1 query, no mistakes"
+    assert done.stdout.splitlines()[-1] == "1 query, no errors"
 
 
 def test_all_mistakes_of_a_file(hamlet, folder: Path):

@@ -93,7 +93,15 @@ def test_no_line_when_nothing_compiles():
     assert COMPILING not in notices.terminal.getvalue()
 
 
-def test_nothing_in_a_pipe(path: Path, capfd: pytest.CaptureFixture[str]):
+def test_one_line_in_a_pipe(path: Path, capfd: pytest.CaptureFixture[str]):
     with progress_bars(Notices()) as watcher, watch_compiler(watcher.compiling):
+        for _ in range(2):
+            path.write_text(path.read_text() + "# changed\n")
+            loaded(path).kernel(1)
+    assert capfd.readouterr() == ("", f"{COMPILING}\n")
+
+
+def test_nothing_if_quiet(path: Path, capfd: pytest.CaptureFixture[str]):
+    with progress_bars(Notices(quiet=True)) as watcher, watch_compiler(watcher.compiling):
         loaded(path).kernel(1)
     assert capfd.readouterr() == ("", "")

@@ -1,6 +1,7 @@
 """Exit codes, pipes and interrupts, with real processes."""
 
 import contextlib
+import errno
 import os
 import signal
 import subprocess
@@ -13,7 +14,9 @@ import pytest
 
 import hamlet as package
 from hamlet.cli import app, exit_codes, main
-from runtime.errors import Failure, HamletError
+from runtime.errors import EnvironmentFailure, Failure, HamletError
+from runtime.io.atomic import AtomicFiles
+from runtime.pipeline.blob_store import BlobStore
 
 PATIENCE_S = 300  # ends a hang
 SLOW = "generate:ridesharing?events=2000000"
@@ -76,6 +79,66 @@ def test_giving_up_is_no_mistake_of_the_user(hamlet, monkeypatch: pytest.MonkeyP
     assert done.stderr.splitlines() == ["error: gave up after 10 repeats: a process died"]
 
 
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [
+        ("ENOSPC", 2),
+        ("EDQUOT", 2),
+        ("EIO", 2),
+        ("EROFS", 2),
+        ("ECONNREFUSED", 2),
+        ("ETIMEDOUT", 2),
+        ("EMFILE", 2),
+        ("ENOENT", 1),
+        ("EACCES", 1),
+        ("EISDIR", 1),
+        ("ENAMETOOLONG", 1),
+    ],
+)
+def test_whose_fault_it_is(hamlet, monkeypatch: pytest.MonkeyPatch, number: str, code: int):
+    def refuse(*_: object) -> None:
+        raise OSError(getattr(errno, number), "refused", "the/path")
+
+    monkeypatch.setattr("hamlet.cli.workload.read_workload", refuse)
+    done = hamlet("check", "ride.sase")
+    assert (done.exit_code, done.stderr) == (code, "error: the/path: refused\n")
+
+
+@pytest.mark.parametrize(
+    ("number", "kind"),
+    [("ENOSPC", EnvironmentFailure), ("EIO", EnvironmentFailure), ("EACCES", HamletError)],
+)
+def test_whose_fault_a_file_is(tmp_path: Path, number: str, kind: type[HamletError], monkeypatch):
+    """Of the output, and of the checkpoint."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(getattr(errno, number), "refused")
+
+    monkeypatch.setattr("os.fsync", refuse)
+    files, store = AtomicFiles(), BlobStore(str(tmp_path))
+    with pytest.raises(HamletError) as output, files.open(tmp_path / "a"):
+        pass
+    with pytest.raises(HamletError) as checkpoint:
+        store.write("b", b"")
+    assert [type(each.value) for each in (output, checkpoint)] == [kind, kind]
+
+
+def test_the_last_line_is_the_note_of_the_error(hamlet, monkeypatch: pytest.MonkeyPatch):
+    def fail(*_: object) -> None:
+        error = EnvironmentFailure("Ray has ended", "the logs are in /tmp/x")
+        error.add_note("failed: Ray has ended; kept: the checkpoint of epoch 3 in state")
+        raise error
+
+    monkeypatch.setattr("hamlet.cli.workload.read_workload", fail)
+    done = hamlet("check", "ride.sase")
+    assert done.exit_code == 2
+    assert done.stderr.splitlines() == [
+        "error: Ray has ended",
+        "hint: the logs are in /tmp/x",
+        "failed: Ray has ended; kept: the checkpoint of epoch 3 in state",
+    ]
+
+
 def test_debug_shows_the_traceback(hamlet, monkeypatch: pytest.MonkeyPatch):
     def broken(*_: object) -> None:
         raise RuntimeError("a bug")
@@ -102,6 +165,16 @@ def test_interrupted(process, slow: Path, folder: Path):
     assert out == b""
     assert err == b"interrupted\n"
     assert not list(folder.glob("results/*"))
+
+
+def test_terminated(process, slow: Path, folder: Path):
+    """As Ctrl-C does, it removes what is not finished."""
+    running = process("run", "slow.sase", "--input", SLOW, "--output", "results")
+    wait_for_imports(running)
+    running.send_signal(signal.SIGTERM)
+    out, err = running.communicate(timeout=PATIENCE_S)
+    assert (running.returncode, out, err) == (exit_codes.TERMINATED, b"", b"")
+    assert not (folder / "results").exists()
 
 
 def test_interrupted_while_it_loads(monkeypatch: pytest.MonkeyPatch, capsys):
@@ -211,7 +284,7 @@ def test_full_disk(process):
         given = ("run", "ride.sase", "--input", "ride.csv", "--format", "json", "--quiet")
         with process(*given, stdout=full) as running:
             err = running.stderr.read()
-    assert running.returncode == 1
+    assert running.returncode == 2
     assert err == b"error: No space left on device\n"
 
 

@@ -40,6 +40,27 @@ def test_ties(hamlet):
     assert "as they arrived" in hamlet("explain", "ride.sase", "--ties", "arrival").stdout
 
 
+def test_schema(hamlet, folder: Path):
+    """The operators are those for the types of a data file, or of declared attributes."""
+    (folder / "names.sase").write_text(
+        "RETURN COUNT(*) PATTERN T+ WHERE T.name < NEXT(T).name WITHIN 10 s"
+    )
+    guessed = hamlet("explain", "names.sase").stdout
+    assert "  operator       range_index" in guessed.splitlines()
+    assert "attribute types assumed from the queries" in guessed.splitlines()[0]
+    (folder / "types.yaml").write_text("T: {name: text}")
+    given = hamlet("explain", "names.sase", "--schema", "types.yaml").stdout
+    assert "  operator       general" in given.splitlines()
+    assert "assumed" not in given.splitlines()[0]
+
+
+def test_a_schema_that_the_queries_do_not_fit(hamlet, folder: Path):
+    (folder / "types.yaml").write_text("Request: {rider: text}")
+    done = hamlet("explain", "ride.sase", "--schema", "types.yaml")
+    assert done.exit_code == 1
+    assert "the schema has no event type `Travel`" in done.stderr
+
+
 def test_output_that_cannot_be_written(hamlet):
     done = hamlet("explain", "ride.sase", "--output", "none/template.svg")
     assert done.exit_code == 1

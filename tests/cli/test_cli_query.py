@@ -68,3 +68,10 @@ def test_the_first_window_of_an_added_query_is_one():
         "; minutes: windows from 2024-01-01T00:01:00+00:00 on"
     )
     assert first_windows([tens], None) == "", "there was no event yet"
+
+
+@pytest.mark.parametrize("command", ["list", "add", "remove"])
+def test_the_help_has_an_example(hamlet, command: str):
+    assert (
+        f"hamlet query {command}" in hamlet("query", command, "--help").stdout.split("Examples")[-1]
+    )

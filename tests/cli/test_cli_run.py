@@ -32,6 +32,16 @@ def test_json_and_nothing_else(hamlet):
     assert [json.loads(line) for line in done.stdout.splitlines()] == [{"query": "ride", **ROW}]
 
 
+def test_csv_with_line_breaks_in_quotes(hamlet, folder):
+    (folder / "odd.csv").write_text('time,type,speed,note\n1,Request,1,"a\nb"\n')
+    (folder / "odd.sase").write_text("RETURN COUNT(*) AS n PATTERN Request WITHIN 10 seconds\n")
+    refused = hamlet("run", "odd.sase", "--input", "odd.csv")
+    assert refused.exit_code == 1
+    assert "hint: add it to the input: --input events.csv?multiline=true" in refused.stderr
+    done = hamlet("run", "odd.sase", "--input", "odd.csv?multiline=true", "--format", "csv")
+    assert done.stdout.splitlines()[1].endswith(",1")
+
+
 def test_csv_and_nothing_else(hamlet):
     done = hamlet("run", "ride.sase", "--input", "ride.csv", "--format", "csv")
     (row,) = csv.DictReader(io.StringIO(done.stdout))
@@ -96,7 +106,7 @@ def test_a_query_without_results_is_shown(hamlet, folder: Path):
 def test_text_of_the_input_does_not_steer_the_terminal(hamlet, folder: Path):
     (folder / "odd.csv").write_text('time,type,who\n1,A,"x\x1b[31m\ny"\n2,\x1b[2J,z\n')
     (folder / "odd.sase").write_text("RETURN COUNT(*) PATTERN SEQ(A, B?) GROUP-BY who WITHIN 1 min")
-    done = hamlet("run", "odd.sase", "--input", "odd.csv")
+    done = hamlet("run", "odd.sase", "--input", "odd.csv?multiline=true")
     assert r"x\x1b[31m\ny" in done.stdout
     assert r"`\x1b[2J`" in done.stderr
     assert "\x1b" not in done.output
@@ -430,3 +440,12 @@ def test_watching_is_for_streams(hamlet):
     done = hamlet("run", "ride.sase", "--input", "ride.csv", "--watch-workload")
     assert done.exit_code == 1
     assert "--watch-workload is for --follow" in done.stderr
+
+
+def test_the_help_groups_what_queries_share(hamlet):
+    """A panel for each group of options: ties change results, sharing does not."""
+    _, _, after = hamlet("run", "--help").stdout.partition(" Results ")
+    results, _, after = after.partition(" Sharing ")
+    sharing, _, _ = after.partition(" Runtime ")
+    assert "--ties" in results
+    assert all(option in sharing for option in ("--sharing", "--plan ", "--planner"))

@@ -33,7 +33,6 @@ from runtime.pipeline.settings import Settings
 from spark_ingest.arrow_export import ArrowExport
 from spark_ingest.sinks.file_sink import WholeSink
 from spark_ingest.sinks.sink import DEAD_LETTER, LATE, EpochSink
-from spark_ingest.sinks.staging import Staging
 from spark_ingest.sources.files import FileSource
 from spark_ingest.sources.source import StreamSource
 
@@ -172,11 +171,11 @@ def to_the_end(
     spark: Any, actor_pool: ActorPool, asked: Asked, source: FileSource, folder: Path
 ) -> Found:
     watcher = Watcher()
-    driver, staging = driver_of(spark, actor_pool, asked, source, folder, watcher)
+    driver, checkpoints = driver_of(spark, actor_pool, asked, source, folder, watcher)
     driver.run()
     source.close()
     assert driver.finished
-    return outcome(driver, staging, source, watcher)
+    return outcome(driver, checkpoints, source, watcher)
 
 
 def followed(
@@ -205,13 +204,13 @@ def followed(
     appear()
     source = FileSource(spark, asked.path, asked.needs, bounded=False, unit=asked.unit)
     watcher = Watcher(lambda report: appear())
-    driver, staging = driver_of(
+    driver, checkpoints = driver_of(
         spark, actor_pool, asked, source, folder, watcher, lateness, lambda: bool(done)
     )
     driver.run()
     assert not driver.finished
     assert len(watcher.reports) == len(files)
-    return outcome(driver, staging, source, watcher)
+    return outcome(driver, checkpoints, source, watcher)
 
 
 def driver_of(
@@ -223,19 +222,18 @@ def driver_of(
     watcher: Watcher,
     lateness: int = 0,
     stopping: Callable[[], bool] = lambda: False,
-    make_sink: Callable[[Staging], EpochSink] = WholeSink,
-) -> tuple[Driver, Staging]:
+    make_sink: Callable[[], EpochSink] = WholeSink,
+) -> tuple[Driver, CheckpointStore]:
     shutil.rmtree(folder, ignore_errors=True)
     kept = BlobStore(str(folder), durable=False)
     checkpoints = CheckpointStore(kept)
-    assert checkpoints.open(_refuse) is None
+    assert checkpoints.claim(_refuse) is None
     columns = (asked.time_column, asked.type_column)
     input_format = InputFormat(*columns, asked.unit, source.schema, source.clock())
-    staging = Staging(kept)
     bound_workload = BoundWorkload(asked.workload, input_format, asked.settings.numeric)
     context = JobContext(
         source=source,
-        sink=make_sink(staging),
+        sink=make_sink(),
         pool=actor_pool,
         reader=EpochReader(source, ArrowExport(spark), actor_pool),
         checkpoints=checkpoints,
@@ -246,14 +244,17 @@ def driver_of(
         lateness=lateness,
         given=fingerprints(asked.workload),
     )
-    return Driver(context, StartPoint(bound_workload), stopping=stopping), staging
+    return Driver(context, StartPoint(bound_workload), stopping=stopping), checkpoints
 
 
-def outcome(driver: Driver, staging: Staging, source: FileSource, watcher: Watcher) -> Found:
+def outcome(
+    driver: Driver, checkpoints: CheckpointStore, source: FileSource, watcher: Watcher
+) -> Found:
     tables = {name: [table] for name, table in driver.bound_workload.empty().items()}
     beside: dict[str, list[pa.Table]] = {DEAD_LETTER: [no_dead()], LATE: [no_dead()]}
-    for epoch in staging.epochs():
-        for name, table in staging.read(epoch).items():
+    assert driver.committed is not None
+    for results in checkpoints.results(driver.committed):
+        for name, table in results.items():
             (beside if name in beside else tables)[name].append(table)
     counts = driver.counts
     found = Found(
@@ -273,17 +274,21 @@ def outcome(driver: Driver, staging: Staging, source: FileSource, watcher: Watch
     assert counts.results == Counter({n: t.num_rows for n, t in found.tables.items() if len(t)})
     assert counts.late == found.late.num_rows
     assert counts.dead == Counter(found.dead["reason"].to_pylist())
-    check_facts(driver, counts)
+    check_metrics(driver, counts)
     return found
 
 
-def check_facts(driver: Driver, counts: RunCounts) -> None:
+def check_metrics(driver: Driver, counts: RunCounts) -> None:
     """What is told to Prometheus is what was counted, and every window has its latency."""
-    facts = driver.recorder.facts
-    assert (facts.rows, facts.events, facts.late) == (counts.rows, counts.events, counts.late)
-    assert sum(facts.dead.values()) == counts.dead.total()
-    assert {n: q.results for n, q in facts.queries.items() if q.results} == counts.results
-    for name, query in facts.queries.items():
+    snapshot = driver.recorder.snapshot
+    assert (snapshot.rows, snapshot.events, snapshot.late) == (
+        counts.rows,
+        counts.events,
+        counts.late,
+    )
+    assert sum(snapshot.invalid_rows.values()) == counts.dead.total()
+    assert {n: q.results for n, q in snapshot.queries.items() if q.results} == counts.results
+    for name, query in snapshot.queries.items():
         assert query.latency.count == query.windows, name
         assert (query.windows > 0) == (query.results > 0), name
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from cluster import proc
+from runtime.temporary_folder import OWNER
 
 RUN = """
 import os, sys, time
@@ -115,7 +116,7 @@ def test_error_keeps_the_logs(ready):
     assert process.returncode == 1
     assert err.rstrip().endswith("ValueError: mine")
     assert_all_gone(pids, None)
-    assert [path.name for path in folder.iterdir()] == ["logs"]
+    assert {path.name for path in folder.iterdir()} == {"logs", OWNER}
     assert list(folder.glob("logs/ray/raylet*"))
     assert (folder / "logs" / "spark-driver.log").is_file()
     shutil.rmtree(folder)

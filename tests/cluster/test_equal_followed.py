@@ -15,8 +15,11 @@ from pyspark.errors import AnalysisException
 from cluster.jobs import Asked, Found, engine_of, followed, joined
 from cluster.streams import FORMATS, RIDES, pieces, rides, shuffled, write_csv, write_parquet
 from runtime.language.parser import parse
+from runtime.pipeline.bound_workload import BoundWorkload
 from runtime.pipeline.dead_letter import rows_as_json
+from runtime.pipeline.routing_table import InputFormat
 from runtime.pipeline.settings import Settings
+from spark_ingest.pipeline.event_pipeline import EventPipeline
 from spark_ingest.sources.files import FileSource
 
 SECOND = 1_000_000
@@ -236,12 +239,15 @@ def test_a_file_that_goes_before_it_is_read(spark, tmp_path: Path):
     source = FileSource(spark, folder, Asked(RIDES, folder).needs, bounded=False)
     planned = source.next(source.first(), 1)
     assert planned is not None
+    pipeline = EventPipeline(
+        BoundWorkload(RIDES, InputFormat(columns=source.schema), "float").routing(4, 1)
+    )
     (folder / "0.parquet").unlink()
     with pytest.raises(AnalysisException, match="PATH_NOT_FOUND"):
-        source.read(planned, ["time", "type"])
+        source.read(planned, pipeline)
     assert source.quarantine_unreadable(planned)
     assert not source.quarantine_unreadable(planned)
-    (lost,) = source.read(planned, ["time", "type"]).lost
+    (lost,) = source.read(planned, pipeline).lost
     assert lost["source"].to_pylist() == [str(folder / "0.parquet")]
     (folder / "1.parquet").unlink()
     after = source.next(planned.end, 1)

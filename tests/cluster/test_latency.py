@@ -14,7 +14,7 @@ from cluster.streams import write_parquet
 from hamlet.job.epoch_report import EpochReport
 from runtime.language.parser import parse
 from runtime.metrics.histogram import SECONDS
-from spark_ingest.sinks.file_sink import PartsSink
+from spark_ingest.sinks.file_sink import PartsSink, RollingPolicy
 from spark_ingest.sources.files import FileSource
 
 # The windows of one close with every file, those of the other with the next but one.
@@ -23,6 +23,8 @@ QUERY soon RETURN COUNT(*) AS n PATTERN A+ WITHIN 100 ms
 QUERY later RETURN COUNT(*) AS n PATTERN SEQ(B, A+) WITHIN 300 ms
 """
 FILES = 12
+
+EVERY_EPOCH = RollingPolicy(seconds=0.0)
 
 
 def rows(number: int) -> pa.Table:
@@ -70,7 +72,7 @@ def test_latency_is_what_it_is_from_outside(spark, actor_pool, tmp_path: Path):
     appear()
     source = FileSource(spark, events, asked.needs, bounded=False, unit="ms")
     watcher = Committed(appear)
-    sink = partial(PartsSink, results, "parquet", queries=["soon", "later"])
+    sink = partial(PartsSink, results, "parquet", ["soon", "later"], EVERY_EPOCH)
     driver, _ = driver_of(
         spark,
         actor_pool(1),
@@ -91,7 +93,7 @@ def test_latency_is_what_it_is_from_outside(spark, actor_pool, tmp_path: Path):
         # A window was published after its file had its name, and before the job told of it.
         least = [out - into for out, into in zip(shown, last, strict=True)]
         most = [watcher.after(out) - into for out, into in zip(shown, last, strict=True)]
-        found = driver.recorder.facts.queries[name]
+        found = driver.recorder.snapshot.queries[name]
         assert found.latency.count == found.windows == len(shown) == (FILES - 1) // every
         assert sum(least) <= found.latency.sum <= sum(most)
         buckets = [
@@ -123,12 +125,12 @@ def test_files_that_are_read_together_came_one_by_one(spark, actor_pool, tmp_pat
         tmp_path / "checkpoint",
         watcher,
         stopping=lambda: len(watcher.reports) >= 1,
-        make_sink=partial(PartsSink, results, "parquet", queries=["soon", "later"]),
+        make_sink=partial(PartsSink, results, "parquet", ["soon", "later"], EVERY_EPOCH),
     )
     driver.run()
     (shown,) = appeared(results / "soon.parquet")
     came = appeared(events)
-    found = driver.recorder.facts.queries["soon"].latency
+    found = driver.recorder.snapshot.queries["soon"].latency
     assert found.count == 4
     assert sum(shown - each for each in came[:4]) <= found.sum
     assert found.sum <= sum(watcher.after(shown) - each for each in came[:4])

@@ -46,7 +46,7 @@ def test_a_job_is_looked_at(browser: Any, tmp_path: Path):
             ask_top()
         finally:
             job.send_signal(signal.SIGINT)
-        job.communicate(timeout=90)
+        job.communicate(timeout=300)
     assert until(lambda: "no answer" in seen(browser, "#state")[0])
     browser.get("about:blank")
 

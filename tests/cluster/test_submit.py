@@ -19,7 +19,7 @@ from tools.folders import remove
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_S = 90
+PATIENCE_S = 300
 QUERY = """QUERY ride
 RETURN COUNT(*) AS n, SUM(T.speed) AS total
 PATTERN SEQ(Request R, Travel T+, Dropoff D)
@@ -180,10 +180,10 @@ def test_what_rayignore_names_is_not_uploaded(submit):
 
 def test_interrupt_stops_the_job(submit):
     endless = "generate:ridesharing?events=100000000"
-    process = submit("run", "ride.sase", "--input", endless, "--engine", "local")
+    process = submit("run", "ride.sase", "--input", endless, "--engine", "local", "--log", "text")
     said = process.stderr.readline()
     assert "raysubmit_" in said
-    time.sleep(8)
+    assert any("epoch" in line for line in process.stdout), "it has not started"
     process.send_signal(signal.SIGINT)
     code, _, err = run(process)
     assert code == 130

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from engine.judge import Rows, expected, parsed, settings_of, table_of
 from oracle.model import query_names
 from oracle.random_cases import Case
-from plan.prices import FREE_PARTS
+from plan.coefficients import FREE_PARTS
 from runtime.pipeline.engine import Engine
 from runtime.plan.cost_coefficients import CostCoefficients
 from runtime.plan.planner import plan as planned
@@ -39,8 +39,8 @@ class Life:
             return None
         planner = self.planners[cut % len(self.planners)]
         # Settling is free at times, so that longer parts are shared, too.
-        prices = FREE_PARTS if cut % 2 else CostCoefficients()
-        return planned(engine.workload, planner, prices=prices).plan
+        coefficients = FREE_PARTS if cut % 2 else CostCoefficients()
+        return planned(engine.workload, planner, coefficients=coefficients).plan
 
     def borders(self, rows: int) -> list[int]:
         return [0, *sorted(min(cut, rows) for cut in self.cuts), rows]

@@ -187,7 +187,7 @@ def test_editing_a_file_changes_the_digests_of_what_is_made_of_it(tmp_path):
 def test_the_copied_kernel_knows_what_it_imports():
     folder = Path(graphlet_kernel.__file__).parent
     kernel = KernelTemplate(folder, "record.py", defaultdict(int), {})
-    imported = kernel.imported_sources()
+    imported = sources_of(kernel._imports)
     for path in folder.glob("*.py"):
         for module, _ in parsed_imports(path):
             assert not module.startswith("runtime.") or module in imported

@@ -4,14 +4,19 @@ import pyarrow as pa
 import pytest
 
 from runtime.errors import InputError
-from runtime.generate import from_spec, parse_spec
+from runtime.generate import generate, parse_spec
+
+
+def generated(spec):
+    name, parameters = parse_spec(spec)
+    return generate(name, **parameters)
 
 
 def test_spec_is_the_same_as_the_call(table):
     spec = "ridesharing?events=20000&seed=1&burst=20&share=Travel:0.6,Pickup:0.1&rate=500&groups=9"
     given = {"seed": 1, "burst": 20.0, "share": {"Travel": 0.6, "Pickup": 0.1}}
     called = table("ridesharing", events=20_000, rate=500, groups=9, **given)
-    assert pa.Table.from_batches(from_spec(spec)) == called
+    assert pa.Table.from_batches(generated(spec)) == called
 
 
 def test_start_and_escapes():
@@ -50,6 +55,6 @@ def test_nothing_but_a_name(spec):
 )
 def test_mistakes(spec, message, hint):
     with pytest.raises(InputError) as raised:
-        from_spec(spec)
+        generated(spec)
     assert message in raised.value.message
     assert hint in (raised.value.hint or "")

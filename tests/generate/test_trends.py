@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from runtime.generate import from_spec
+from runtime.generate import generate, parse_spec
 
 
 def holds(events, *conditions):
@@ -150,5 +150,6 @@ def test_purchases(partitions, items):
     assert found(partitions, "purchases", *map(has, items.split())) > 30
 
 
-def test_spec_defaults_to_10_000_events():
-    assert sum(batch.num_rows for batch in from_spec("traffic")) == 10_000
+def test_10_000_events_are_the_default():
+    name, parameters = parse_spec("traffic")
+    assert sum(batch.num_rows for batch in generate(name, **parameters)) == 10_000

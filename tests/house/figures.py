@@ -35,14 +35,15 @@ SAME_INTERFACE = {
     },
     "runtime/plan/operators": {"declaration.py"},
     "runtime/plan/operators/*": {"declaration.py"},
-    # The two backends: compiled, and whole numbers of any size.
-    "runtime/execution": {"backend.py", "executor.py"},
+    # The two backends, compiled and whole numbers of any size, and the interface of operators.
+    "runtime/execution": {"backend.py", "executor.py", "operator.py"},
     "runtime/execution/exact": {"backend.py", "executor.py"},
-    # What every planner consists of.
+    # What every planner consists of, and what calls them.
+    "runtime/plan": {"planner.py"},
     "runtime/plan/planners/*": {"planner.py", "greedy.py", "rationale.py"},
     # What a job reads from and writes to.
-    "spark_ingest/sources": {"files.py", "kafka.py"},
-    "spark_ingest/sinks": {"files.py", "kafka.py"},
+    "spark_ingest/sources": {"kafka.py"},
+    "spark_ingest/sinks": {"kafka.py"},
 }
 
 
@@ -131,12 +132,16 @@ class House:
 
     @property
     def shared_basenames(self) -> dict[str, list[str]]:
-        """Basenames that several files of one package have, less those in `SAME_INTERFACE`."""
+        """Basenames that several files of one package have, unless all of them are declared in
+        `SAME_INTERFACE`."""
         places = defaultdict(list)
         for path in self.sources:
-            if not implements_interface(path):
-                places[f"{path.split('/')[0]}: {PurePosixPath(path).name}"].append(path)
-        return _repeated(places)
+            places[f"{path.split('/')[0]}: {PurePosixPath(path).name}"].append(path)
+        return {
+            name: paths
+            for name, paths in _repeated(places).items()
+            if not all(map(implements_interface, paths))
+        }
 
     @property
     def long_files(self) -> list[str]:
@@ -149,7 +154,7 @@ class House:
 
 
 def functions_of(path: str, tree: ast.Module) -> Iterable[Function]:
-    kernels = any(part.startswith("kernel") for part in PurePosixPath(path).with_suffix("").parts)
+    kernels = "kernel" in PurePosixPath(path).parts[:-1]
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             kernel = kernels or not _KERNEL_DECORATORS.isdisjoint(

@@ -1,4 +1,4 @@
-"""The product's own modules: no import cycles, and no public class name twice."""
+"""The product's own modules: no import cycles, no name twice, no long files and functions."""
 
 from pathlib import Path
 
@@ -28,3 +28,15 @@ def test_modules_import_one_another_in_one_direction(house):
 
 def test_a_public_class_name_is_defined_once(house):
     assert house.duplicate_classes == {}
+
+
+def test_a_basename_is_used_once_in_a_package(house):
+    assert house.shared_basenames == {}
+
+
+def test_files_are_short(house):
+    assert house.long_files == []
+
+
+def test_functions_outside_kernels_are_short(house):
+    assert house.long_functions == []

@@ -16,8 +16,14 @@ from runtime.io.encode import ParquetEncoder, encode_all
 from runtime.io.file_names import FileNames, safe_name
 from runtime.io.read import open_input
 from runtime.io.side_output import DEAD_LETTER, LATE, SideWriter
-from runtime.io.write import ResultWriter, write_results
+from runtime.io.write import ResultWriter
 from runtime.pipeline.dead_letter import dead_rows
+from runtime.types.attribute_kinds import AttributeKind
+
+
+def write_results(results, output, format="parquet"):
+    with ResultWriter(output, format) as writer:
+        writer.write(results)
 
 
 def result(*counts, **more):
@@ -77,8 +83,9 @@ def test_a_column_that_appears_late_is_null_before(tmp_path, format):
         writer.write({"q": result(1, sum=[5.0])})
         writer.write({"q": late})
         writer.write({"q": result(2, sum=[6.0])})
-    with open_input(next(tmp_path.iterdir())) as source:
-        assert source.schema.names == ["window_start", "trips", "trips_log2", "sum"]
+    numbers = dict.fromkeys(("trips_log2", "sum"), AttributeKind.NUMBER)
+    with open_input(next(tmp_path.iterdir()), uses=numbers) as source:
+        assert {"trips_log2", "sum"} < set(source.schema.names)
         rows = [row for block in source for row in block.batch.to_pylist()]
     assert [row["trips_log2"] for row in rows] == [None, 2000.5, None]
     assert [row["sum"] for row in rows] == [5.0, 1.0, 6.0]

@@ -27,6 +27,7 @@ OTHER_C = C.replace("C+", "C")
 def manifest(running: str, given: str) -> Manifest:
     return Manifest(
         epoch=3,
+        job="job",
         source="events",
         position={},
         watermark=None,

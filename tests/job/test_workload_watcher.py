@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 from hamlet.job.workload_watcher import WorkloadWatcher
+from runtime.errors import EnvironmentFailure, HamletError
 from runtime.language.parser import parse
 from runtime.pipeline.bound_workload import BoundWorkload
 from runtime.pipeline.routing_table import InputFormat
@@ -23,7 +24,10 @@ class Nobody:
     def next(self, bound_workload):
         return None
 
-    def adopted(self, change, epoch):
+    def committed(self, change, epoch):
+        raise AssertionError("that was not theirs")
+
+    def refused(self, change, reason):
         raise AssertionError("that was not theirs")
 
 
@@ -36,7 +40,7 @@ class Job:
         input_format = InputFormat(columns=COLUMNS)
         self.bound_workload = BoundWorkload(parse(running or text), input_format, "float")
         self._watching = WorkloadWatcher(
-            path, Nobody(), self.said.append, self.warned.append, every=0.0
+            path, Nobody(), self.said.append, self.warned.append, every=0.0, retry_after=0.0
         )
 
     def look(self) -> list[str]:
@@ -44,8 +48,15 @@ class Job:
         change = self._watching.next(self.bound_workload)
         if change is not None:
             self.bound_workload = self.bound_workload.with_changes(change.added, change.removed)
-            self._watching.adopted(change, 7)
+            self._watching.committed(change, 7)
         return [query.name for query in self.bound_workload.workload]
+
+    def refuse(self, text: str, reason: HamletError) -> None:
+        """The driver rehearses a change of the file, and cannot make it."""
+        self.path.write_text(text)
+        change = self._watching.next(self.bound_workload)
+        assert change is not None
+        self._watching.refused(change, reason)
 
     def put(self, text: str) -> list[str]:
         self.path.write_text(text)
@@ -133,3 +144,31 @@ def test_after_a_restart_the_file_counts(tmp_path: Path):
     """What came and went while the job was away."""
     job = Job(tmp_path / "queries.sase", B + C, running=A + B)
     assert job.look() == ["b", "c"]
+
+
+def test_a_change_that_cannot_be_made(tmp_path: Path):
+    """It is reported, and the next version of the file is a change again."""
+    job = Job(tmp_path / "queries.sase", A)
+    job.path.write_text(A + B)
+    change = job._watching.next(job.bound_workload)
+    job._watching.refused(change, HamletError("its rehearsal failed"))
+    (told,) = job.warned
+    assert told.endswith("the queries stay as they are: its rehearsal failed")
+    assert job.look() == ["a"]
+    assert job.put(A + C) == ["a", "c"]
+    assert job.said == [f"{job.path}: added c with epoch 7"]
+
+
+def test_a_change_that_the_machine_failed_is_made_later(job: Job):
+    job.refuse(A + B + C, EnvironmentFailure("its rehearsal failed: the actor died"))
+    assert job.warned == [
+        f"{job.path} is not adopted yet: its rehearsal failed: the actor died; the job tries again "
+        "in 0 s"
+    ]
+    assert job.look() == ["a", "b", "c"]
+
+
+def test_a_change_that_is_wrong_is_not_made_later(job: Job):
+    job.refuse(A + B + C, HamletError("its rehearsal failed: no room"))
+    assert job.look() == ["a", "b"]
+    assert "the queries stay as they are: its rehearsal failed: no room" in job.warned[0]

@@ -54,7 +54,7 @@ def test_totals_of_epochs():
                 rows=100 * (epoch + 1),
                 events=90 * (epoch + 1),
                 late=2 * epoch,
-                dead=Counter({"no time": epoch}),
+                invalid_rows=Counter({"no time": epoch}),
                 stages={"spark": 0.2, "compute": 0.004},
                 results={"q": 5},
                 windows={"q": 2},
@@ -122,13 +122,13 @@ def test_many_queries_have_few_series():
             results=every,
             windows=every,
             latencies={name: [0.1] for name in names},
-            dead={f"row {n} is odd": 1 for n in range(10_000)},
+            invalid_rows={f"row {n} is odd": 1 for n in range(10_000)},
             decided={"0": [decided(name, shared=1) for name in names]},
         )
     )
     snapshot = collector.snapshot
     assert len(snapshot.queries) == NAMED_QUERIES + 1
-    assert len(snapshot.dead) == NAMED_REASONS + 1
+    assert len(snapshot.invalid_rows) == NAMED_REASONS + 1
     assert len(series(snapshot)) < 10_000
     for counter in ("results", "windows_closed", "dead_letter_rows", "bursts"):
         assert total(snapshot, f"hamlet_{counter}_total") == 10_000
@@ -188,3 +188,36 @@ def test_groups_of_both_kinds_are_over():
     assert {group.name for group in snapshot.groups} == {"(former)"}
     assert total(snapshot, "hamlet_bursts_total") == 9
     assert total(snapshot, "hamlet_snapshots_propagated_total") == carried > 0
+
+
+@pytest.mark.parametrize(
+    "evil",
+    [
+        "<img src=x onerror=alert(1)>",
+        'quote" backslash\\ \\" \\\\n',
+        'two\nlines\n# TYPE evil counter\nevil_total{a="b"} 1',
+        '"} 1\nevil 2',
+        "ends with \\",
+        "carriage\rreturn\u2028\x85\x0b\x0c",
+        "\x1b[2J \u202e \0",
+        "x" * 5_000,
+        "",
+    ],
+)
+def test_hostile_labels_are_read_back_unchanged(evil: str):
+    """Of the job, a query, a type and a reason."""
+    collector = MetricsCollector(evil, "ray", [evil])
+    collector.record_epoch(
+        EpochStats(
+            0,
+            events=1,
+            invalid_rows={evil: 1},
+            results={evil: 2},
+            decided={"0": [decided(evil, "other", shared=1, type_=evil)]},
+        )
+    )
+    found = series(collector.snapshot)
+    assert {name.partition("_")[0] for name, _ in found} == {"hamlet"}
+    for label in ("query", "kleene_type", "reason"):
+        values = {dict(labels)[label] for _, labels in found if label in dict(labels)}
+        assert evil in values, label

@@ -3,7 +3,9 @@
 import json
 import socket
 from dataclasses import replace
+from http.client import HTTPConnection
 from urllib.error import HTTPError
+from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 import pytest
@@ -60,12 +62,53 @@ def test_it_only_shows(hub: MetricsServer, method: str):
     assert missing.value.code == 404
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example:1"])
-def test_a_page_of_another_name_is_refused(hub: MetricsServer, host: str):
-    with pytest.raises(HTTPError) as refused:
-        urlopen(Request(f"{hub.url}/metrics.json", headers={"Host": host}))
-    assert refused.value.code == 403
-    assert urlopen(f"{hub.url.replace('127.0.0.1', 'localhost')}/metrics.json").status == 200
+REBOUND = [
+    "evil.example",
+    "evil.example:80",
+    "127.0.0.1.evil.example:1",
+    "localhost.evil.example",
+    "evil.example@localhost:80",
+    "evil.example:80@127.0.0.1:80",
+    "[evil.example]:80",
+    "[::1].evil.example",
+    "localhost:80:evil.example",
+    "2130706433.evil.example",
+    "0.0.0.0:80",
+    "",
+]
+
+
+@pytest.mark.parametrize("bound", ["127.0.0.1", "localhost", "LOCALHOST", "127.0.0.2", "::1"])
+def test_a_page_of_another_name_is_refused(bound: str):
+    """DNS rebinding: the name of a web page elsewhere points to this machine's loopback device."""
+    hub = MetricsServer(host=bound)
+    try:
+        for host in REBOUND:
+            for path in ("/", "/metrics", "/metrics.json", "/drawings"):
+                assert status(hub, path, host) == 403, host
+        own = ["127.0.0.1", "localhost", "LocalHost", f"localhost:{hub.port}", "127.9.9.9:1"]
+        for host in (*own, f"[::1]:{hub.port}", "[::1]", hub.url.removeprefix("http://")):
+            assert status(hub, "/metrics.json", host) == 200, host
+    finally:
+        hub.close()
+
+
+def test_who_serves_everyone_is_asked_by_any_name():
+    hub = MetricsServer(host="0.0.0.0")
+    assert status(hub, "/metrics.json", "job.example:9000") == 200
+    hub.close()
+
+
+def status(hub: MetricsServer, path: str, host: str) -> int:
+    """Of a request with this Host header, as a browser would send it."""
+    there = "127.0.0.1" if hub.url.startswith("http://0.") else urlsplit(hub.url).hostname
+    connection = HTTPConnection(there, hub.port, timeout=60)
+    connection.putrequest("GET", path, skip_host=True)
+    connection.putheader("Host", host)
+    connection.endheaders()
+    found = connection.getresponse().status
+    connection.close()
+    return found
 
 
 def test_a_port_that_is_taken():

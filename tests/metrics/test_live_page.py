@@ -198,6 +198,50 @@ def test_a_job_starts_goes_away_and_comes_back(page: Any, hub: MetricsServer):
         again.close()
 
 
+def test_badge_of_a_job_without_progress(page: Any, hub: MetricsServer):
+    """It turns red while the snapshot stays the same."""
+    kept = collector(QUERIES)
+    kept.report_idle(in_flight=0, backlog=0)
+    snapshot = after_epoch(kept, 0, QUERIES)
+    now = snapshot.time
+    quiet = replace(snapshot, time=now - 100, reported=now + 1000)
+    hub.update(quiet)
+    page.get(hub.url)
+    assert until(lambda: state(page).startswith("running; no epoch for"))
+    assert badge(page) == colour(page, "--good")
+
+    for work in ({"in_flight": 1}, {"backlog": 7}):
+        hub.update(replace(quiet, **work))
+        assert until(lambda: re.match(r"stalled: no epoch for .*, although", state(page)))
+        assert badge(page) == colour(page, "--bad")
+        hub.update(replace(quiet, time=now, **work))
+        assert until(lambda: state(page) == "running")
+
+    # The driver hangs: nothing is updated any more.
+    hub.update(replace(quiet, time=now, reported=now - 28))
+    assert until(lambda: re.match("the driver has been silent for 3", state(page)))
+    assert badge(page) == colour(page, "--bad")
+    hub.update(replace(quiet, finished=True))
+    assert until(lambda: state(page) == "finished")
+
+
+def badge(browser: Any) -> str:
+    shown = "return getComputedStyle(document.getElementById('state')).color"
+    return str(browser.execute_script(shown))
+
+
+def colour(browser: Any, name: str) -> str:
+    """A colour of the page, as the browser computes it."""
+    script = """
+    const probe = document.createElement("i");
+    probe.style.color = `var(${arguments[0]})`;
+    document.body.append(probe);
+    const found = getComputedStyle(probe).color;
+    probe.remove();
+    return found;"""
+    return str(browser.execute_script(script, name))
+
+
 def test_decisions_are_filtered_and_opened_by_keyboard(page: Any, hub: MetricsServer):
     from selenium.webdriver.common.keys import Keys
 
@@ -244,7 +288,7 @@ def test_text_from_outside_stays_text(page: Any, hub: MetricsServer):
     quoted = HOSTILE.replace('"', "'")
     hostile = f'RETURN COUNT(*) PATTERN SEQ(A, "{quoted}"+) WITHIN 10 seconds'
     kept.set_drawings(drawings(parse(hostile), None))
-    snapshot = replanned(after_epoch(kept, 0, bad, dead={HOSTILE: 1}), 1.0, HOSTILE)
+    snapshot = replanned(after_epoch(kept, 0, bad, invalid_rows={HOSTILE: 1}), 1.0, HOSTILE)
     hub.update(replace(snapshot, job=HOSTILE))
     page.get(hub.url)
     assert until(lambda: len(decisions(page)) == 2)

@@ -64,8 +64,8 @@ def test_pictures_are_asked_for_when_their_mark_changes(hub: MetricsServer):
 def test_facts_say_why(hub: MetricsServer):
     hub.update(replanned(after_epoch(collector(QUERIES), 0, QUERIES), 1.0, "rates"))
     (shared, split) = json.loads(asked(hub.url + "/metrics.json")[0])["log"]
-    assert shared["why"]["said"][0] == "A burst of 5 events of type B, for 3 queries."
-    assert "So it was split: every query was evaluated separately." in split["why"]["said"]
+    assert shared["why"]["sentences"][0] == "A burst of 5 events of type B, for 3 queries."
+    assert "So it was split: every query was evaluated separately." in split["why"]["sentences"]
 
 
 # ---- pictures ------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ def test_each_epoch_and_decision_once(lines):
                 epoch,
                 rows=10 * (epoch + 1),
                 events=9 * (epoch + 1),
-                dead={"no time": epoch},
+                invalid_rows={"no time": epoch},
                 stages={"spark": 0.25},
                 results={"q": 2},
                 decided={"1": [decided("q", "r", shared=epoch + 1)]},
@@ -50,7 +50,7 @@ def test_each_epoch_and_decision_once(lines):
     found = [json.loads(line) for line in read()]
     epochs = [each for each in found if each["event"] == "epoch"]
     assert [each["epoch"] for each in epochs] == [0, 1, 2]
-    assert [(each["rows"], each["events"], each["dead"]) for each in epochs] == [
+    assert [(each["rows"], each["events"], each["invalid_rows"]) for each in epochs] == [
         (10, 9, 0),
         (10, 9, 1),
         (10, 9, 1),
@@ -92,3 +92,16 @@ def test_text(lines):
     assert first.endswith('info epoch job="a b" epoch=3 text="x=\\"y\\"\\n" seconds={"spark": 0.1}')
     assert "error planning has failed" in second
     assert traceback[-1] == "ValueError: odd"
+
+
+@pytest.mark.parametrize("format", ["text", "json"])
+@pytest.mark.parametrize(
+    "evil", ["\x1b[2J", "two\nlines", "\u202egnp.exe", "\u2028", "\x9b31m", "\0"]
+)
+def test_no_value_controls_the_terminal(lines, format: str, evil: str):
+    logged = lines(format)
+    log("notice", text=evil, more=[evil])
+    (line,) = logged()
+    assert line.isprintable()
+    if format == "json":
+        assert json.loads(line)["text"] == evil

@@ -15,7 +15,7 @@ from runtime.plan.decisions import TypeDecisions
 
 COMPLETE = MetricsSnapshot(
     epoch=0,
-    dead={"the type is null": 1},
+    invalid_rows={"the type is null": 1},
     stages={"compute": Histogram()},
     queries={"q": QueryMetrics()},
     groups=(
@@ -26,4 +26,5 @@ COMPLETE = MetricsSnapshot(
     checkpoint=CheckpointMetrics(1, 1, 1.0),
     watermark=1,
     newest=2,
+    reported=1.0,
 )

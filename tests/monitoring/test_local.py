@@ -51,7 +51,7 @@ def test_totals(tmp_path: Path):
         Notices(quiet=True),
         explain_sharing=False,
         job="here",
-        shows=[kept],
+        listeners=[kept],
     )
     text, totals = kept.scraped(), values(kept.scraped())
     dead = 2 * 2 * rides.BAD

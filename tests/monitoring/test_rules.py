@@ -17,7 +17,7 @@ of_alerts = pytest.mark.parametrize("alert", ALERTS, ids=lambda alert: alert["al
 
 
 def test_promtool_likes_the_rules(promtool):
-    assert "20 rules found" in promtool("check", "rules", "--lint=all", "--lint-fatal", RULES)
+    assert "21 rules found" in promtool("check", "rules", "--lint=all", "--lint-fatal", RULES)
 
 
 def test_promtool_likes_the_configuration(promtool):

@@ -53,3 +53,9 @@ def drawn(
 
 def scaled(policy: Policy, by: float, *names: str) -> Policy:
     return replace(policy, **{name: by * getattr(policy, name) for name in names or TERMS})
+
+
+def predict(policy: Policy, samples: Samples):
+    """The nanoseconds of each sample's work."""
+    work, compared = cost_model.equations(samples)
+    return (work + compared) @ cost_model.coefficients(policy)

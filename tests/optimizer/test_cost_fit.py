@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from optimizer.bursts import TRUE, drawn, scaled
+from optimizer.bursts import TRUE, drawn, predict, scaled
 from runtime.optimizer.cost_fit import MOST, CostModelFitter
 from runtime.pipeline.engine import Engine
 from runtime.plan import cost_model
@@ -23,7 +23,7 @@ def learned(learner: CostModelFitter, truth: Policy, calls: int = 20, **how) -> 
 def off(policy: Policy, truth: Policy) -> float:
     """By how much predictions are off, at the most, over bursts of all kinds."""
     fresh = drawn(truth, 2_000, seed=99)
-    predicted, true = cost_model.predict(policy, fresh), cost_model.predict(truth, fresh)
+    predicted, true = predict(policy, fresh), predict(truth, fresh)
     return float(np.percentile(np.abs(predicted / true - 1), 95))
 
 
@@ -75,7 +75,7 @@ def test_coefficients_without_evidence_stay() -> None:
 def test_bursts_that_are_shared_tell_what_a_query_costs_alone() -> None:
     policy = learned(CostModelFitter(scaled(TRUE, 100.0)), TRUE, ways=(cost_model.CLASSES,))
     split = drawn(TRUE, 500, ways=(cost_model.APART,))
-    predicted, true = cost_model.predict(policy, split), cost_model.predict(TRUE, split)
+    predicted, true = predict(policy, split), predict(TRUE, split)
     assert np.median(np.abs(predicted / true - 1)) < 0.2
 
 
@@ -198,5 +198,5 @@ def test_a_model_that_is_wrong_does_not_correlate_by_means_either():
     learner = CostModelFitter(TRUE)
     bursts = drawn(TRUE, 1_000, noise=0.05)
     shuffled = np.random.default_rng(1).permutation(bursts.nanoseconds)
-    learner._tell(bursts._replace(nanoseconds=shuffled))
+    learner._record(bursts._replace(nanoseconds=shuffled))
     assert abs(learner.kinds_correlation) < 0.5

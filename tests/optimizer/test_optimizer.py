@@ -1,5 +1,5 @@
-"""The optimizer without a cluster: it hears, fits prices, plans anew where that pays, and does not
-flap."""
+"""The optimizer without a cluster: it hears, fits coefficients, re-plans where that pays, and does
+not flap."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from optimizer.bursts import TRUE, drawn, scaled
+from optimizer.bursts import TRUE, drawn, predict, scaled
 from runtime.language.parser import parse
 from runtime.optimizer.coefficient_fit import CoefficientFitter, RunTiming
 from runtime.optimizer.local_optimizer import LocalOptimizer
@@ -83,7 +83,7 @@ def test_plans_that_come_to_the_same_make_patient():
     assert waited[-1] > waited[0]
 
 
-# ---- prices --------------------------------------------------------------------------------
+# ---- coefficients --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("by", [0.001, 0.01, 0.04, 1.0, 100.0, 1_000.0])
@@ -100,7 +100,7 @@ def test_prices_are_fitted(by: float):
         works = [OperatorWork(1.0, *draw.uniform(0, 3, 5)) for _ in range(4)]
         pricing.observe(reported(work, work.price(true) * draw.normal(1, 0.02)) for work in works)
     for name in OperatorWork._fields:
-        assert getattr(pricing.prices, name) == pytest.approx(getattr(true, name), rel=0.2)
+        assert getattr(pricing.coefficients, name) == pytest.approx(getattr(true, name), rel=0.2)
 
 
 def reported(work: OperatorWork, nanoseconds: float, batches: float = 1e-6) -> RunTiming:
@@ -116,24 +116,24 @@ def test_small_batches_do_not_make_events_dear():
         taken = work.price(true) + 20_000 * batches
         pricing.observe([reported(work, taken * draw.normal(1, 0.02), batches)])
     work = OperatorWork(1.0, 1.0, 10.0, 1.0)
-    assert work.price(pricing.prices) == pytest.approx(work.price(true), rel=0.2)
+    assert work.price(pricing.coefficients) == pytest.approx(work.price(true), rel=0.2)
 
 
 def test_what_runs_say_nothing_about_stays():
     pricing = CoefficientFitter(CostCoefficients(settle=7.0))
     for _ in range(50):
         pricing.observe([reported(OperatorWork(1.0, 1.0, 1.0), 100.0)])
-    assert pricing.prices.settle == pytest.approx(7.0)
-    assert OperatorWork(1.0, 1.0, 1.0).price(pricing.prices) == pytest.approx(100.0, rel=0.05)
+    assert pricing.coefficients.settle == pytest.approx(7.0)
+    assert OperatorWork(1.0, 1.0, 1.0).price(pricing.coefficients) == pytest.approx(100.0, rel=0.05)
 
 
 def test_a_run_that_was_interrupted_is_not_believed():
     pricing = CoefficientFitter(CostCoefficients())
     for _ in range(20):
         pricing.observe([reported(OperatorWork(1.0, 1.0, 1.0), 30.0)])
-    before = pricing.prices
+    before = pricing.coefficients
     pricing.observe([reported(OperatorWork(1.0, 1.0, 1.0), 1e9)])
-    assert pricing.prices == before
+    assert pricing.coefficients == before
 
 
 # ---- planning anew -------------------------------------------------------------------------
@@ -215,9 +215,9 @@ def test_an_answer_for_another_workload_comes_too_late():
 
 def test_runs_that_nobody_planned_are_left_out():
     found = central()
-    before = found.prices
+    before = found.coefficients
     found.observe("a", Observations(ROUNDS, operator_times=(OperatorTime(("nobody",), 10, 10),)))
-    assert found.prices == before
+    assert found.coefficients == before
 
 
 # ---- with an engine ------------------------------------------------------------------------
@@ -243,7 +243,7 @@ def test_an_engine_follows_its_advisor():
         batch = engine.prepare(table.slice(start, 5_000).combine_chunks())
         found.append(engine.execute(batch))
         advisor.update()
-        advisor.wait_for_plan()
+        advisor._replan_thread.wait()
     found.append(engine.finish())
     assert advisor.optimizer.replanned
     alone = Engine(TEXT, time_unit="us", kernels="general", sharing="never")
@@ -269,7 +269,7 @@ def test_a_planner_that_fails_stops_nothing(monkeypatch, caplog):
         for start in range(0, 40_000, 2_000):
             engine.execute(engine.prepare(table.slice(start, 2_000).combine_chunks()))
             advisor.update()
-            advisor.wait_for_plan()
+            advisor._replan_thread.wait()
     advisor.update()
     assert advisor.optimizer.metrics.replans["failed", False] > 0
     assert advisor.optimizer.plan == SharingPlan()
@@ -304,7 +304,7 @@ def test_facts_tell_how_good_the_model_is(by: float, noise: float):
     clock = 40 * (
         1 + (bursts.kind == cost_model.CLASSES)
     )  # as long as it is taken to take at first
-    predicted, measured = cost_model.predict(policy, bursts) + clock, bursts.nanoseconds
+    predicted, measured = predict(policy, bursts) + clock, bursts.nanoseconds
     cut = np.minimum(measured, np.percentile(measured, 98))
     correlation = np.corrcoef(predicted, cut)[0, 1]
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 
 from engine.judge import parsed, settings_of
 from engine.lives import ALWAYS, Life, Tables, in_order
 from oracle.random_cases import Case
+from pipeline.blocks import exported
 from runtime.execution.partials import combine
 from runtime.language.query import Workload
 from runtime.pipeline.aggregation import (
@@ -21,8 +21,7 @@ from runtime.pipeline.aggregation import (
     WorkloadChange,
 )
 from runtime.pipeline.blob_store import BlobStore
-from runtime.pipeline.block import RowBlock
-from runtime.pipeline.dead_letter import no_dead
+from runtime.pipeline.checkpoint_files import CheckpointFiles
 from runtime.pipeline.router import BlockRouter
 from runtime.pipeline.routing_table import InputFormat, RoutingTable
 from runtime.pipeline.settings import Settings
@@ -38,7 +37,7 @@ class Cluster:
     workload: Workload
     shards: int
     owners: int
-    folder: BlobStore
+    folder: CheckpointFiles
     epoch: int = -1
     version: int = 0
     watermark: int | None = None
@@ -90,15 +89,11 @@ class Cluster:
                 self.workload, self.input_format, self.shards, self.owners, self.version
             )
         step = max(1, -(-rows.num_rows // cuts))
-        blocks = [
-            RowBlock(batch, "test", np.arange(batch.num_rows), no_dead())
-            for batch in rows.combine_chunks().to_batches(max_chunksize=step)
-        ]
         portions = []
-        for block in blocks:  # each as if it were a task of its own
+        # Each batch as if it were a task of its own.
+        for batch in rows.combine_chunks().to_batches(max_chunksize=step):
             router = BlockRouter(self.routing, self.watermark)
-            portions.append(router.route([block]))
-            assert not router.stats.late
+            portions.append(router.route([exported(batch, self.routing)]))
         self.watermark = watermark
         order = EpochCommand(self.epoch + 1, watermark, last, change, None, self.epoch)
         answers = [
@@ -132,7 +127,7 @@ def lived_in_shards(
         workload,
         shards=5,
         owners=owners[0],
-        folder=BlobStore(str(folder)),
+        folder=CheckpointFiles(BlobStore(str(folder))),
     )
     borders, change = life.borders(table.num_rows), None
     for cut, (start, stop) in enumerate(pairwise(borders)):

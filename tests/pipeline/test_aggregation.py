@@ -4,18 +4,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
+from pipeline.blocks import exported
 from runtime.errors import HamletError
 from runtime.language.parser import parse
 from runtime.pipeline import aggregation
 from runtime.pipeline.aggregation import Aggregation, EpochCommand, EpochResult
 from runtime.pipeline.blob_store import BlobStore
-from runtime.pipeline.block import RowBlock
 from runtime.pipeline.bound_workload import BoundWorkload
-from runtime.pipeline.dead_letter import no_dead
+from runtime.pipeline.checkpoint_files import CheckpointFiles
 from runtime.pipeline.router import BlockRouter, Portion
 from runtime.pipeline.routing_table import InputFormat
 from runtime.pipeline.settings import Settings
@@ -37,7 +36,7 @@ def snapshots() -> Iterator[None]:
 
 
 def owner(folder: Path | None, last_epoch: int = -1, name: str = "0") -> Aggregation:
-    kept = None if folder is None else BlobStore(str(folder))
+    kept = None if folder is None else CheckpointFiles(BlobStore(str(folder)))
     return Aggregation(
         Settings(),
         BOUND.input_format,
@@ -56,7 +55,7 @@ def portions(*times: int) -> list[Portion]:
         COLUMNS,
     )
     router = BlockRouter(BOUND.routing(SHARDS, 1), None)
-    return router.route([RowBlock(batch, "s", np.arange(rows), no_dead())])[0]
+    return router.route([exported(batch, BOUND.routing(SHARDS, 1))])[0]
 
 
 def rows(answer: EpochResult) -> list[tuple[int, int, float]]:
@@ -158,4 +157,4 @@ def test_an_answer_tells_what_it_holds(tmp_path: Path) -> None:
     assert answer.statistics.waiting_rows == 1
     assert answer.statistics.open_windows == 2
     assert answer.statistics.state_bytes > 0
-    assert answer.saved_bytes == sum(path.stat().st_size for path in (tmp_path / "state").iterdir())
+    assert answer.saved_bytes == sum(path.stat().st_size for path in tmp_path.glob("*/state/*"))

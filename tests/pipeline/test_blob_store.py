@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from runtime.errors import HamletError
-from runtime.pipeline.blob_store import BlobStore
+from runtime.pipeline.blob_store import BlobStore, CorruptCheckpoint
 
 
 @pytest.fixture(params=["path", "uri"])
@@ -70,3 +70,91 @@ def test_it_is_pickled_as_its_address(folder: BlobStore, monkeypatch, tmp_path: 
     again = pickle.loads(pickle.dumps(folder))
     assert again.address == folder.address
     assert again.read("a").to_pybytes() == b"x"
+
+
+@pytest.mark.parametrize("name", ["../x", "/etc/x", "a/../../x", "a//b", "", ".", "a/./b", "a\nb"])
+def test_names_that_leave_the_folder_are_refused(tmp_path: Path, name: str) -> None:
+    """Whoever can write a manifest could otherwise write and delete any file."""
+    folder = BlobStore(str(tmp_path / "inside"))
+    folder.create()
+    (tmp_path / "x").write_text("mine")
+    for use in (folder.read, folder.delete, folder.exists, lambda name: folder.write(name, b"")):
+        with pytest.raises(CorruptCheckpoint, match="is not the name of a file in a checkpoint"):
+            use(name)
+    assert (tmp_path / "x").read_text() == "mine"
+
+
+def test_only_its_user_can_read_it(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        folder = BlobStore(str(tmp_path / "new" / "state"))
+        folder.create()
+        folder.write("deep/file", b"x")
+    finally:
+        os.umask(before)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "new").rglob("*")}
+    assert modes == {"state": 0o700, "deep": 0o700, "file": 0o600}
+    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o700
+
+
+def test_nothing_is_reached_through_a_link(tmp_path: Path) -> None:
+    """Whoever can write to the folder could otherwise lead a run to any file of its user."""
+    folder = BlobStore(str(tmp_path / "inside"))
+    folder.create()
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "thesis.txt").write_text("mine")
+    (tmp_path / "inside" / "x").symlink_to(outside)
+    (tmp_path / "inside" / "y").symlink_to(outside / "thesis.txt")
+    for use in (folder.read, folder.delete, folder.exists, lambda name: folder.write(name, b"")):
+        with pytest.raises(CorruptCheckpoint, match="x is a symbolic link") as error:
+            use("x/thesis.txt")
+        assert "no links in it" in str(error.value.hint)
+    with pytest.raises(CorruptCheckpoint, match="symbolic link"):
+        folder.read("y")
+    for below in ("", "x"):
+        with pytest.raises(CorruptCheckpoint, match="is a symbolic link"):
+            folder.names(below)
+    assert not folder.exists("y")
+    folder.write("y", b"a file in place of the link")
+    folder.delete("y")
+    assert (outside / "thesis.txt").read_text() == "mine"
+    assert os.listdir(outside) == ["thesis.txt"]
+
+
+def test_the_folder_itself_may_be_behind_a_link(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "state").symlink_to(tmp_path / "disk")
+    folder = BlobStore(str(tmp_path / "state"))
+    folder.create()
+    folder.write("a/b", b"x")
+    assert folder.names() == ["a/b"]
+    assert (tmp_path / "disk" / "a" / "b").read_bytes() == b"x"
+
+
+def test_an_upload_that_fails_leaves_no_object() -> None:
+    """Arrow completes it with what was written so far, which would look like the newest record."""
+    bucket = BlobStore("mock://bucket/folder")
+    bucket.create()
+    with pytest.raises(TypeError):
+        bucket.write("1", b"half", 7)  # type: ignore[arg-type]
+    assert bucket.names() == []
+    bucket.write("1", b"whole")
+    assert bucket.names() == ["1"]
+    assert bucket.read("1").to_pybytes() == b"whole"
+
+
+def test_new_folders_are_synced_into_those_above(tmp_path: Path, monkeypatch) -> None:
+    synced: set[str] = set()
+    real = os.fsync
+
+    def fsync(number: int) -> None:
+        synced.add(os.readlink(f"/proc/self/fd/{number}"))
+        real(number)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    folder = BlobStore(str(tmp_path / "new" / "state"))
+    folder.create()
+    folder.write("a/epochs/1", b"x")
+    wanted = [tmp_path, tmp_path / "new", tmp_path / "new/state", tmp_path / "new/state/a"]
+    assert {str(each) for each in wanted} <= synced

@@ -1,20 +1,16 @@
-"""Checkpoints: the last whole epoch is found, nothing else is kept, and one run owns them."""
+"""Checkpoints: the newest epoch is found, nothing else is kept, and one run owns them."""
 
-from collections import Counter
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
-from runtime.errors import HamletError
-from runtime.language.parser import parse
-from runtime.pipeline.blob_store import BlobStore
-from runtime.pipeline.checkpoint import CheckpointStore
-from runtime.pipeline.manifest import Manifest, RunCounts
-from runtime.pipeline.routing_table import InputFormat
-from runtime.pipeline.state_segments import SavedUnit, SegmentWriter
-
-WORKLOAD = parse("RETURN COUNT(*) PATTERN A WITHIN 1 minute")
+from pipeline.records import manifest_of, numbers
+from runtime.errors import EnvironmentFailure, Failure, HamletError
+from runtime.pipeline.blob_store import BlobStore, CorruptCheckpoint
+from runtime.pipeline.checkpoint import CheckpointStore, Superseded
+from runtime.pipeline.manifest import Manifest
+from runtime.pipeline.state_segments import SavedUnit, Segment, SegmentWriter
 
 
 @pytest.fixture
@@ -22,87 +18,93 @@ def folder(tmp_path: Path) -> BlobStore:
     return BlobStore(str(tmp_path / "checkpoint"))
 
 
-def opened(folder: BlobStore, *said: str) -> tuple[CheckpointStore, Manifest | None]:
-    """Opens the folder as a new run; it must warn of exactly this."""
+def claimed(folder: BlobStore, *said: str) -> tuple[CheckpointStore, Manifest | None]:
+    """Claims the folder as a new run; it must warn of exactly this."""
     warned: list[str] = []
     checkpoints = CheckpointStore(folder)
-    found = checkpoints.open(warned.append)
+    found = checkpoints.claim(warned.append)
     assert len(warned) == len(said)
     assert all(part in warning for part, warning in zip(said, warned, strict=True))
     return checkpoints, found
 
 
 def commit(checkpoints: CheckpointStore, epoch: int, before: SavedUnit | None = None) -> SavedUnit:
-    """An epoch that logs a piece of its own after those before it."""
-    writer = SegmentWriter(f"state/{epoch:09d}-0.pieces")
+    """An epoch that logs a segment of its own after those before it, with one row of results."""
+    writer = SegmentWriter(f"state/{epoch:09d}-{checkpoints.owner}-0-log.state", epoch)
     saved = (before or SavedUnit()).with_log(
         writer.add(pa.py_buffer(b"state of %d" % epoch), epoch)
     )
-    writer.write(checkpoints.folder)
-    checkpoints.commit(
-        Manifest(
-            epoch=epoch,
-            source="input",
-            position={"at": epoch},
-            watermark=epoch,
-            newest=epoch,
-            clocks={},
-            workload=WORKLOAD,
-            since={},
-            given={},
-            input_format=InputFormat(
-                columns=pa.schema([("time", pa.int64()), ("type", pa.string())])
-            ),
-            settings={"numeric": "float", "ties": "strict"},
-            shards=1,
-            units={((), 0): saved},
-            counts=RunCounts(dead=Counter()),
-        )
-    )
+    writer.write(checkpoints.files)
+    outbox = (checkpoints.record_name(epoch),)
+    manifest = manifest_of(epoch, job=checkpoints.job, units={((), 0): saved}, outbox=outbox)
+    checkpoints.commit(manifest, {"q": numbers(epoch), "empty": numbers()})
     return saved
 
 
+def epochs(checkpoints: CheckpointStore, below: str) -> list[int]:
+    return [int(name.split("/")[1][:9]) for name in checkpoints.files.names(below)]
+
+
 def test_a_new_folder_has_none(folder: BlobStore) -> None:
-    assert opened(folder)[1] is None
+    assert CheckpointStore(folder).last() is None
+    assert claimed(folder)[1] is None
 
 
-def test_the_last_one_is_found(folder: BlobStore) -> None:
-    checkpoints, _ = opened(folder)
+def test_the_newest_one_is_found(folder: BlobStore) -> None:
+    checkpoints, _ = claimed(folder)
     for epoch in range(3):
         commit(checkpoints, epoch)
-    again, found = opened(folder)
+    again, found = claimed(folder)
     assert found is not None
     assert (found.epoch, found.position) == (2, {"at": 2})
     assert again.job == checkpoints.job
-    assert again.run != checkpoints.run
+    assert again.owner > checkpoints.owner
 
 
-def test_two_epochs_are_kept_and_the_state_that_they_name(folder: BlobStore) -> None:
-    checkpoints, _ = opened(folder)
+def test_results_are_committed_with_their_epoch(folder: BlobStore) -> None:
+    checkpoints, _ = claimed(folder)
+    commit(checkpoints, 0)
+    found = CheckpointStore(folder).last()
+    assert found is not None
+    assert list(CheckpointStore(folder).results(found)) == [{"q": numbers(0)}]
+
+
+def test_two_epochs_are_kept_and_the_files_that_they_name(folder: BlobStore) -> None:
+    checkpoints, _ = claimed(folder)
     for epoch in range(4):
         commit(checkpoints, epoch)
-    assert folder.names("epochs") == ["epochs/000000002.json", "epochs/000000003.json"]
-    assert folder.names("state") == ["state/000000002-0.pieces", "state/000000003-0.pieces"]
+    assert epochs(checkpoints, "epochs") == epochs(checkpoints, "state") == [2, 3]
 
 
 def test_logs_are_kept_as_long_as_an_epoch_needs_them(folder: BlobStore) -> None:
-    checkpoints, _ = opened(folder)
+    checkpoints, _ = claimed(folder)
     saved = None
     for epoch in range(4):
         saved = commit(checkpoints, epoch, saved)
-    assert len(folder.names("state")) == 4
+    assert epochs(checkpoints, "state") == [0, 1, 2, 3]
     commit(checkpoints, 4)  # as with a snapshot
-    assert len(folder.names("state")) == 5  # epoch 3 still needs the others
+    assert epochs(checkpoints, "state") == [0, 1, 2, 3, 4]  # epoch 3 still needs the others
     commit(checkpoints, 5)
-    assert folder.names("state") == ["state/000000004-0.pieces", "state/000000005-0.pieces"]
+    assert epochs(checkpoints, "state") == [4, 5]
 
 
-@pytest.mark.parametrize("name", ["epochs/000000001.json", "state/000000001-0.pieces"])
-@pytest.mark.parametrize("how", ["cut", "changed", "gone"])
-def test_a_damaged_one_falls_back_on_the_one_before(folder: BlobStore, name: str, how: str) -> None:
-    checkpoints, _ = opened(folder)
-    commit(checkpoints, 0)
-    commit(checkpoints, 1)
+def test_results_are_kept_until_they_are_published(folder: BlobStore) -> None:
+    checkpoints, _ = claimed(folder)
+    outbox: tuple[str, ...] = ()
+    for epoch in range(4):
+        outbox += (checkpoints.record_name(epoch),)
+        manifest = manifest_of(epoch, outbox=outbox, publishes=epoch == 3)
+        checkpoints.commit(manifest, {"q": numbers(epoch)})
+    assert [each["q"] for each in checkpoints.results(manifest)] == [numbers(n) for n in range(4)]
+    for epoch in (4, 5):
+        checkpoints.commit(manifest_of(epoch), {})
+    assert epochs(checkpoints, "epochs") == [4, 5]
+
+
+# ---- damage --------------------------------------------------------------------------------
+
+
+def damage(folder: BlobStore, name: str, how: str) -> None:
     data = folder.read(name).to_pybytes()
     match how:
         case "cut":
@@ -111,44 +113,282 @@ def test_a_damaged_one_falls_back_on_the_one_before(folder: BlobStore, name: str
             folder.write(name, data[:-3] + bytes([data[-3] ^ 1]) + data[-2:])
         case "gone":
             folder.delete(name)
-    if how == "gone" and name.startswith("epochs"):
-        _, found = opened(folder)  # that epoch was never committed
-    else:
-        _, found = opened(folder, "using the epoch before")
-    assert found is not None
-    assert found.epoch == 0
-    assert folder.names("epochs") == ["epochs/000000000.json"]
-    assert folder.names("state") == ["state/000000000-0.pieces"]
 
 
-def test_none_that_is_whole_is_an_error(folder: BlobStore) -> None:
-    checkpoints, _ = opened(folder)
+@pytest.mark.parametrize("how", ["cut", "changed", "gone"])
+def test_any_file_may_be_damaged_and_nothing_is_lost(tmp_path: Path, how: str) -> None:
+    """Also a log that both epochs need, and the newest record."""
+    folder = BlobStore(str(tmp_path / "first"))
+    checkpoints, _ = claimed(folder)
+    commit(checkpoints, 1, commit(checkpoints, 0))
+    needed = [name for name in folder.names() if "/state/" in name or "/epochs/000000001" in name]
+    assert len(needed) == 6
+    for name in needed:
+        before = folder.read(name)
+        damage(folder, name, how)
+        _, found = claimed(folder, f"{name} in {folder.address} was damaged: restored")
+        assert found is not None
+        assert found.epoch == 1
+        assert folder.read(name).equals(before)
+
+
+@pytest.mark.parametrize("how", ["cut", "changed"])
+def test_both_copies_of_the_newest_one_are_damaged(folder: BlobStore, how: str) -> None:
+    """Going back could lose what was read since, so the user decides. Nothing is deleted."""
+    checkpoints, _ = claimed(folder)
     commit(checkpoints, 0)
     commit(checkpoints, 1)
-    for name in folder.names("epochs"):
-        folder.write(name, b"{}")
-    warned: list[str] = []
-    with pytest.raises(HamletError, match=r"every checkpoint in .* is damaged"):
-        CheckpointStore(folder).open(warned.append)
-    assert len(warned) == 2
-    assert len(folder.names("epochs")) == 2  # nothing was deleted
+    newest = checkpoints.record_name(1)
+    for copy in "ab":
+        damage(folder, f"{copy}/{newest}", how)
+    before = {name: folder.read(name) for name in folder.names()}
+    with pytest.raises(HamletError, match=r"newest checkpoint in .* cannot be read") as error:
+        CheckpointStore(folder).claim(pytest.fail)
+    assert newest in str(error.value.hint)
+    assert before.items() <= {name: folder.read(name) for name in folder.names()}.items()
+    for name in folder.names():
+        if newest in name or name.endswith(".base"):
+            folder.delete(name)
+    assert claimed(folder)[1].epoch == 0  # type: ignore[union-attr]
 
 
-def test_state_that_was_never_committed_goes(folder: BlobStore) -> None:
-    checkpoints, _ = opened(folder)
+def test_a_damaged_claim_does_no_harm(folder: BlobStore) -> None:
+    checkpoints, _ = claimed(folder)
     commit(checkpoints, 0)
-    folder.write("state/000000001-0.pieces", b"of an epoch that was interrupted")
-    opened(folder)
-    assert folder.names("state") == ["state/000000000-0.pieces"]
+    for name in folder.names("a/owners"):
+        folder.write(name, b"")
+    assert claimed(folder)[0].job == checkpoints.job
 
 
-def test_a_run_that_was_replaced_commits_nothing_more(folder: BlobStore) -> None:
-    first, _ = opened(folder)
+def test_a_manifest_that_names_files_elsewhere(folder: BlobStore, tmp_path: Path) -> None:
+    """Whoever writes to the folder cannot make a run delete or read a file outside of it."""
+    (tmp_path / "mine").write_text("mine")
+    checkpoints, _ = claimed(folder)
+    for epoch, outbox in enumerate([("../../mine",), (str(tmp_path / "mine"),), ()]):
+        checkpoints.files.write(
+            checkpoints.record_name(epoch),
+            epoch,
+            *_packed(manifest_of(epoch, outbox=outbox)),
+        )
+    assert claimed(folder)[1] is not None
+    for epoch in range(2):
+        checkpoints.files.delete(checkpoints.record_name(2 - epoch))
+        for name in checkpoints.files.names("owners"):
+            checkpoints.files.delete(name)
+        with pytest.raises(HamletError, match="which is not a file of a checkpoint"):
+            CheckpointStore(folder).claim(pytest.fail)
+    assert (tmp_path / "mine").read_text() == "mine"
+
+
+@pytest.mark.parametrize("named", ["x/thesis.txt", "epochs/../x", "a/epochs/1", "state/notes.txt"])
+def test_a_manifest_names_files_of_epochs_and_no_others(folder: BlobStore, named: str) -> None:
+    checkpoints, _ = claimed(folder)
+    unit = SavedUnit(Segment(named, 0, 0, 0))
+    for manifest in (manifest_of(0, outbox=(named,)), manifest_of(0, units={((), 0): unit})):
+        checkpoints.files.write(checkpoints.record_name(0), 0, *_packed(manifest))
+        with pytest.raises(CorruptCheckpoint, match=r"names '.*', which is not a file of a checkp"):
+            CheckpointStore(folder).last()
+
+
+def test_a_base_names_a_record_and_nothing_else(folder: BlobStore) -> None:
+    checkpoints, _ = claimed(folder)
+    checkpoints.files.write(f"owners/{checkpoints.owner}.base", -1, b'"x/thesis.txt"')
+    with pytest.raises(CorruptCheckpoint, match="does not name a record"):
+        CheckpointStore(folder).last()
+
+
+def _packed(manifest: Manifest) -> list[bytes | pa.Buffer]:
+    from runtime.pipeline.epoch_record import pack
+
+    return pack(manifest, {})
+
+
+@pytest.mark.parametrize("use", ["last", "claim"])
+def test_a_base_whose_copies_are_both_damaged(folder: BlobStore, use: str) -> None:
+    """The environment failed; the user reads what to do, and nothing changes but for a claim."""
+    first, _ = claimed(folder)
     commit(first, 0)
-    second, _ = opened(folder)
-    with pytest.raises(HamletError, match="another run has taken over"):
+    second, _ = claimed(folder)
+    base = f"owners/{second.owner}.base"
+    for copy in "ab":
+        damage(folder, f"{copy}/{base}", "cut")
+    before = {name: folder.read(name) for name in folder.names()}
+    again = CheckpointStore(folder)
+    with pytest.raises(
+        EnvironmentFailure, match=r"newest checkpoint in .* cannot be read"
+    ) as error:
+        again.last() if use == "last" else again.claim(pytest.fail)
+    assert base in error.value.message
+    assert "docs/checkpoints.md" in str(error.value.hint)
+    assert before.items() <= {name: folder.read(name) for name in folder.names()}.items()
+
+
+@pytest.mark.parametrize("how", ["cut", "changed", "gone"])
+def test_a_base_is_restored_from_its_copy(folder: BlobStore, how: str) -> None:
+    first, _ = claimed(folder)
+    commit(first, 0)
+    second, _ = claimed(folder)
+    name = f"a/owners/{second.owner}.base"
+    before = folder.read(name)
+    damage(folder, name, how)
+    _, found = claimed(folder, f"{name} in {folder.address} was damaged: restored")
+    assert found is not None
+    assert folder.read(name).equals(before)
+
+
+class Busy(BlobStore):
+    """Its owner commits whenever somebody reads a base, and deletes it."""
+
+    owner: CheckpointStore | None = None
+
+    def read(self, name: str, offset: int = 0, length: int | None = None) -> pa.Buffer:
+        if self.owner is not None and name.endswith(".base"):
+            owner, self.owner = self.owner, None
+            owner.claim(pytest.fail)
+            commit(owner, 1)
+        return super().read(name, offset, length)
+
+
+def test_a_base_that_goes_while_somebody_looks(folder: BlobStore) -> None:
+    first, _ = claimed(folder)
+    commit(first, 0)
+    claimed(folder)
+    busy = Busy(folder.address)
+    busy.owner = CheckpointStore(folder)
+    found = CheckpointStore(busy).last()
+    assert found is not None
+    assert found.epoch == 1
+
+
+def test_damage_is_a_failure_of_the_environment_with_a_way_on(folder: BlobStore) -> None:
+    checkpoints, _ = claimed(folder)
+    saved = commit(checkpoints, 0)
+    (name,) = saved.files
+    for copy in "ab":
+        damage(folder, f"{copy}/{name}", "gone")
+    with pytest.raises(EnvironmentFailure) as error:
+        checkpoints.files.read_range(name, 0, 1, 0)
+    assert "docs/checkpoints.md" in str(error.value.hint)
+
+
+def test_an_older_version_is_refused(folder: BlobStore) -> None:
+    folder.write("owner.json", b"{}")
+    with pytest.raises(HamletError, match="older version of Hamlet"):
+        CheckpointStore(folder).last()
+
+
+# ---- owners --------------------------------------------------------------------------------
+
+
+def test_looking_changes_nothing(folder: BlobStore) -> None:
+    first, _ = claimed(folder)
+    commit(first, 0)
+    before = folder.names()
+    assert CheckpointStore(folder).last() is not None
+    assert folder.names() == before
+    commit(first, 1)
+
+
+def test_a_run_that_was_replaced_publishes_nothing_more(folder: BlobStore) -> None:
+    first, _ = claimed(folder)
+    commit(first, 0)
+    second, _ = claimed(folder)
+    with pytest.raises(Superseded, match="another run has taken over"):
         commit(first, 1)
-    assert folder.names("epochs") == ["epochs/000000000.json"]
     commit(second, 1)
-    with pytest.raises(HamletError, match="another run has taken over"):
+    with pytest.raises(Superseded):
         commit(first, 2)
+    third, found = claimed(folder)
+    assert found is not None
+    assert found.epoch == 1
+    assert list(third.results(found)) == [{"q": numbers(1)}]
+    assert found.outbox == (second.record_name(1),)
+
+
+def test_a_late_record_of_a_replaced_run_is_not_gone_on_from(folder: BlobStore) -> None:
+    """The third run may have published what its base holds, before the second one wrote."""
+    first, _ = claimed(folder)
+    commit(first, 0)
+    second, _ = claimed(folder)
+    _, base = claimed(folder)
+    with pytest.raises(Superseded):
+        commit(second, 1)
+    _, found = claimed(folder)
+    assert base is not None
+    assert found is not None
+    assert (found.epoch, found.outbox) == (0, base.outbox)
+
+
+def test_a_claim_whose_file_is_lost_still_counts(folder: BlobStore) -> None:
+    """A new run would have its number, and either could be the higher one."""
+    first, _ = claimed(folder)
+    second, _ = claimed(folder)
+    second.files.delete(f"owners/{second.owner}.owner")
+    with pytest.raises(Superseded):
+        commit(first, 0)
+    third, _ = claimed(folder)
+    assert third.owner[:9] > second.owner[:9]
+
+
+def test_a_takeover_is_neither_a_mistake_nor_without_a_way_on(folder: BlobStore) -> None:
+    first, _ = claimed(folder)
+    claimed(folder)
+    with pytest.raises(Failure, match="another run has taken over") as error:
+        commit(first, 0)
+    assert "end that one first" in str(error.value.hint)
+
+
+def test_a_run_that_wakes_up_after_its_results_were_deleted(folder: BlobStore) -> None:
+    """It was paused after its commit; meanwhile another run published them and went on."""
+    first, _ = claimed(folder)
+    commit(first, 0)
+    found = first.last()
+    assert found is not None
+    second, _ = claimed(folder)
+    for epoch in (1, 2, 3):
+        commit(second, epoch)
+    with pytest.raises(Superseded):
+        list(first.results(found))
+
+
+def test_what_was_published_is_known_to_the_next_run(folder: BlobStore) -> None:
+    first, _ = claimed(folder)
+    commit(first, 0)
+    assert not first.is_published()
+    assert not claimed(folder)[0].is_published()
+    first.mark_published()
+    second, _ = claimed(folder)
+    assert second.is_published()
+    commit(second, 1)
+    assert not second.is_published()
+
+
+def test_of_two_claims_with_one_number_one_wins(folder: BlobStore) -> None:
+    """A store without a conditional write lets both be written."""
+    low, high = CheckpointStore(folder, "0" * 12), CheckpointStore(folder, "f" * 12)
+    high.claim(pytest.fail)
+    low.files.owner = f"{1:09d}-{low.run}"  # it looked before the other one claimed
+    low.files.write(f"owners/{low.owner}.owner", -1, b"{}")
+    with pytest.raises(Superseded):
+        commit(low, 0)
+    commit(high, 0)
+
+
+def test_what_earlier_runs_left_goes_with_the_first_commit(folder: BlobStore) -> None:
+    first, _ = claimed(folder)
+    commit(first, 0)
+    left = f"state/000000001-{first.owner}-0-log.state"
+    first.files.write(left, 1, b"of an epoch that was interrupted")
+    folder.write(f"a/state/.000000001-{first.owner}-1-log.state.77.tmp", b"half")
+    folder.write("a/state/notes.txt", b"of somebody else")
+    second, _ = claimed(folder)
+    ahead = f"state/000000002-{second.owner}-0-log.state"
+    second.files.write(ahead, 2, b"of an epoch that is being computed")
+    assert left in second.files.names("state")  # not yet: nothing replaces it
+    commit(second, 1)
+    names = folder.names()
+    assert f"a/{left}" not in names
+    assert not [name for name in names if name.endswith(".tmp")]
+    assert {"a/state/notes.txt", f"a/{ahead}", f"b/{ahead}"} <= set(names)
+    mine = [f"owners/{second.owner}.base", f"owners/{second.owner}.owner"]
+    assert second.files.names("owners") == mine

@@ -1,5 +1,6 @@
 """A manifest is read as it was written, or not at all."""
 
+import json
 from collections import Counter
 from dataclasses import replace
 
@@ -7,10 +8,10 @@ import pyarrow as pa
 import pytest
 
 from runtime.language.parser import parse
-from runtime.pipeline import manifest as manifests
+from runtime.pipeline.blob_store import CorruptCheckpoint
 from runtime.pipeline.manifest import Manifest, RunCounts
 from runtime.pipeline.routing_table import InputFormat
-from runtime.pipeline.state_segments import CorruptCheckpoint, SavedUnit, Segment
+from runtime.pipeline.state_segments import SavedUnit, Segment
 
 FIRST = parse("QUERY a RETURN COUNT(*) PATTERN A WITHIN 1 minute\nQUERY b RETURN COUNT(*) "
               "PATTERN SEQ(A, B+) WHERE [g] WITHIN 1 minute", "first.sase")  # fmt: skip
@@ -29,6 +30,7 @@ COLUMNS = pa.schema(
 def manifest() -> Manifest:
     return Manifest(
         epoch=7,
+        job="first",
         source="kafka://host/topic",
         position={"offsets": {"0": 12, "1": 2**60}, "files": []},
         watermark=-5,
@@ -58,6 +60,10 @@ def manifest() -> Manifest:
             types={"A", "B"},
             other_types={"Z"},
         ),
+        outbox=("epochs/6", "epochs/7"),
+        outbox_bytes=99,
+        publishes=False,
+        changed=True,
     )
 
 
@@ -67,7 +73,7 @@ def test_round_trip(manifest: Manifest) -> None:
     assert [query.name for query in found.workload] == ["b", "c"]
     assert [query.source.file for query in found.workload] == ["first.sase", "second.sase"]
     assert found.to_bytes() == manifest.to_bytes()
-    assert found.files == {"state/1", "x"}
+    assert found.files == {"state/1", "x", "epochs/6", "epochs/7"}
 
 
 def test_nothing_may_be_missing(manifest: Manifest) -> None:
@@ -77,6 +83,7 @@ def test_nothing_may_be_missing(manifest: Manifest) -> None:
         newest=None,
         input_format=replace(manifest.input_format, clock=None, time_unit=None),
         units={},
+        outbox=(),
         finished=True,
     )
     found = Manifest.from_bytes(bare.to_bytes())
@@ -93,23 +100,15 @@ def test_counts_are_copied_deeply(manifest: Manifest) -> None:
     assert copy.types != manifest.counts.types
 
 
-def test_every_changed_byte_is_found(manifest: Manifest) -> None:
-    raw = manifest.to_bytes()
-    for place in range(0, len(raw) - 1, 7):
-        data = bytearray(raw)
-        data[place] ^= 1
-        with pytest.raises(CorruptCheckpoint, match="epochs/7 is damaged"):
-            Manifest.from_bytes(bytes(data), "epochs/7")
-
-
 @pytest.mark.parametrize("length", [0, 1, 50, 100, 1000])
 def test_cut(manifest: Manifest, length: int) -> None:
-    with pytest.raises(CorruptCheckpoint):
+    with pytest.raises(CorruptCheckpoint, match="is not a manifest"):
         Manifest.from_bytes(manifest.to_bytes()[:length])
 
 
-def test_another_format(manifest: Manifest, monkeypatch: pytest.MonkeyPatch) -> None:
-    raw = manifest.to_bytes()
-    monkeypatch.setattr(manifests, "FORMAT", manifests.FORMAT + 1)
-    with pytest.raises(CorruptCheckpoint, match="another version of Hamlet"):
-        Manifest.from_bytes(raw)
+@pytest.mark.parametrize("field", ["workload", "units", "counts", "position", "job"])
+def test_a_field_is_missing(manifest: Manifest, field: str) -> None:
+    data = json.loads(manifest.to_bytes())
+    del data[field]
+    with pytest.raises(CorruptCheckpoint, match="epochs/7 is not a manifest"):
+        Manifest.from_bytes(json.dumps(data).encode(), "epochs/7")

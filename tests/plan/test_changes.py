@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from execution.graphlet.sequences import cut, stream, workload
-from plan.prices import FREE_PARTS
+from plan.coefficients import FREE_PARTS
 from runtime.language.parser import parse
 from runtime.pipeline.engine import Engine
 from runtime.plan.cost_coefficients import CostCoefficients
@@ -31,8 +31,8 @@ def pieces(table: pa.Table, random: Random) -> list[pa.Table]:
 
 
 def some_plan(text: str, random: Random):
-    prices = random.choice([CostCoefficients(), FREE_PARTS])
-    return plan(parse(text), random.choice(list(PLANNERS)), Statistics(), prices).plan
+    coefficients = random.choice([CostCoefficients(), FREE_PARTS])
+    return plan(parse(text), random.choice(list(PLANNERS)), Statistics(), coefficients).plan
 
 
 def exact(text: str, table: pa.Table) -> dict[str, list[tuple]]:
@@ -76,7 +76,9 @@ def test_a_checkpoint_goes_on_by_another_planner(before: str, after: str):
     )
     table = stream(Random(7))
     half = table.num_rows // 2
-    first, second = (plan(parse(text), each, prices=FREE_PARTS).plan for each in (before, after))
+    first, second = (
+        plan(parse(text), each, coefficients=FREE_PARTS).plan for each in (before, after)
+    )
     engine = Engine(text, plan=first, kernels="general", time_unit="us")
     found = [engine.process(table.slice(0, half)), engine.advance(int(table["time"][half].as_py()))]
     assert engine.open_windows() > 0

@@ -5,13 +5,14 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
+from plan.supporting import supports
 from runtime.execution import state_file
 from runtime.execution.operators.implementations import IMPLEMENTATIONS
 from runtime.language.parser import parse
 from runtime.language.query import Query
 from runtime.pipeline.engine import Engine
 from runtime.plan.assignment import make_physical_plan
-from runtime.plan.operators.declaration import PlanContext, supports
+from runtime.plan.operators.declaration import PlanContext
 from runtime.plan.operators.operator_registry import OPERATORS
 from runtime.plan.physical_plan import PhysicalPlan
 from runtime.plan.planner import physical_plan_of

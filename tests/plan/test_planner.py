@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from execution.graphlet.sequences import TYPES, cut, results, stream, workload
-from plan.prices import FREE_PARTS
+from plan.coefficients import FREE_PARTS
 from runtime.errors import HamletError
 from runtime.language.parser import parse
 from runtime.plan.cost_coefficients import CostCoefficients
@@ -41,7 +41,9 @@ def test_the_shape_chooses(patterns: tuple[str, ...], planner: str):
 
 
 def test_an_unknown_planner_is_refused():
-    with pytest.raises(HamletError, match="no planner `glory`"):
+    with pytest.raises(
+        HamletError, match="planner is `glory`, but must be one of auto, none, greedy"
+    ):
         plan(queries("A+"), "glory")
 
 
@@ -109,8 +111,8 @@ def test_results_are_those_of_the_exact_engine(seed: int, planner: str):
     random = Random(seed)
     text, _ = workload(random, cut(random))
     table = stream(random)
-    prices = random.choice([CostCoefficients(), FREE_PARTS])
-    found = plan(parse(text), planner, random_statistics(random), prices).plan
+    coefficients = random.choice([CostCoefficients(), FREE_PARTS])
+    found = plan(parse(text), planner, random_statistics(random), coefficients).plan
     check_plan(found, tuple(parse(text)))
     got = results(text, table, plan=found, kernels="general")
     assert got == results(text, table, numeric="exact"), (text, found)
@@ -154,11 +156,11 @@ def test_every_run_pays_for_every_event():
 
 def test_bursts_enter_once():
     given = tuple(queries("SEQ(A, B+)"))
-    prices = CostCoefficients(0.0, 1.0, 0.0, 0.0, 0.0, 0.0)
+    coefficients = CostCoefficients(0.0, 1.0, 0.0, 0.0, 0.0, 0.0)
     counts = {"A": 1.0, "B": 9.0}
-    one = CostEstimate(Statistics(counts), prices).plan(SharingPlan(), given)
+    one = CostEstimate(Statistics(counts), coefficients).plan(SharingPlan(), given)
     assert one == pytest.approx(1.0)
-    long = CostEstimate(Statistics(counts, {"B": 9.0}), prices).plan(SharingPlan(), given)
+    long = CostEstimate(Statistics(counts, {"B": 9.0}), coefficients).plan(SharingPlan(), given)
     assert long == pytest.approx(0.2)
 
 

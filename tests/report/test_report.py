@@ -144,7 +144,7 @@ def test_the_page_needs_nothing_else(tmp_path: Path):
 
 
 def test_text_from_outside_is_escaped(tmp_path: Path):
-    text = report(history(tmp_path, (HOSTILE, "two"), dead={HOSTILE: 2}, late=3))
+    text = report(history(tmp_path, (HOSTILE, "two"), invalid_rows={HOSTILE: 2}, late=3))
     assert "<img" not in text
     assert text.count("&lt;img src=x") >= 4, "a query, its group, why it was re-planned, a reason"
 

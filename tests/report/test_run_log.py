@@ -165,7 +165,7 @@ def test_a_damaged_last_line_is_passed_over_with_a_word(tmp_path: Path):
     log = RunLog(tmp_path, lasting=True)
     log.update(after_epoch(collector(), 0, QUERIES))
     with (tmp_path / NAME).open("a") as file:
-        file.write('{"version": 1, "ev')
+        file.write('{"version": 2, "ev')
     history = read_history(tmp_path)
     assert len(history.lines) == 1
     assert history.notes == ["the last line of the log is damaged and was skipped"]
@@ -186,10 +186,11 @@ def test_what_is_no_log_is_refused(tmp_path: Path, text: str | None, said: str):
         read_history(tmp_path)
 
 
-def test_a_newer_log_is_refused(tmp_path: Path):
+@pytest.mark.parametrize("version", [1, 3])
+def test_a_log_of_another_version_is_refused(tmp_path: Path, version: int):
     log = RunLog(tmp_path, lasting=True)
     log.update(after_epoch(collector(), 0, QUERIES))
-    text = (tmp_path / NAME).read_text().replace('"version":1', '"version":2', 1)
+    text = (tmp_path / NAME).read_text().replace('"version":2', f'"version":{version}', 1)
     (tmp_path / NAME).write_text(text)
-    with pytest.raises(InputError, match="has version 2; this Hamlet reads up to version 1"):
+    with pytest.raises(InputError, match=f"has version {version}; this Hamlet reads version 2"):
         read_history(tmp_path)

@@ -1,5 +1,6 @@
-"""Parts: seen at once, on the disk a little later, and never lost or there twice."""
+"""Parts: complete, never lost or there twice, and few."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -7,15 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from runtime.errors import HamletError
-from runtime.pipeline.blob_store import BlobStore
-from spark_ingest.sinks import file_sink
-from spark_ingest.sinks.file_sink import PartsSink
-from spark_ingest.sinks.staging import Staging
-
-
-@pytest.fixture
-def staging(tmp_path: Path) -> Staging:
-    return Staging(BlobStore(str(tmp_path / "checkpoint")))
+from spark_ingest.sinks.file_sink import PartsSink, RollingPolicy, check_parts
+from spark_ingest.sinks.sink import PendingResults
 
 
 @pytest.fixture
@@ -27,61 +21,82 @@ def numbers(*values: int) -> pa.Table:
     return pa.table({"n": pa.array(values, pa.int64())})
 
 
-def part(output: Path, epoch: int) -> Path:
-    return output / "q.parquet" / f"part-{epoch:09d}.parquet"
-
-
 def rows(output: Path) -> list[int]:
     found = sorted((output / "q.parquet").glob("part-*"))
     return [n for path in found for n in pq.read_table(path)["n"].to_pylist()]
 
 
-def published(output: Path, staging: Staging, *epochs: int) -> PartsSink:
-    sink = PartsSink(output, "parquet", staging)
-    for epoch in epochs:
-        sink.stage(epoch, {"q": numbers(epoch), "empty": numbers()})
-        sink.publish(epoch)
-    return sink
+def publish(sink: PartsSink, epoch: int, *results: Mapping[str, pa.Table]) -> None:
+    sink.publish(epoch, results, None)
 
 
-def test_nothing_stays_staged_once_the_disk_has_it(output: Path, staging: Staging) -> None:
-    sink = published(output, staging, 0, 1)
-    assert rows(output) == [0, 1]
-    sink.close()
-    assert staging.epochs() == []
-    assert [path.name for path in output.iterdir()] == ["q.parquet"]
+def test_a_part_has_the_results_of_all_epochs_that_waited(output: Path) -> None:
+    sink = PartsSink(output, "parquet")
+    publish(sink, 3, {"q": numbers(1)}, {"q": numbers(2, 3), "_late": numbers(9)})
+    publish(sink, 4, {"q": numbers(4)})
+    names = sorted(str(path.relative_to(output)) for path in output.rglob("*") if path.is_file())
+    assert names == [
+        "_late/part-000000003.parquet",
+        "q.parquet/part-000000003.parquet",
+        "q.parquet/part-000000004.parquet",
+    ]
+    assert rows(output) == [1, 2, 3, 4]
 
 
-def test_what_the_disk_did_not_get_is_published_again(
-    output: Path, staging: Staging, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def lost(path: Path) -> None:
-        raise HamletError(f"cannot write {path}: Input/output error")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(file_sink, "sync_to_disk", lost)
-        with pytest.raises(HamletError, match="Input/output error"):
-            published(output, staging, 0).close()
-    part(output, 0).write_bytes(b"")  # as after a loss of power
-    again = PartsSink(output, "parquet", staging)
-    again.recover(0)
-    again.close()
-    assert rows(output) == [0]
-    assert staging.epochs() == []
+def test_a_column_that_appears_later(output: Path) -> None:
+    wide = pa.table({"n": pa.array([2], pa.int64()), "n_log2": [0.5]})
+    publish(PartsSink(output, "parquet"), 1, {"q": numbers(1)}, {"q": wide})
+    found = pq.read_table(output / "q.parquet" / "part-000000001.parquet")
+    assert found.to_pylist() == [{"n": 1, "n_log2": None}, {"n": 2, "n_log2": 0.5}]
 
 
-def test_what_was_not_committed_is_taken_back(output: Path, staging: Staging) -> None:
-    sink = published(output, staging, 0, 1)
-    sink.stage(2, {"q": numbers(2)})
-    sink.close()
-    again = PartsSink(output, "parquet", staging)
-    again.recover(0)
-    assert rows(output) == [0]
-    assert staging.epochs() == []
-    again.close()
+def test_publishing_again_writes_the_same(output: Path) -> None:
+    sink = PartsSink(output, "parquet")
+    publish(sink, 1, {"q": numbers(1, 2)})
+    (part,) = output.rglob("part-*")
+    before = part.read_bytes()
+    part.write_bytes(b"")  # as after a loss of power
+    again = PartsSink(output, "parquet")
+    again.recover(1)
+    publish(again, 1, {"q": numbers(1, 2)})
+    assert part.read_bytes() == before
 
 
-def test_parts_of_another_run_are_refused(output: Path, staging: Staging) -> None:
-    published(output, staging, 0).close()
+def test_results_are_due_by_size_or_by_age_or_at_the_end(output: Path) -> None:
+    sink = PartsSink(output, "parquet", rolling=RollingPolicy(bytes=100, seconds=5.0))
+    assert not sink.is_due(PendingResults(99, 4.9, final=False))
+    assert sink.is_due(PendingResults(100, 0.0, final=False))
+    assert sink.is_due(PendingResults(1, 5.0, final=False))
+    assert sink.is_due(PendingResults(1, 0.0, final=True))
+
+
+def test_parts_that_the_checkpoint_does_not_know_are_refused_and_stay(output: Path) -> None:
+    """They may be the only copy: the input of their epoch may be gone."""
+    sink = PartsSink(output, "parquet")
+    publish(sink, 0, {"q": numbers(0)})
+    publish(sink, 1, {"q": numbers(1)})
+    with pytest.raises(HamletError, match="up to epoch 1, but the checkpoint ends with epoch 0"):
+        PartsSink(output, "parquet").recover(0)
     with pytest.raises(HamletError, match="holds results of another run"):
-        PartsSink(output, "parquet", staging).recover(-1)
+        PartsSink(output, "parquet").recover(-1)
+    assert rows(output) == [0, 1]
+
+
+def test_a_run_may_publish_while_another_one_looks(output: Path) -> None:
+    sink = PartsSink(output, "parquet")
+    publish(sink, 0, {"q": numbers(0)})
+
+    def committed() -> int:
+        publish(sink, 1, {"q": numbers(1)})
+        return 1
+
+    check_parts(output, committed)
+
+
+def test_unfinished_parts_of_a_killed_run_go(output: Path) -> None:
+    publish(PartsSink(output, "parquet"), 0, {"q": numbers(0)})
+    left = output / "q.parquet" / ".part-000000001.parquet.77.tmp"
+    left.write_bytes(b"half")
+    PartsSink(output, "parquet").recover(0)
+    assert not left.exists()
+    assert rows(output) == [0]

@@ -122,6 +122,12 @@ class Broker:
                 self._process.wait()
         self._process = None
 
+    def kill(self) -> None:
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+        self._process = None
+
     def admin(self) -> AdminClient:
         return AdminClient({"bootstrap.servers": self.address, "log_level": 0})
 

@@ -20,10 +20,12 @@ TARGETS = [pa.int64(), pa.float64(), pa.bool_(), pa.timestamp("us"), pa.timestam
 @given(texts=st.lists(TEXTS, max_size=8))
 def test_a_column_is_read_as_each_of_its_values(target, texts):
     column = pa.array(texts, pa.string())
-    values, bad = parse(column, target)
+    values, wrong, beyond = parse(column, target)
+    bad = wrong | beyond
     alone = [parse(column.slice(i, 1), target) for i in range(len(texts))]
-    assert bad.tolist() == [bool(each[1][0]) for each in alone]
-    assert str(values.to_pylist()) == str([each[0][0].as_py() for each in alone])
+    assert wrong.tolist() == [bool(each.wrong[0]) for each in alone]
+    assert beyond.tolist() == [bool(each.beyond[0]) for each in alone]
+    assert str(values.to_pylist()) == str([each.values[0].as_py() for each in alone])
     assert [v is None for v in values.to_pylist()] == [
         b or t is None for b, t in zip(bad, texts, strict=True)
     ]
@@ -53,4 +55,4 @@ def test_times_are_read_as_each_of_them(texts):
     ],
 )
 def test_values(text, target, value):
-    assert parse(pa.array([text]), target)[0].to_pylist() == [value]
+    assert parse(pa.array([text]), target).values.to_pylist() == [value]

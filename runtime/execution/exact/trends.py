@@ -182,7 +182,8 @@ class Trends:
 
 
 def _pairs(accepted: dict[tuple[bool, ...], LaneTotals]) -> int:
-    """The number of unordered pairs of different trends, one of each side (hamlet.txt, 5)."""
+    """The number of unordered pairs of different trends, one of each side (the HAMLET
+    paper, section 5)."""
 
     def count(*sides: bool) -> int:
         bundle = accepted.get(sides)

@@ -3,6 +3,7 @@
 // The live page. Data is only ever inserted as text, never as markup.
 
 const EVERY = 1000, PATIENCE = 5000;
+const STALLED = 30;        // seconds without an epoch or a report after which a job is stalled
 const LATELY = 5;          // seconds that count as recent
 const KEPT = 120;          // snapshots that curves show
 const DECISIONS = 500;     // decisions that the page keeps
@@ -181,11 +182,23 @@ function showState(state, said) {
   if ($("state").textContent !== said) $("state").textContent = said;
 }
 
+// Ages are those at the server's clock now, whenever the snapshot was made: if the driver hangs,
+// there is no other snapshot.
+function showProgress(snapshot) {
+  const silence = snapshot.reported === null ? 0 : snapshot.now - snapshot.reported;
+  const age = snapshot.now - snapshot.time, work = snapshot.backlog > 0 || snapshot.in_flight > 0;
+  if (snapshot.finished) showState("finished", "finished");
+  else if (silence > STALLED) showState("stalled", `the driver has been silent for ${seconds(silence)}`);
+  else if (age <= STALLED) showState("running", "running");
+  else if (work) showState("stalled", `stalled: no epoch for ${seconds(age)}, although there is work`);
+  else showState("running", `running; no epoch for ${seconds(age)}`);
+}
+
 function showNow(snapshot) {
   $("job").textContent = snapshot.job;
   document.title = snapshot.job + " · Hamlet";
   $("since").textContent = `engine ${snapshot.engine}, ${snapshot.workload} ${snapshot.workload === 1 ? "query" : "queries"}, since ${clock(snapshot.began)}; updated ${clock(snapshot.time)}`;
-  const dead = Object.values(snapshot.dead).reduce((a, b) => a + b, 0);
+  const invalid = Object.values(snapshot.invalid_rows).reduce((a, b) => a + b, 0);
   const all = decidedLately().reduce((a, each) => [a[0] + each.all, a[1] + each.counts.split], [0, 0]);
   const behind = snapshot.watermark === null || snapshot.newest === null ? null : (snapshot.newest - snapshot.watermark) / 1e6;
   const restarts = Object.values(snapshot.restarts).reduce((a, b) => a + b, 0);
@@ -199,7 +212,7 @@ function showNow(snapshot) {
     ["watermark", streamTime(snapshot.watermark)],
     ["backlog", snapshot.backlog_in === "bytes" ? bytes(snapshot.backlog) : count(snapshot.backlog) + " " + snapshot.backlog_in],
     ["late rows", count(snapshot.late)],
-    ["invalid rows", count(dead)],
+    ["invalid rows", count(invalid)],
     ["epoch", count(snapshot.epoch)],
     ["restarts", count(restarts)],
   ]);
@@ -271,7 +284,7 @@ function choices(select, names, all) {
 
 function takeLog(snapshot) {
   for (const each of snapshot.log) {
-    const key = snapshot.began + " " + each.noted;
+    const key = snapshot.began + " " + each.entry;
     if (!entries.has(key)) entries.set(key, { snapshot: each, node: null });
   }
   while (entries.size > DECISIONS) {
@@ -322,7 +335,7 @@ function entry(each) {
 
 function why(each) {
   const box = make("div", null, "why");
-  for (const line of each.why.said) box.append(make("p", line));
+  for (const line of each.why.sentences) box.append(make("p", line));
   if (each.why.terms.length) {
     const grid = make("table"), head = grid.createTHead().insertRow(), body = grid.createTBody();
     grid.createCaption().textContent = `Predicted cost, by policy ${each.policy}`;
@@ -405,7 +418,7 @@ function showRuntime(snapshot) {
     { name: "partitions" }, { name: "graphlets" }, { name: "open windows" }, { name: "buffered events" },
   ], Object.entries(snapshot.actors).map(([name, each]) => [name, [name, count(each.events), seconds(each.compute_seconds),
     bytes(each.state_bytes), count(each.partitions), count(each.graphlets), count(each.open_windows), count(each.waiting)]]), "No aggregator has reported yet.");
-  const rows = Object.entries(snapshot.dead).map(([reason, number]) => ["dead " + reason, [reason, count(number)]]);
+  const rows = Object.entries(snapshot.invalid_rows).map(([reason, number]) => ["invalid " + reason, [reason, count(number)]]);
   if (snapshot.late) rows.unshift(["late", ["late: behind the watermark", count(snapshot.late)]]);
   table("rows", [{ name: "reason", text: true }, { name: "rows" }], rows, "None.");
 }
@@ -438,9 +451,7 @@ async function ask() {
       takeLog(snapshot);
       snapshot.log = [];  // the page keeps its own
       await askPictures(snapshot.drawings);
-      const age = Date.now() / 1000 - snapshot.time;
-      showState(snapshot.finished ? "finished" : "running",
-        snapshot.finished ? "finished" : age > 30 ? `running; no epoch for ${seconds(age)}` : "running");
+      showProgress(snapshot);
       show();
     }
   } catch (error) {

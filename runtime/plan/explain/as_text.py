@@ -27,7 +27,7 @@ LABEL = 15
 LINES = 30  # the most lines of transitions or of operators
 SHOWN = 8
 TIES = {
-    "strict": "events of equal time are never neighbours",
+    "strict": "events of equal time are never adjacent",
     "arrival": "events of equal time follow each other as they arrived",
 }
 
@@ -35,15 +35,19 @@ TIES = {
 def as_text(explanation: ExplanationSections) -> str:
     count = len(explanation.queries)
     head = f"{count} {'query' if count == 1 else 'queries'}; {TIES[explanation.ties]}"
+    if explanation.assumed_types:
+        names = shortened(explanation.assumed_types, SHOWN)
+        head += f"; attribute types assumed from the queries: {names}"
     blocks = [[head], *(_query(query, explanation) for query in explanation.queries)]
     blocks.append(
         ["ROUTING (the stream is split once for each line)", *_routing(explanation.routing)]
     )
     blocks.append([PHYSICAL_PLAN, *_physical_plan(explanation.operators)])
-    if any(each.operator == "graphlet" for each in explanation.operators):
+    planned = explanation.plan.operator
+    if any(each.operator == planned for each in explanation.operators):
         blocks.append([SHARING_PLAN, *_sharing_plan(explanation.plan)])
     else:
-        blocks.append([SHARING_PLAN, "  nothing to plan: no query uses the graphlet operator"])
+        blocks.append([SHARING_PLAN, f"  nothing to plan: no query uses the {planned} operator"])
     blocks.append(["TEMPLATE", *_types(explanation), "", *_steps(explanation)])
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
@@ -66,7 +70,7 @@ def _facts(plan: QueryPlan) -> Iterator[tuple[str, Iterable[str]]]:
     yield "windows", [plan.window]
     yield "partitions", [_partitions(plan)]
     yield "on events", plan.local
-    yield "on neighbours", plan.adjacent
+    yield "adjacent", plan.adjacent
     if plan.least_length > 1:
         yield "length", [f"at least {plan.least_length} events"]
     if plan.having is not None:
@@ -77,7 +81,7 @@ def _facts(plan: QueryPlan) -> Iterator[tuple[str, Iterable[str]]]:
     yield "never", [_negation(negation) for negation in plan.negations]
     yield "granularity", [plan.granularity, plan.why]
     yield "counted once", [_once(plan)]
-    yield "operator", [plan.operator, *plan.neighbours]
+    yield "operator", [plan.operator, *plan.adjacent_evaluation]
     yield "why not", [f"{each.operator}: {joined(each.obstacles)}" for each in plan.rejected]
 
 
@@ -158,6 +162,7 @@ def _operator(plan: OperatorPlan) -> list[str]:
     details = [
         f"{plan.semantics}, {split}, panes of {plan.pane_text}",
         f"{plan.summary}; {joined(plan.cost)}",
+        f"{plan.state_words:,} words of state per {plan.state_per}",
         plan.why_windows,
         *(f"one step for {', '.join(types)}" for types in plan.shared_parts),
         *([plan.reason] if plan.reason else []),

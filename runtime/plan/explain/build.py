@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pyarrow as pa
+
+from runtime.errors import check_choice
 from runtime.language import ast as s
+from runtime.language.parser import parse
 from runtime.language.query import Query, Workload
+from runtime.plan.assignment import KnownTypes
 from runtime.plan.explain import phrases
+from runtime.plan.explain.as_text import TIES
 from runtime.plan.explain.explanation import Explanation
 from runtime.plan.explain.explanation_sections import (
     OperatorPlan,
@@ -20,25 +26,31 @@ from runtime.plan.explain.explanation_sections import (
 from runtime.plan.explain.kleene_steps import kleene_steps, repeating_steps
 from runtime.plan.explain.negations import negation_plans
 from runtime.plan.explain.physical_section import (
-    neighbour_conditions,
+    adjacent_evaluation,
     operator_plan,
     rejected_operators,
 )
 from runtime.plan.explain.plan_section import plan_section
 from runtime.plan.explain.sharing_obstacles import why_alone
 from runtime.plan.physical_plan import PhysicalPlan
-from runtime.plan.planner import AUTO, plan
+from runtime.plan.planner import plan
 from runtime.template.granularity import granularity
 from runtime.template.merged import Transition, merge
 from runtime.template.query_groups import kleene_subpatterns, routing_groups
 
 
-def explain(workload: Workload, ties: str = "strict", planner: str = AUTO) -> Explanation:
+def explain(
+    workload: Workload | str, planner: str, ties: str, types: KnownTypes | pa.Schema | None
+) -> Explanation:
     """See `runtime.plan.explain.explain`."""
-    planned = plan(workload, planner, compare=True)
+    check_choice("ties", ties, tuple(TIES))
+    workload = parse(workload) if isinstance(workload, str) else workload
+    known = _known_types(types)
+    planned = plan(workload, planner, compare=True, types=known)
     operators = tuple(operator_plan(node) for node in planned.physical)
     return Explanation(
         ties=ties,
+        assumed_types=tuple(name for name in workload.uses if known.get(name) is None),
         queries=tuple(_query(query, workload, planned.physical, planner) for query in workload),
         routing=tuple(
             RoutingPlan(group.attributes, tuple(query.name for query in group.queries))
@@ -48,6 +60,12 @@ def explain(workload: Workload, ties: str = "strict", planner: str = AUTO) -> Ex
         plan=plan_section(planned),
         template=template_of(workload, operators),
     )
+
+
+def _known_types(types: KnownTypes | pa.Schema | None) -> KnownTypes:
+    if isinstance(types, pa.Schema):
+        return {field.name: field.type for field in types}
+    return types or {}
 
 
 def _query(query: Query, workload: Workload, physical: PhysicalPlan, planner: str) -> QueryPlan:
@@ -83,7 +101,7 @@ def _query(query: Query, workload: Workload, physical: PhysicalPlan, planner: st
         kleene=kleene_subpatterns(query.pattern),
         operator=node.operator,
         rejected=rejected_operators(physical, query.name),
-        neighbours=neighbour_conditions(physical, query),
+        adjacent_evaluation=adjacent_evaluation(physical, query),
         alone=why_alone(query, workload, physical, planner) if len(node.active) == 1 else None,
     )
 

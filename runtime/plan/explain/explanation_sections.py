@@ -50,8 +50,8 @@ class RejectedOperator:
 class QueryPlan:
     """One query. `twice` is an example of a trend with two bindings, if there is one: then the
     automaton is made deterministic, so that it counts once. `operator` evaluates the query;
-    `rejected` are the preferred operators that do not support it. `neighbours` says how each
-    adjacent condition is evaluated. `alone` says why the query shares nothing."""
+    `rejected` are the preferred operators that do not support it. `adjacent_evaluation` says how
+    each adjacent condition is evaluated. `alone` says why the query shares nothing."""
 
     name: str
     returns: tuple[str, ...]
@@ -80,7 +80,7 @@ class QueryPlan:
     kleene: tuple[str, ...]
     operator: str
     rejected: tuple[RejectedOperator, ...]
-    neighbours: tuple[str, ...]
+    adjacent_evaluation: tuple[str, ...]
     alone: str | None
 
 
@@ -102,15 +102,19 @@ class KleenePart:
 
 @dataclass(frozen=True)
 class OperatorPlan:
-    """A node of the physical plan: one operator and the queries that it evaluates together. `pane`
-    is in microseconds or events. `windows` says how overlapping windows are kept. `kleene` are
-    Kleene parts common to several queries; `shared_parts` are the types of parts that they share
-    as one step. `reason` says why these queries form a node, if it is not obvious."""
+    """A node of the physical plan: one operator and the queries that it evaluates together.
+    `state_words` are the 64-bit words that they keep per partition, or per event if an adjacent
+    condition makes them keep events. `pane` is in microseconds or events. `windows` says how
+    overlapping windows are kept. `kleene` are Kleene parts common to several queries;
+    `shared_parts` are the types of parts that they share as one step. `reason` says why these
+    queries form a node, if it is not obvious."""
 
     operator: str
     queries: tuple[str, ...]
     summary: str
     cost: tuple[str, ...]
+    state_words: int
+    state_per: str
     partition_by: tuple[str, ...]
     semantics: str
     pane: int
@@ -146,9 +150,11 @@ class LongerPart:
 
 @dataclass(frozen=True)
 class SharingPlanSection:
-    """The initial sharing plan, before any event. Costs are estimates in nanoseconds per event of
-    the stream; `alternatives` are those of the other planners."""
+    """The initial sharing plan, before any event, of the queries that `operator` evaluates. Costs
+    are estimates in nanoseconds per event of the stream; `alternatives` are those of the other
+    planners."""
 
+    operator: str
     planner: str
     why: str
     cost: float
@@ -186,7 +192,8 @@ class StepPlan:
 
 @dataclass(frozen=True)
 class TemplatePlan:
-    """The merged template: each type once, transitions labelled by queries (hamlet.txt 3.1)."""
+    """The merged template: each type once, transitions labelled by queries (the HAMLET paper,
+    section 3.1)."""
 
     types: tuple[TypePlan, ...]
     steps: tuple[StepPlan, ...]
@@ -194,9 +201,11 @@ class TemplatePlan:
 
 @dataclass(frozen=True)
 class ExplanationSections:
-    """All sections of the explanation of a workload."""
+    """All sections of the explanation of a workload. `assumed_types` are the attributes whose types
+    are not known, but assumed from the queries."""
 
     ties: str
+    assumed_types: tuple[str, ...]
     queries: tuple[QueryPlan, ...]
     routing: tuple[RoutingPlan, ...]
     operators: tuple[OperatorPlan, ...]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import gcd
 
 from runtime.language.query import Query
+from runtime.language.window import pane_of
 from runtime.plan.explain import phrases
 from runtime.plan.explain.explanation_sections import KleenePart, OperatorPlan, RejectedOperator
 from runtime.plan.operators.operator_node import OperatorNode
@@ -24,12 +24,14 @@ APART = "{whose} windows do not overlap"
 def operator_plan(node: OperatorNode) -> OperatorPlan:
     queries = node.active
     declaration, first = BY_NAME[node.operator], queries[0]
-    pane, counted = _pane(queries), first.window.counted
+    pane, counted = pane_of(query.window for query in queries), first.window.counted
     return OperatorPlan(
         operator=node.operator,
         queries=tuple(query.name for query in queries),
         summary=declaration.summary,
         cost=_unique(declaration.cost(query) for query in queries),
+        state_words=sum(declaration.state_words(query) for query in queries),
+        state_per="event" if any(query.adjacent for query in queries) else "partition",
         partition_by=node.partition_by,
         semantics=first.semantics.value,
         pane=pane,
@@ -38,7 +40,9 @@ def operator_plan(node: OperatorNode) -> OperatorPlan:
         windows=node.window_strategy,
         why_windows=_why_windows(node.window_strategy, queries),
         aggregates=_unique(text for texts in node.aggregates.values() for text in texts),
-        predicates=_unique(_predicates(queries)),
+        predicates=_unique(
+            phrases.condition(each) for several in node.predicates.values() for each in several
+        ),
         kleene=tuple(KleenePart(part.text, part.queries) for part in shareable(queries)),
         shared_parts=tuple(part.types for part in node.shared_parts),
         reason=node.reason,
@@ -49,32 +53,23 @@ def rejected_operators(plan: PhysicalPlan, query: str) -> tuple[RejectedOperator
     return tuple(RejectedOperator(*each) for each in plan.rejections[query])
 
 
-def neighbour_conditions(plan: PhysicalPlan, query: Query) -> tuple[str, ...]:
-    """How each adjacent condition is evaluated."""
-    operator = plan.node_of(query.name).operator
-    conditions = [phrases.condition(each.written) for each in query.adjacent]
-    if operator == "range_index":
-        return tuple(f"{each}: an ordered index, O(log n) per event" for each in conditions)
-    rejected = {each.operator: each.obstacles for each in plan.rejections[query.name]}
-    obstacles = phrases.joined(rejected.get("range_index", ("its operator",)))
-    return tuple(f"{each}: a scan of earlier events, for {obstacles}" for each in conditions)
-
-
-def _pane(queries: Iterable[Query]) -> int:
-    """The greatest length that divides every window and every slide."""
-    return gcd(*(n for q in queries for n in (q.window.within, q.window.slide)))
+def adjacent_evaluation(plan: PhysicalPlan, query: Query) -> tuple[str, ...]:
+    """How each adjacent condition is evaluated, and why not by an operator that would be faster."""
+    how = BY_NAME[plan.node_of(query.name).operator].adjacent
+    obstacles = [
+        obstacle
+        for rejected in plan.rejections[query.name]
+        if BY_NAME[rejected.operator].adjacent is not None
+        for obstacle in rejected.obstacles
+    ]
+    why = f", because of {phrases.joined(obstacles)}" if obstacles else ""
+    return tuple(f"{phrases.condition(each.written)}: {how}{why}" for each in query.adjacent)
 
 
 def _why_windows(strategy: str, queries: tuple[Query, ...]) -> str:
     overlap = any(query.window.overlaps for query in queries)
     whose = "its" if len(queries) == 1 else "their"
     return (WINDOWS[strategy] if overlap else APART).format(whose=whose)
-
-
-def _predicates(queries: Iterable[Query]) -> Iterable[str]:
-    for query in queries:
-        yield from (phrases.condition(each.written) for each in query.local)
-        yield from (phrases.condition(each.written) for each in query.adjacent)
 
 
 def _unique(texts: Iterable[str]) -> tuple[str, ...]:

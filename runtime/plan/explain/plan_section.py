@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from runtime.plan.explain.explanation_sections import LongerPart, SetPlan, SharingPlanSection
+from runtime.plan.operators.graphlet.declaration import GRAPHLET
 from runtime.plan.planner import PlannerResult
 
 
 def plan_section(planned: PlannerResult) -> SharingPlanSection:
     return SharingPlanSection(
+        operator=GRAPHLET.name,
         planner=planned.planner,
         why=planned.why,
         cost=planned.cost,

@@ -57,7 +57,7 @@ def _difference(query: Query, other: Query, physical: PhysicalPlan) -> str:
         return f"in windows of {other.window.kind}"
     mine, theirs = _obstacles(query, physical), _obstacles(other, physical)
     if more := [each for each in theirs if each not in mine]:
-        return f"under {joined(more)}"
+        return f"with {joined(more)}"
     if less := [each for each in mine if each not in theirs]:
         return f"without {joined(less)}"
     return "the plan keeps them apart"

@@ -36,6 +36,7 @@ class OperatorDeclaration(Protocol):
     name: str
     summary: str  #: how it evaluates queries, in one line
     shares: bool  #: whether queries of one node share work
+    adjacent: str | None  #: how it evaluates an adjacent condition; None if it supports none
     movable: bool  #: whether the state of a query can move to another node of this operator
 
     def obstacles(self, query: Query, types: Types) -> Iterator[str]:
@@ -50,10 +51,6 @@ class OperatorDeclaration(Protocol):
 
     def arrange(self, queries: Sequence[Query], context: PlanContext) -> Iterator[OperatorNode]:
         """The nodes that evaluate these queries of one routing group."""
-
-
-def supports(operator: OperatorDeclaration, query: Query, types: Types) -> bool:
-    return next(operator.obstacles(query, types), None) is None
 
 
 def one_each(name: str, queries: Sequence[Query], context: PlanContext) -> Iterator[OperatorNode]:

@@ -11,7 +11,8 @@ from runtime.plan.operators.operator_node import OperatorNode
 
 class GeneralDeclaration:
     name = "general"
-    summary = "event by event; earlier events are kept if a condition compares neighbours"
+    summary = "event by event; earlier events are kept if there is an adjacent condition"
+    adjacent: str | None = "a scan of earlier events"
     shares = False
     movable = False
 

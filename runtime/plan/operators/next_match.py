@@ -24,6 +24,7 @@ class NextMatchDeclaration:
 
     name = "next_match"
     summary = "event by event, with one vector of states for each open window"
+    adjacent: str | None = None
     shares = False
     movable = False
 
@@ -34,7 +35,7 @@ class NextMatchDeclaration:
         if query.conjunctive:
             yield "pairs of trends (&)"
         if query.adjacent:
-            yield "a condition on neighbours"
+            yield "an adjacent condition"
         if query.template.negations:
             yield "NOT"
         if query.least_length > 1:

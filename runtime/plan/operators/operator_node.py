@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
+from runtime.language.ast import Expression
 from runtime.language.query import Query
 from runtime.plan.sharing_plan import SharedPart
 
@@ -53,3 +54,14 @@ class OperatorNode:
     def aggregates(self) -> Mapping[str, tuple[str, ...]]:
         """The aggregates of each query."""
         return {q.name: tuple(measure.text for measure in q.measures) for q in self.active}
+
+    @property
+    def predicates(self) -> Mapping[str, tuple[Expression, ...]]:
+        """The local and the adjacent conditions of each query, as they are written."""
+        return {
+            query.name: (
+                *(each.written for each in query.local),
+                *(each.written for each in query.adjacent),
+            )
+            for query in self.active
+        }

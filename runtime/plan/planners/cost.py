@@ -25,19 +25,19 @@ class EngineCosts:
     share of one transition of a query in the cost of reading all events."""
 
     shares: Mapping[str, float]
-    prices: CostCoefficients
+    coefficients: CostCoefficients
     passing: float
 
     @classmethod
     def of(
-        cls, family: ShareableSet, shares: Mapping[str, float], prices: CostCoefficients
+        cls, shareable: ShareableSet, shares: Mapping[str, float], coefficients: CostCoefficients
     ) -> EngineCosts:
-        steps = [len(query.template.automaton.edges) for query in family.queries]
+        steps = [len(query.template.automaton.edges) for query in shareable.queries]
         mean = max(1.0, sum(steps) / max(1, len(steps)))
-        return cls(shares, prices, prices.event / mean)
+        return cls(shares, coefficients, coefficients.event / mean)
 
     def start(self, type_: str, k: int) -> float:
-        return k * self.shares[type_] * (self.prices.enter + self.prices.state)
+        return k * self.shares[type_] * (self.coefficients.enter + self.coefficients.state)
 
     def apart(self, source: str, target: str, k: int) -> float:
         return k * self._together(target, 1)
@@ -59,8 +59,8 @@ class EngineCosts:
         return 0.0 if snapshots == at else self.shares[snapshots]
 
     def _together(self, target: str, k: int) -> float:
-        once = self.passing + self.shares[target] * self.prices.enter
-        return once + k * self.shares[target] * self.prices.state
+        once = self.passing + self.shares[target] * self.coefficients.enter
+        return once + k * self.shares[target] * self.coefficients.state
 
 
 def sequence_weight(costs: EngineCosts) -> Weight:
@@ -73,4 +73,4 @@ def sequence_weight(costs: EngineCosts) -> Weight:
 
 
 def _saved(costs: EngineCosts, pattern: Iterable[str]) -> float:
-    return sum(costs.passing + costs.shares[label] * costs.prices.enter for label in pattern)
+    return sum(costs.passing + costs.shares[label] * costs.coefficients.enter for label in pattern)

@@ -18,13 +18,13 @@ Members: TypeAlias = frozenset[str]
 RejectedPart: TypeAlias = tuple[SharedPart, str]
 
 
-def parts_of_sharon(family: ShareableSet, plan: SharonPlan) -> Iterator[SharedPart]:
+def parts_of_sharon(shareable: ShareableSet, plan: SharonPlan) -> Iterator[SharedPart]:
     for pattern, queries in plan.chosen:
-        steps = [(family.types[one], family.types[other]) for one, other in pairwise(pattern)]
+        steps = [(shareable.types[one], shareable.types[other]) for one, other in pairwise(pattern)]
         yield SharedPart(tuple(sorted(queries)), tuple(steps))
 
 
-def parts_of_gloria(family: ShareableSet, plan: GloriaPlan) -> Iterator[SharedPart]:
+def parts_of_gloria(shareable: ShareableSet, plan: GloriaPlan) -> Iterator[SharedPart]:
     """A type belongs to the set that shares the step into it; the first type of queries belongs
     to the set that shares the step out of it. Steps between types of one set are in its part."""
     shared = {
@@ -37,14 +37,14 @@ def parts_of_gloria(family: ShareableSet, plan: GloriaPlan) -> Iterator[SharedPa
     for (source, target), sets in shared.items():
         for members in sets:
             if claimed[members] >= {source, target}:
-                steps_of[members].append((family.types[source], family.types[target]))
+                steps_of[members].append((shareable.types[source], shareable.types[target]))
     for members, steps in steps_of.items():
         for connected in _connected(steps):
             yield SharedPart(tuple(sorted(members)), tuple(connected))
 
 
 def accept_parts(
-    family: ShareableSet, parts: Iterable[SharedPart]
+    shareable: ShareableSet, parts: Iterable[SharedPart]
 ) -> tuple[tuple[SharedPart, ...], list[RejectedPart]]:
     """The parts that the engine can share, and the others with the reason. If a query would have a
     type in two parts, the first part wins."""
@@ -55,7 +55,7 @@ def accept_parts(
         mine = {(name, type_) for name in part.queries for type_ in part.types}
         try:
             SharedSubpattern.of(
-                part, [query for query in family.queries if query.name in part.queries]
+                part, [query for query in shareable.queries if query.name in part.queries]
             )
             if mine & claimed:
                 raise HamletError("a query has one of its types in another part")

@@ -38,28 +38,34 @@ class PlanDraft:
 
 class Planner(Protocol):
     def __call__(
-        self, family: ShareableSet, statistics: Statistics, prices: CostCoefficients
+        self, shareable: ShareableSet, statistics: Statistics, coefficients: CostCoefficients
     ) -> PlanDraft: ...
 
 
-def none(family: ShareableSet, statistics: Statistics, prices: CostCoefficients) -> PlanDraft:
+def none(
+    shareable: ShareableSet, statistics: Statistics, coefficients: CostCoefficients
+) -> PlanDraft:
     return PlanDraft(links=False, passes=False)
 
 
-def greedy(family: ShareableSet, statistics: Statistics, prices: CostCoefficients) -> PlanDraft:
-    costs = _costs(family, statistics, prices)
-    plan = gloria.plan(family.patterns, costs.shares, costs, greedily=True)
-    sets, reasons = _shared_sets(family, plan)
-    return PlanDraft(sets, tuple(parts_of_gloria(family, plan)), passes=False, reasons=reasons)
+def greedy(
+    shareable: ShareableSet, statistics: Statistics, coefficients: CostCoefficients
+) -> PlanDraft:
+    costs = _costs(shareable, statistics, coefficients)
+    plan = gloria.plan(shareable.patterns, costs.shares, costs, greedily=True)
+    sets, reasons = _shared_sets(shareable, plan)
+    return PlanDraft(sets, tuple(parts_of_gloria(shareable, plan)), passes=False, reasons=reasons)
 
 
-def by_sharon(family: ShareableSet, statistics: Statistics, prices: CostCoefficients) -> PlanDraft:
+def by_sharon(
+    shareable: ShareableSet, statistics: Statistics, coefficients: CostCoefficients
+) -> PlanDraft:
     """Plans sequences only; the engine decides on Kleene parts burst by burst."""
-    weight = sequence_weight(_costs(family, statistics, prices))
-    plan = sharon.plan(family.sequences, weight=weight)
+    weight = sequence_weight(_costs(shareable, statistics, coefficients))
+    plan = sharon.plan(shareable.sequences, weight=weight)
     sets, reasons = [], []
     for pattern, names in plan.chosen:
-        types = [family.types[label] for label in pattern]
+        types = [shareable.types[label] for label in pattern]
         queries = tuple(sorted(names))
         here = [QuerySet(one, other, queries, types[0]) for one, other in pairwise(types)]
         sets += here
@@ -67,16 +73,18 @@ def by_sharon(family: ShareableSet, statistics: Statistics, prices: CostCoeffici
         why = f"together from {types[0]} on; {whole} {weight(pattern, names):.3g}"
         reasons += [why] * len(here)
     note = f"which parts of sequences are shared: {plan.ending.value}"
-    notes = (note,) if family.sequences else ()
-    parts = tuple(parts_of_sharon(family, plan))
+    notes = (note,) if shareable.sequences else ()
+    parts = tuple(parts_of_sharon(shareable, plan))
     return PlanDraft(tuple(sets), parts, reasons=tuple(reasons), notes=notes)
 
 
-def by_gloria(family: ShareableSet, statistics: Statistics, prices: CostCoefficients) -> PlanDraft:
-    costs = _costs(family, statistics, prices)
-    plan = gloria.plan(family.patterns, costs.shares, costs)
-    sets, reasons = _shared_sets(family, plan)
-    parts = tuple(parts_of_gloria(family, plan))
+def by_gloria(
+    shareable: ShareableSet, statistics: Statistics, coefficients: CostCoefficients
+) -> PlanDraft:
+    costs = _costs(shareable, statistics, coefficients)
+    plan = gloria.plan(shareable.patterns, costs.shares, costs)
+    sets, reasons = _shared_sets(shareable, plan)
+    parts = tuple(parts_of_gloria(shareable, plan))
     return PlanDraft(sets, parts, reasons=reasons, notes=plan.notes)
 
 
@@ -88,26 +96,28 @@ PLANNERS: dict[str, Planner] = {
 }
 
 
-def _costs(family: ShareableSet, statistics: Statistics, prices: CostCoefficients) -> EngineCosts:
-    of_types = statistics.shares(family.types.values())
-    shares = {label: of_types[type_] for label, type_ in family.types.items()}
-    return EngineCosts.of(family, shares, prices)
+def _costs(
+    shareable: ShareableSet, statistics: Statistics, coefficients: CostCoefficients
+) -> EngineCosts:
+    of_types = statistics.shares(shareable.types.values())
+    shares = {label: of_types[type_] for label, type_ in shareable.types.items()}
+    return EngineCosts.of(shareable, shares, coefficients)
 
 
 def _shared_sets(
-    family: ShareableSet, plan: gloria.GloriaPlan
+    shareable: ShareableSet, plan: gloria.GloriaPlan
 ) -> tuple[tuple[QuerySet, ...], tuple[str, ...]]:
-    sets = list(_sets(family, plan))
+    sets = list(_sets(shareable, plan))
     return tuple(each for each, _ in sets), tuple(why for _, why in sets)
 
 
-def _sets(family: ShareableSet, plan: gloria.GloriaPlan) -> Iterator[tuple[QuerySet, str]]:
+def _sets(shareable: ShareableSet, plan: gloria.GloriaPlan) -> Iterator[tuple[QuerySet, str]]:
     for each in plan.transitions:
-        source, target = family.types[each.source], family.types[each.target]
+        source, target = shareable.types[each.source], shareable.types[each.target]
         for one in each.sets:
             if one.snapshots is not None and len(one.queries) > 1:
                 names = tuple(sorted(one.queries))
                 yield (
-                    QuerySet(source, target, names, family.types[one.snapshots]),
-                    family.with_types(one.why),
+                    QuerySet(source, target, names, shareable.types[one.snapshots]),
+                    shareable.with_types(one.why),
                 )

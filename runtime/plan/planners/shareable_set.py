@@ -59,10 +59,10 @@ def shareable_sets(queries: Iterable[Query]) -> list[ShareableSet]:
     compatible: dict[tuple[tuple[str, ...], str], list[Query]] = {}
     for query in queries:
         compatible.setdefault((query.partition_by, query.window.kind), []).append(query)
-    return [_family(*key, members) for key, members in compatible.items()]
+    return [_set_of(*key, members) for key, members in compatible.items()]
 
 
-def _family(partition_by: tuple[str, ...], window_kind: str, queries: list[Query]) -> ShareableSet:
+def _set_of(partition_by: tuple[str, ...], window_kind: str, queries: list[Query]) -> ShareableSet:
     labels = _Labels()
     patterns = {}
     for query in queries:

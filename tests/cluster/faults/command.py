@@ -1,7 +1,7 @@
 """`hamlet run --follow` as a process of its own, over the files of a stream."""
 
-import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +12,9 @@ from typing import Any
 
 from cluster import proc
 from cluster.faults import stream
+from runtime.pipeline.blob_store import BlobStore
+from runtime.pipeline.checkpoint import CheckpointStore
+from runtime.pipeline.manifest import Manifest
 
 ROOT = Path(__file__).parents[3]
 HAMLET = "from hamlet.cli import main; main()"
@@ -20,7 +23,8 @@ PATIENCE_S = 300.0
 
 
 class Command:
-    """`start` after an end is the same command again. What it says is in `said`."""
+    """`start` after an end is the same command again. What it says is in `said`, and in a file for
+    each start."""
 
     def __init__(
         self,
@@ -28,12 +32,14 @@ class Command:
         output: str | None = None,
         source: str | None = None,
         lateness: str = stream.LATENESS,
+        name: str = "faults",
     ) -> None:
         self.folder = folder
+        self.name = name
         self.input = folder / "input"
         self.checkpoint = folder / "checkpoint"
         self.output = folder / "output"
-        self._log = folder / "said.txt"
+        self._starts = 0
         self._from = source or str(self.input)
         self._to = output or str(self.output)
         self._lateness = lateness
@@ -45,23 +51,28 @@ class Command:
         for number, content in enumerate(stream.tables()[first:last], first):
             stream.put(self.input, number, content)
 
-    def start(self, workload: str = stream.WORKLOAD) -> None:
+    def start(self, workload: str = stream.WORKLOAD, *options: str) -> None:
         self._before = self.epoch()
-        queries = self.folder / "faults.sase"
+        self._starts += 1
+        queries = self.folder / f"{self.name}.sase"
         queries.write_text(workload)
         arguments = ["run", queries, "--input", self._from, "--follow", "--time-unit", "ms"]
         arguments += ["--lateness", self._lateness, "--output", self._to]
-        arguments += ["--checkpoint", self.checkpoint]
+        arguments += ["--checkpoint", self.checkpoint, "--file-age", "1s", *options]
         with open(self._log, "wb") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-c", HAMLET, *map(str, arguments)],
                 cwd=self.folder,
-                env={**os.environ, "PYTHONPATH": str(ROOT)},
+                env=self.environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 preexec_fn=_heed_interrupts,  # noqa: PLW1509
             )
+
+    @staticmethod
+    def environment() -> dict[str, str]:
+        return {**os.environ, "PYTHONPATH": str(ROOT)}
 
     @property
     def pid(self) -> int:
@@ -69,13 +80,32 @@ class Command:
         return self._process.pid
 
     @property
+    def code(self) -> int | None:
+        """The exit code, if it has ended."""
+        assert self._process is not None
+        return self._process.poll()
+
+    @property
+    def _log(self) -> Path:
+        return self.folder / f"{self.name}-said-{self._starts}.txt"
+
+    @property
     def said(self) -> str:
         return self._log.read_text()
 
     def epoch(self) -> int:
         """The last one that was committed."""
-        found = [int(path.stem) for path in self.checkpoint.glob("epochs/[0-9]*.json")]
-        return max(found, default=-1)
+        manifest = self._manifest()
+        return -1 if manifest is None else manifest.epoch
+
+    def kept(self) -> int:
+        """The epoch that its last line names. Another one may have been committed just before the
+        end, which the job did not hear of any more."""
+        place = re.escape(str(self.checkpoint))
+        last = self.said.splitlines()[-1]
+        found = re.search(rf"; kept: the checkpoint of epoch (\d+) in {place}; ", last)
+        assert found is not None, last
+        return int(found[1])
 
     def files(self) -> int:
         """How many have been taken."""
@@ -86,12 +116,11 @@ class Command:
         return sum(self._position().get("offsets", {}).values())
 
     def _position(self) -> dict[str, Any]:
-        path = self.checkpoint / "epochs" / f"{self.epoch():09d}.json"
-        try:
-            manifest = json.loads(path.read_text().splitlines()[1])
-        except FileNotFoundError:  # there is none yet, or a newer one
-            return {}
-        return manifest["position"]
+        manifest = self._manifest()
+        return {} if manifest is None else manifest.position
+
+    def _manifest(self) -> Manifest | None:
+        return CheckpointStore(BlobStore(str(self.checkpoint))).last()
 
     def next_epoch(self) -> None:
         """Until one has been committed since the start."""
@@ -133,6 +162,18 @@ class Command:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
+
+
+def query(command: Command, *arguments: str) -> "subprocess.Popen[str]":
+    """`hamlet query` on the job of the command."""
+    return subprocess.Popen(
+        [sys.executable, "-c", HAMLET, "query", *arguments, "--job", "faults"],
+        cwd=command.folder,
+        env=command.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def _heed_interrupts() -> None:

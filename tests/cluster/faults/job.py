@@ -12,8 +12,8 @@ from unittest.mock import patch
 import pyarrow as pa
 
 from cluster.faults import stream
-from hamlet.job import input_resolver
-from hamlet.job import job_setup as jobs
+from hamlet.job import input_resolver, job_setup
+from hamlet.job import job_run as jobs
 from hamlet.job.epoch_report import EpochReport
 from runtime.io.reader import ReadRequest
 from runtime.language.parser import parse
@@ -22,11 +22,11 @@ from runtime.pipeline.checkpoint import CheckpointStore
 from runtime.pipeline.settings import Settings
 from runtime.types.schema import Schema
 from spark_ingest import session
-from spark_ingest.sinks.file_sink import PartsSink
+from spark_ingest.sinks.file_sink import PartsSink, RollingPolicy
 from spark_ingest.sinks.sink import EpochSink
-from spark_ingest.sinks.staging import Staging
 
 LIMIT_S = 300.0
+EVERY_EPOCH = RollingPolicy(seconds=0.0)
 
 
 @dataclass
@@ -119,13 +119,12 @@ class Jobs:
 
         def sink(checkpoints: CheckpointStore, bound_workload: BoundWorkload) -> EpochSink:
             names = [query.name for query in bound_workload.workload]
-            staging = Staging(checkpoints.folder)
-            return wrap(PartsSink(self.output, "parquet", staging, names))
+            return wrap(PartsSink(self.output, "parquet", names, EVERY_EPOCH))
 
         needs = ReadRequest("time", "type", queries.uses, Schema({}))
         asked = input_resolver.InputOptions(str(self.input), needs, follow=True, unit="ms")
         with (
-            patch.object(jobs, "start_cluster", lambda *_: self.cluster),
+            patch.object(job_setup, "start_cluster", lambda *_: self.cluster),
             patch.object(session, "start", lambda *_, **__: self.spark),
         ):
             return jobs.run(

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 from cluster import proc
@@ -11,6 +12,25 @@ TITLES = {
     "aggregator": "ray::Aggregator",
     "router": "ray::Router",
     "optimizer": "ray::Optimizer",
+    "hub": "ray::MetricsHubActor",
+    "control": "ray::Control",
+    "rehearsal": "ray::RehearsalActor.rehearse",
+}
+
+
+def _is_ray_java(said: str) -> bool:
+    return said.endswith("DefaultWorker") and "java" in said[:50]
+
+
+# What its command line says of a process, by its kind. Both Java processes below Ray are RayDP's:
+# its app master is as small as can be, Spark's executor is not.
+_SIGNS: dict[str, Callable[[str], bool]] = {
+    "gcs_server": lambda said: "/gcs_server " in said,
+    "raylet": lambda said: "/raylet/raylet " in said,
+    "spark_driver": lambda said: said.endswith("pyspark-shell"),
+    "executor": lambda said: _is_ray_java(said) and SMALL[0] not in said,
+    "app_master": lambda said: _is_ray_java(said) and SMALL[0] in said,
+    "gateway": lambda said: said.endswith("AppMasterEntryPoint"),
 }
 
 
@@ -27,14 +47,16 @@ def of(kind: str, root: int | None = None) -> list[int]:
 
 
 def _is(kind: str, said: str) -> bool:
-    if kind in TITLES:
-        return said.startswith(TITLES[kind])
-    # Spark's executor: Java below Ray, as RayDP's master is, but not as small.
-    return said.endswith("DefaultWorker") and "java" in said[:50] and SMALL[0] not in said
+    return said.startswith(TITLES[kind]) if kind in TITLES else _SIGNS[kind](said)
 
 
 def kill(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
+
+
+def stop(pid: int) -> None:
+    """It stays, and does nothing more."""
+    os.kill(pid, signal.SIGSTOP)
 
 
 def resident(pids: list[int]) -> int:

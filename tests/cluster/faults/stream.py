@@ -53,10 +53,10 @@ WITHIN 20 seconds
 WORKLOAD = KEPT + BY_DISTRICT + LONE
 
 
-def table(number: int, rows: int = ROWS, width: int = 0) -> pa.Table:
+def table(number: int, rows: int = ROWS, width: int = 0, seed: int = 0) -> pa.Table:
     """The rows of one file: most of them about in order, some late, some no events at all. Names
     of drivers are at least so wide."""
-    chance = random.Random(number)
+    chance = random.Random(seed * 1_000_003 + number)
     first = number * SECONDS * 1000
     times: list[int | None] = [
         first + row * SECONDS * 1000 // rows - chance.randrange(2_000) for row in range(rows)

@@ -1,13 +1,13 @@
 """A job that is stopped goes on with other actors and other queries."""
 
-import json
-
 import pytest
 
 from cluster.faults import stream
 from cluster.faults.job import Seen
 from cluster.faults.stream import written
 from runtime.errors import HamletError
+from runtime.pipeline.blob_store import BlobStore
+from runtime.pipeline.checkpoint import CheckpointStore
 
 BEFORE, AFTER = stream.KEPT + stream.BY_DISTRICT, stream.KEPT + stream.LONE
 
@@ -21,8 +21,7 @@ def some(job, epochs, **given):
 
 def newest_time(job):
     """In milliseconds, of all events so far."""
-    manifest = max((job.checkpoint / "epochs").iterdir())
-    return json.loads(manifest.read_text().splitlines()[1])["newest"] // 1000
+    return CheckpointStore(BlobStore(str(job.checkpoint))).last().newest // 1000
 
 
 def window_start(row):

@@ -1,21 +1,28 @@
-"""Checkpoints that are cut in half: the one before is used, and that is said."""
+"""Files of a checkpoint are damaged while the job is down, and the input that was read is gone."""
+
+import random
 
 import pytest
 
 from cluster.faults.job import Seen
 from cluster.faults.stream import written
 from runtime.errors import HamletError
+from runtime.pipeline.blob_store import BlobStore
+from runtime.pipeline.checkpoint import CheckpointStore
 
 STOPPED_AFTER = 12
 
 
 @pytest.fixture
 def stopped(job):
-    """A job that has been stopped in the middle."""
+    """A job that has been stopped in the middle, without the files that it has read."""
     job.fill()
     seen = Seen()
     job.run(seen, stopping=lambda: len(seen.reports) >= STOPPED_AFTER)
     assert len(seen.reports) < STOPPED_AFTER + 5
+    last = CheckpointStore(BlobStore(str(job.checkpoint))).last()
+    for name in last.position["files"]:
+        (job.input / name).unlink()
     return job
 
 
@@ -23,45 +30,38 @@ def newest(job, folder):
     return max((job.checkpoint / folder).iterdir())
 
 
+def flip(path):
+    data = bytearray(path.read_bytes())
+    data[random.Random(3).randrange(len(data))] ^= 1
+    path.write_bytes(data)
+
+
 def cut(path):
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
 
-def goes_back(job, path, undisturbed, what):
-    seen = Seen()
-    job.run(seen)
-    assert seen.warnings == [
-        f"{path.relative_to(job.checkpoint)} is {what} in {job.checkpoint}: using the epoch before"
-    ]
-    assert written(job.output) == undisturbed
+DAMAGES = [flip, cut, lambda path: path.unlink()]
 
 
-@pytest.mark.parametrize("folder", ["epochs", "state"])
-def test_cut_in_half(stopped, undisturbed, folder):
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("folder", ["a/epochs", "b/epochs", "a/state", "b/state"])
+def test_one_copy(stopped, undisturbed, folder, damage):
     path = newest(stopped, folder)
-    cut(path)
-    goes_back(stopped, path, undisturbed, "damaged")
+    damage(path)
+    seen = Seen()
+    stopped.run(seen)
+    assert seen.warnings == [
+        f"{path.relative_to(stopped.checkpoint)} in {stopped.checkpoint} was damaged: restored "
+        "from its copy"
+    ]
+    assert written(stopped.output) == undisturbed
 
 
-def test_missing(stopped, undisturbed):
-    path = newest(stopped, "state")
-    path.unlink()
-    goes_back(stopped, path, undisturbed, "missing")
-
-
-def test_cut_just_after_a_restart(stopped, undisturbed):
-    """A run that has committed nothing leaves the checkpoint before the last one alone."""
-    with pytest.raises(ZeroDivisionError):
-        stopped.run(Seen(), stopping=lambda: 1 / 0)
-    path = newest(stopped, "epochs")
-    cut(path)
-    goes_back(stopped, path, undisturbed, "damaged")
-
-
-def test_nothing_is_whole(stopped):
+def test_both_copies(stopped):
+    """The input is gone, so nothing is computed again and nothing is removed."""
     before = written(stopped.output)
-    for path in (stopped.checkpoint / "epochs").iterdir():
-        cut(path)
-    with pytest.raises(HamletError, match=f"every checkpoint in {stopped.checkpoint} is damaged"):
+    for copy in "ab":
+        cut(newest(stopped, f"{copy}/epochs"))
+    with pytest.raises(HamletError, match=r"the newest checkpoint in .* cannot be read"):
         stopped.run(Seen())
     assert written(stopped.output) == before

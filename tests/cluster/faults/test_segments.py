@@ -18,6 +18,7 @@ class Feed:
     name = "feed"
     suffix = ".parquet"
     ordered = False
+    repeatable = True
 
     def segments(self, done: int, stopped: Callable[[], bool]) -> Iterator[bytes]:
         for number in range(done, COUNT):
@@ -46,9 +47,10 @@ def test_goes_back_by_one_epoch(spark, tmp_path):
     source.committed(first.end)
     source.committed(second.end)
     source.close()
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        f"{number:09d}.parquet" for number in (2, 3, 4)
+    assert sorted(path.name[:9] for path in tmp_path.glob("[!_]*")) == [
+        f"{number:09d}" for number in (2, 3, 4)
     ]
+    assert len(list(tmp_path.glob("_*"))) == 3
     (tmp_path / ".000000005.parquet.1.tmp").write_bytes(b"half")
 
     back = opened(spark, tmp_path, start=1)

@@ -6,7 +6,9 @@ import pyarrow as pa
 from confluent_kafka import Producer
 from pyspark.sql.functions import spark_partition_id
 
+from cluster.pipelines import reading
 from runtime.io.reader import ReadRequest
+from runtime.pipeline.event_block import ROW, blocks_of
 from spark_ingest.kafka.address import parse_address
 from spark_ingest.sources.kafka import KafkaSource
 
@@ -32,30 +34,33 @@ def source(spark, broker, topic, **given):
     return KafkaSource(spark, address, needs, **given)
 
 
-def blocks(reading):
-    """The blocks of a reading, as the hand-over gives them to the decoder."""
-    frame = reading.frame.withColumn("__part", spark_partition_id())
+def blocks(found):
+    """The blocks of a reading, as a router gets them."""
+    frame = found.frame.withColumn("__part", spark_partition_id())
     batches = frame._collect_as_arrow()
     if not batches:
         return []
     table = pa.Table.from_batches(batches)
-    found = []
-    for i, origin in enumerate(reading.origins):
+    parts = []
+    for i, origin in enumerate(found.origins):
         mask = pa.compute.equal(table["__part"], i)
         part = table.filter(mask).drop_columns(["__part"])
-        found += reading.decoder.decode(part, origin)
-    return found
+        parts += blocks_of(part, found.contract, origin)
+    return parts
 
 
 def everything(from_, columns, limit=LIMIT, position=None):
-    """All rows as (source, row number, values...), all dead rows, and the last position."""
+    """All events as (source, row number, values...), all dead rows, and the last position."""
     position = from_.first() if position is None else position
     rows, dead = [], []
+    wanted_by = reading(from_, columns)
     while (wanted := from_.next(position, limit)) is not None:
-        for block in blocks(from_.read(wanted, columns)):
-            values = [block.batch.column(name).to_pylist() for name in columns]
-            names = [block.source] * len(block.rows)
-            rows += zip(names, block.rows.tolist(), *values, strict=True)
-            dead += block.dead.to_pylist()
+        for block in blocks(from_.read(wanted, wanted_by)):
+            in_time = block.in_time()
+            events = in_time.events(wanted_by.routing.event_schema)
+            values = [events.column(name).to_pylist() for name in columns]
+            names = [block.origin.source] * events.num_rows
+            rows += zip(names, in_time.batch.column(ROW).to_pylist(), *values, strict=True)
+            dead += block.dead().to_pylist()
         position = wanted.end
     return rows, dead, position

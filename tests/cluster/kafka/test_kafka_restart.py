@@ -8,10 +8,9 @@ import pytest
 
 from cluster.kafka.records import everything, send, source
 from cluster.kafka.test_kafka_sink import committed
-from runtime.pipeline.blob_store import BlobStore
+from cluster.pipelines import reading
 from spark_ingest.kafka.address import parse_address
 from spark_ingest.sinks.kafka import KafkaSink
-from spark_ingest.sinks.staging import Staging
 from tools.kafka import Broker
 
 AWAY = 20
@@ -35,7 +34,7 @@ def away(broker):
     return back
 
 
-def test_source_and_sink_outlast_it(spark, own_broker, topic, tmp_path):
+def test_source_and_sink_outlast_it(spark, own_broker, topic):
     said = []
     own_broker.create(topic, 2)
     for partition in range(2):
@@ -43,9 +42,8 @@ def test_source_and_sink_outlast_it(spark, own_broker, topic, tmp_path):
     read = source(spark, own_broker, topic, bounded=False, say=said.append)
     wanted = read.next(read.first(), 4000)
     results = parse_address(f"kafka://{own_broker.address}/{topic}-results")
-    sink = KafkaSink(results, "job", Staging(BlobStore(str(tmp_path / "job"))), say=said.append)
+    sink = KafkaSink(results, "job", say=said.append)
     sink.recover(-1)
-    sink.stage(0, {"q": pa.table({"n": [1]})})
 
     back = away(own_broker)
     rows, _, end = everything(read, ["time"], position=wanted.start)
@@ -56,9 +54,9 @@ def test_source_and_sink_outlast_it(spark, own_broker, topic, tmp_path):
     assert end["offsets"] == {"0": 50, "1": 50}
 
     back = away(own_broker)
-    sink.publish(0)
+    sink.publish(0, [{"q": pa.table({"n": [1]})}], None)
     back.join()
-    sink.publish(0)
+    sink.publish(0, [{"q": pa.table({"n": [1]})}], None)
     assert committed(own_broker, f"{topic}-results") == [("q", {"query": "q", "row": {"n": 1}})]
     sink.close()
 
@@ -67,7 +65,7 @@ def test_a_frame_that_is_read_while_it_is_away(spark, own_broker, topic):
     own_broker.create(topic)
     send(own_broker, topic, [{"time": i, "type": "A"} for i in range(50)])
     read = source(spark, own_broker, topic)
-    reading = read.read(read.next(read.first(), 1 << 20), ["time"])
+    found = read.read(read.next(read.first(), 1 << 20), reading(read, ["time"]))
     back = away(own_broker)
-    assert reading.frame.count() == 50
+    assert found.frame.count() == 50
     back.join()

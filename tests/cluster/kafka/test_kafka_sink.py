@@ -11,26 +11,22 @@ import pytest
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 
 from runtime.errors import HamletError
-from runtime.pipeline.blob_store import BlobStore
 from spark_ingest.kafka.address import parse_address
 from spark_ingest.kafka.options import KafkaOptions
 from spark_ingest.kafka.topic_metadata import TopicMetadata
 from spark_ingest.sinks.kafka import KafkaSink
 from spark_ingest.sinks.sink import DEAD_LETTER, LATE, ReplayPoint
-from spark_ingest.sinks.staging import Staging
 
 # Runs in a process of its own and dies between what is sent and the commit, or just after it.
 DYING = """
 import os, signal, sys
 import pyarrow as pa
-from runtime.pipeline.blob_store import BlobStore
 from confluent_kafka import Producer
 import spark_ingest.kafka.transactions as transactions
 from spark_ingest.kafka.address import parse_address
 from spark_ingest.sinks.kafka import KafkaSink
-from spark_ingest.sinks.staging import Staging
 
-address, folder, job, moment = sys.argv[1:]
+address, job, moment = sys.argv[1:]
 
 class Dying(Producer):
     def commit_transaction(self, timeout):
@@ -39,15 +35,13 @@ class Dying(Producer):
             super().commit_transaction(timeout)
         os.kill(os.getpid(), signal.SIGKILL)
 
-sink = KafkaSink(parse_address(address), job, Staging(BlobStore(folder)))
+sink = KafkaSink(parse_address(address), job)
 sink.recover(-1)
-sink.stage(0, {"q": pa.table({"n": [1, 2]})})
-sink.publish(0)
+sink.publish(0, [{"q": pa.table({"n": [1, 2]})}], None)
 transactions.Producer = Dying
-sink = KafkaSink(parse_address(address), job, Staging(BlobStore(folder)))
+sink = KafkaSink(parse_address(address), job)
 sink.recover(0)
-sink.stage(1, {"q": pa.table({"n": [3, 4]})})
-sink.publish(1)
+sink.publish(1, [{"q": pa.table({"n": [3, 4]})}], None)
 """
 
 
@@ -91,12 +85,12 @@ def rows(broker, topic):
 
 
 @pytest.fixture
-def sink(broker, topic, tmp_path):
+def sink(broker, topic):
     made = []
 
     def make(job="job", **given):
         address = parse_address(f"kafka://{given.pop('servers', broker.address)}/{topic}")
-        made.append(KafkaSink(address, job, Staging(BlobStore(str(tmp_path / job))), **given))
+        made.append(KafkaSink(address, job, **given))
         return made[-1]
 
     yield make
@@ -109,9 +103,8 @@ def test_rows_and_what_goes_beside_them(broker, topic, sink):
     out.recover(-1)
     dead = pa.table({"source": ["s"], "reason": ["bad"]})
     tables = {"one": numbers(1), "two": numbers(2, None), DEAD_LETTER: dead, LATE: numbers(9)}
-    out.stage(0, tables)
     assert committed(broker, topic) == []
-    out.publish(0)
+    out.publish(0, [tables], None)
     assert sorted(committed(broker, topic), key=str) == [
         ("one", {"query": "one", "row": {"n": 1}}),
         ("two", {"query": "two", "row": {"n": 2}}),
@@ -126,31 +119,25 @@ def test_publishing_again_does_nothing(broker, topic, sink):
     out = sink()
     out.recover(-1)
     for epoch in range(3):
-        out.stage(epoch, {"q": numbers(epoch)})
-        out.stage(epoch, {"q": numbers(10 + epoch)})  # replaces
-        out.publish(epoch)
-        out.publish(epoch)
+        for _ in range(2):
+            out.publish(epoch, [{"q": numbers(10 + epoch)}], None)
     assert sorted(rows(broker, topic)) == [10, 11, 12]
     again = sink()
     again.recover(2)
-    again.publish(2)
+    again.publish(2, [{"q": numbers(12)}], None)
     assert sorted(rows(broker, topic)) == [10, 11, 12]
 
 
-def test_the_missing_epoch_is_published_and_later_ones_are_dropped(broker, topic, sink, tmp_path):
+def test_an_epoch_that_was_committed_and_not_sent_is_sent(broker, topic, sink):
     out = sink()
     out.recover(-1)
-    out.stage(0, {"q": numbers(0)})
-    out.publish(0)
-    out.stage(1, {"q": numbers(1)})  # committed, as its epoch was, but not published
-    out.stage(2, {"q": numbers(2)})  # not even that
+    out.publish(0, [{"q": numbers(0)}], None)
     out.close()
-    (tmp_path / "job" / "results" / ".000000003.arrow.1.tmp").touch()  # nor was this one whole
     again = sink()
     again.recover(1)
+    again.publish(1, [{"q": numbers(1)}], None)
     assert sorted(rows(broker, topic)) == [0, 1]
-    again.stage(2, {"q": numbers(22)})
-    again.publish(2)
+    again.publish(2, [{"q": numbers(22)}], None)
     assert sorted(rows(broker, topic)) == [0, 1, 22]
 
 
@@ -158,20 +145,10 @@ def test_epochs_without_rows(broker, topic, sink):
     out = sink()
     out.recover(-1)
     for epoch in range(3):
-        out.stage(epoch, {"q": numbers()})
-        out.publish(epoch)
+        out.publish(epoch, [{"q": numbers()}], None)
     out.close()
     sink().recover(2)
     assert committed(broker, topic) == []
-
-
-def test_staged_results_that_are_gone_are_an_error(broker, topic, sink, tmp_path):
-    out = sink()
-    out.recover(-1)
-    out.stage(0, {"q": numbers(0)})
-    (tmp_path / "job" / "results" / "000000000.arrow").unlink()
-    with pytest.raises(HamletError, match="results of epoch 0 are not where they were staged"):
-        sink().recover(0)
 
 
 def test_a_new_life_of_a_job_starts_from_its_own_epochs(broker, topic, sink):
@@ -179,14 +156,14 @@ def test_a_new_life_of_a_job_starts_from_its_own_epochs(broker, topic, sink):
     out = sink()
     out.recover(-1)
     for epoch in range(2):
-        out.stage(epoch, {"q": numbers(epoch)})
-        out.publish(epoch)
+        out.publish(epoch, [{"q": numbers(epoch)}], None)
     fresh = sink(say=said.append)
     fresh.recover(-1)
     assert "results of an earlier run" in said[0]
-    fresh.stage(0, {"q": numbers(100)})
     fresh.close()  # dies before it publishes
-    sink().recover(0)
+    heir = sink()
+    heir.recover(0)
+    heir.publish(0, [{"q": numbers(100)}], None)
     assert sorted(rows(broker, topic)) == [0, 1, 100]
 
 
@@ -196,14 +173,12 @@ def test_an_epoch_whose_checkpoint_was_lost_is_done_again_but_not_sent(broker, t
     out = sink()
     out.recover(-1)
     for epoch in range(2):
-        out.stage(epoch, {"q": numbers(epoch)}, turn)
-        out.publish(epoch)
+        out.publish(epoch, [{"q": numbers(epoch)}], turn)
     again = sink(say=said.append)
     assert again.recover(0) == turn
     assert "has the results of epoch 1, but the checkpoint does not" in said[0]
     for epoch in (1, 2):
-        again.stage(epoch, {"q": numbers(epoch)}, turn)
-        again.publish(epoch)
+        again.publish(epoch, [{"q": numbers(epoch)}], turn)
     assert sorted(rows(broker, topic)) == [0, 1, 2]
     assert sink().recover(2) is None
 
@@ -213,8 +188,7 @@ def test_a_position_that_no_message_can_hold_is_left_out(broker, topic, sink):
     out = sink()
     out.recover(-1)
     for epoch in range(2):
-        out.stage(epoch, {"q": numbers(epoch)}, turn)
-        out.publish(epoch)
+        out.publish(epoch, [{"q": numbers(epoch)}], turn)
     assert rows(broker, topic) == [0, 1]
     with pytest.raises(HamletError, match="the checkpoint ends with epoch 0"):
         sink().recover(0)
@@ -224,8 +198,7 @@ def test_an_older_checkpoint_is_refused(broker, topic, sink):
     out = sink()
     out.recover(-1)
     for epoch in range(2):
-        out.stage(epoch, {"q": numbers(epoch)})
-        out.publish(epoch)
+        out.publish(epoch, [{"q": numbers(epoch)}], None)
     with pytest.raises(HamletError, match="up to epoch 1, but the checkpoint ends with epoch 0"):
         sink().recover(0)
 
@@ -234,8 +207,7 @@ def test_jobs_do_not_mix(broker, topic, sink):
     for n, job in enumerate(("a", "b")):
         out = sink(job)
         out.recover(-1)
-        out.stage(n, {"q": numbers(n)})
-        out.publish(n)
+        out.publish(n, [{"q": numbers(n)}], None)
     sink("a").recover(0)
     sink("b").recover(1)
     assert sorted(rows(broker, topic)) == [0, 1]
@@ -246,27 +218,24 @@ def test_whoever_starts_last_shuts_out_the_one_before(broker, topic, sink):
     zombie.recover(-1)
     heir = sink()
     heir.recover(-1)
-    zombie.stage(0, {"q": numbers(0)})
     with pytest.raises(HamletError, match="another process runs the job `job`"):
-        zombie.publish(0)
-    heir.stage(0, {"q": numbers(1)})
-    heir.publish(0)
+        zombie.publish(0, [{"q": numbers(0)}], None)
+    heir.publish(0, [{"q": numbers(1)}], None)
     assert rows(broker, topic) == [1]
 
 
 def test_a_row_that_is_too_large_is_an_error_and_nothing_is_seen(broker, topic, sink):
     out = sink()
     out.recover(-1)
-    out.stage(0, {"q": pa.table({"n": ["x", "y" * (2 << 20)]})})
     with pytest.raises(HamletError, match="too large"):
-        out.publish(0)
+        out.publish(0, [{"q": pa.table({"n": ["x", "y" * (2 << 20)]})}], None)
     assert committed(broker, topic) == []
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])
-def test_killed_while_publishing(broker, topic, sink, tmp_path, root, moment):
+def test_killed_while_publishing(broker, topic, sink, root, moment):
     address = f"kafka://{broker.address}/{topic}"
-    arguments = [sys.executable, "-c", DYING, address, str(tmp_path / "job"), "job", moment]
+    arguments = [sys.executable, "-c", DYING, address, "job", moment]
     died = subprocess.run(arguments, cwd=root, capture_output=True, check=False, timeout=120)
     assert died.returncode == -signal.SIGKILL, died.stderr.decode()
     if moment == "after":
@@ -274,22 +243,21 @@ def test_killed_while_publishing(broker, topic, sink, tmp_path, root, moment):
     for _ in range(2):
         heir = sink()
         heir.recover(1)
+        heir.publish(1, [{"q": numbers(3, 4)}], None)
         assert sorted(rows(broker, topic)) == [1, 2, 3, 4]
-    heir.stage(2, {"q": numbers(5)})
-    heir.publish(2)
+    heir.publish(2, [{"q": numbers(5)}], None)
     assert sorted(rows(broker, topic)) == [1, 2, 3, 4, 5]
 
 
 def test_a_marker_behind_the_open_transaction_of_another_is_waited_for(broker, topic, sink):
     out = sink("a")
     out.recover(-1)
-    out.stage(0, {"q": numbers(0)})
     other = Producer({"bootstrap.servers": broker.address, "transactional.id": f"{topic}-other"})
     other.init_transactions(30)
     other.begin_transaction()
     other.produce(f"{topic}-epochs", "{}", "other")
     other.flush()
-    out.publish(0)
+    out.publish(0, [{"q": numbers(0)}], None)
     out.close()
     ending = threading.Timer(3, other.commit_transaction)
     ending.start()
@@ -303,6 +271,5 @@ def test_a_marker_behind_the_open_transaction_of_another_is_waited_for(broker, t
 def test_many_rows(broker, topic, sink):
     out = sink()
     out.recover(-1)
-    out.stage(0, {"q": numbers(*range(150_000))})  # more than a producer's queue holds
-    out.publish(0)
+    out.publish(0, [{"q": numbers(*range(150_000))}], None)  # more than a producer's queue holds
     assert sorted(rows(broker, topic)) == list(range(150_000))

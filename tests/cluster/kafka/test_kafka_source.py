@@ -12,6 +12,7 @@ from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import NewPartitions
 
 from cluster.kafka.records import blocks, everything, send, source
+from cluster.pipelines import reading
 from runtime.errors import InputError
 from runtime.types.attribute_kinds import AttributeKind
 from runtime.types.schema import Schema
@@ -62,13 +63,15 @@ def test_reading_a_range_again_gives_the_same(spark, broker, topic):
     read = source(spark, broker, topic, bounded=False)
     wanted = read.next(read.first(), 2000)
     send(broker, topic, [event(i) for i in range(30)], 0)
+    pipeline = reading(read, COLUMNS)
     once, again = (
-        [(block.source, block.rows.tolist(), block.batch) for block in blocks(each)]
-        for each in (read.read(wanted, COLUMNS), read.read(wanted, COLUMNS))
+        [(block.origin.source, block.batch) for block in blocks(each)]
+        for each in (read.read(wanted, pipeline), read.read(wanted, pipeline))
     )
     assert once == again
     later = source(spark, broker, topic, bounded=False)  # as after a crash
-    assert [block.batch for block in blocks(later.read(wanted, COLUMNS))] == [b for *_, b in once]
+    found = blocks(later.read(wanted, reading(later, COLUMNS)))
+    assert [block.batch for block in found] == [batch for _, batch in once]
 
 
 def test_partitions_keep_their_names_when_there_are_many(spark, broker, topic):
@@ -110,8 +113,9 @@ def test_new_partitions_are_read_from_their_beginning(spark, broker, topic):
 def test_fields_of_kafka_are_attributes(spark, broker, topic):
     broker.create(topic, 2)
     headers = [("region", b"north"), ("region", b"south"), ("other", None)]
+    other = {"value": {"n": 2}, "timestamp": 5, "headers": [("region", b"east")]}
     record = {"value": {"n": 1}, "key": "k", "timestamp": 1_700_000_000_123, "headers": headers}
-    send(broker, topic, [{**record}, {"value": {"n": 2}, "timestamp": 5}], 1)
+    send(broker, topic, [{**record}, {**other}], 1)
     uses = {
         "n": AttributeKind.NUMBER,
         "header_other": AttributeKind.ANY,
@@ -136,7 +140,7 @@ def test_fields_of_kafka_are_attributes(spark, broker, topic):
     name = f"{topic}/1"
     assert rows == [
         (name, 0, 1, when, "south", None, "k", topic, 1, 0),
-        (name, 1, 2, early, None, None, None, topic, 1, 1),
+        (name, 1, 2, early, "east", None, None, topic, 1, 1),
     ]
     assert dead == []
 
@@ -145,7 +149,9 @@ def test_without_a_column_of_the_values_they_are_not_looked_at(spark, broker, to
     broker.create(topic)
     send(broker, topic, [{"value": {"n": 1}, "key": "a"}, {"value": b"\xff", "key": b"b"}])
     send(broker, topic, [{"value": b"x", "key": b"\xff"}])
-    rows, dead, _ = everything(source(spark, broker, topic), ["kafka_key", "kafka_offset"])
+    needs = {"time_column": "kafka_timestamp", "type_column": "kafka_topic", "uses": {}}
+    read = source(spark, broker, topic, needs=needs)
+    rows, dead, _ = everything(read, ["kafka_key", "kafka_offset"])
     assert rows == [(f"{topic}/0", 0, "a", 0), (f"{topic}/0", 1, "b", 1)]
     assert [(each["row"], each["reason"]) for each in dead] == [(2, "`kafka_key` is not UTF-8")]
 
@@ -170,9 +176,9 @@ def test_bad_rows_have_the_reasons_of_files_and_their_offsets(spark, broker, top
     assert [row[1:] for row in rows] == [(0, 0, "B", 0), (2, 2, "A", 2), (9, 9, "B", 9)]
     assert {each["source"] for each in dead} == {f"{topic}/0"}
     assert {each["row"]: re.sub(r" \(its.*", "", each["reason"]) for each in dead} == {
-        1: "malformed JSON: Expecting property name enclosed in double quotes",
-        3: "malformed JSON: Invalid control character at",
-        4: "malformed JSON: Expecting value",
+        1: "malformed JSON",
+        3: "malformed JSON",
+        4: "malformed JSON",
         5: "the value is null (a tombstone)",
         6: "malformed JSON: not an object",
         7: "the row is not UTF-8",
@@ -241,7 +247,7 @@ def test_records_that_are_gone_are_an_error_that_says_which(spark, broker, topic
     assert f"offsets {topic}/1 from {before} to 14" in str(caught.value)
     assert "retention.ms" in caught.value.hint
     with pytest.raises(InputError, match=f"{topic}/1 from 0 to 14"):
-        read.read(wanted, COLUMNS)
+        read.read(wanted, reading(read, COLUMNS))
     assert read.next(read.first(), 1 << 20).start["offsets"]["1"] == 15
 
 

@@ -15,8 +15,8 @@ from unittest.mock import patch
 from prometheus_client.parser import text_string_to_metric_families
 
 from cluster.faults.stream import written
-from hamlet.job import input_resolver
-from hamlet.job import job_setup as jobs
+from hamlet.job import input_resolver, job_setup
+from hamlet.job import job_run as jobs
 from hamlet.job.epoch_report import EpochReport
 from runtime.io.reader import ReadRequest
 from runtime.language.parser import parse
@@ -26,9 +26,8 @@ from runtime.pipeline.manifest import RunCounts
 from runtime.pipeline.settings import Settings
 from runtime.types.schema import Schema
 from spark_ingest import session
-from spark_ingest.sinks.file_sink import PartsSink
+from spark_ingest.sinks.file_sink import PartsSink, RollingPolicy
 from spark_ingest.sinks.sink import EpochSink
-from spark_ingest.sinks.staging import Staging
 
 LIMIT_S = 180.0
 
@@ -134,7 +133,7 @@ class Job:
 
     def _sink(self, checkpoints: CheckpointStore, bound_workload: BoundWorkload) -> EpochSink:
         names = [query.name for query in bound_workload.workload]
-        return PartsSink(self.output, "parquet", Staging(checkpoints.folder), names)
+        return PartsSink(self.output, "parquet", names, RollingPolicy(seconds=0.0))
 
     def _done(self, outcome: jobs.JobOutcome) -> None:
         """The hub hears of the last epoch a moment later."""
@@ -147,7 +146,7 @@ class Job:
 def running_on(cluster: Any, spark: Any) -> Iterator[None]:
     """Jobs run there, and start nothing."""
     with (
-        patch.object(jobs, "start_cluster", lambda *_: cluster),
+        patch.object(job_setup, "start_cluster", lambda *_: cluster),
         patch.object(session, "start", lambda *_, **__: spark),
     ):
         yield

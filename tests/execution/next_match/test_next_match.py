@@ -34,11 +34,11 @@ from oracle.model import (
     leaves,
 )
 from oracle.random_cases import EVENT_BYTES, Case, TypeDraw, draw_events
+from plan.supporting import supports
 from runtime.execution.operators.general.operator import GeneralOperator
 from runtime.execution.operators.next_match.operator import NextMatchOperator
 from runtime.language.parser import parse
 from runtime.pipeline.engine import Engine, Results, aggregate
-from runtime.plan.operators.declaration import supports
 from runtime.plan.operators.next_match import NEXT_MATCH
 from runtime.plan.sharing_plan import SharingPlan
 

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from execution.pieces import FOREVER, pieces
+from plan.supporting import supports
 from runtime.execution.batch import Batch
 from runtime.execution.operator import ALL_QUERIES
 from runtime.execution.operators.range_index.operator import RangeIndexOperator
@@ -17,7 +18,7 @@ from runtime.execution.type_dictionary import TypeDictionary
 from runtime.execution.window_partials import PartialAggregates, merge
 from runtime.language.query import Query
 from runtime.pipeline.engine import Engine, aggregate
-from runtime.plan.operators.declaration import PlanContext, supports
+from runtime.plan.operators.declaration import PlanContext
 from runtime.plan.operators.range_index.declaration import RANGE_INDEX
 from runtime.types.columns import times_of
 

@@ -3,8 +3,8 @@
 import pyarrow as pa
 import pytest
 
+from plan.supporting import supports
 from runtime.language.parser import parse
-from runtime.plan.operators.declaration import supports
 from runtime.plan.operators.range_index.declaration import RANGE_INDEX
 
 TYPES = {

@@ -6,11 +6,17 @@ import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
+from runtime.errors import HamletError, WorkloadError
 from runtime.language.parser import parse
 from runtime.language.query import Workload
+from runtime.pipeline.bound_workload import BoundWorkload
+from runtime.pipeline.routing_table import InputFormat
+from runtime.plan.assignment import make_physical_plan
 from runtime.plan.explain import explain
+from runtime.plan.operators.declaration import PlanContext
 from runtime.plan.planner import NAMES
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -43,6 +49,53 @@ def test_golden_text(name: str):
 
 def test_ties_by_arrival_are_said():
     assert "as they arrived" in explain(parse(TWO), ties="arrival").text().splitlines()[0]
+
+
+TYPED = [
+    ("RETURN COUNT(*) PATTERN T+ WHERE T.name < NEXT(T).name WITHIN 10 s", "range_index"),
+    ("RETURN MIN(T.name) PATTERN T+ WITHIN 10 s", "graphlet"),
+    ("RETURN COUNT(*) PATTERN T+ WHERE T.name = 'a' WITHIN 10 s", "graphlet"),
+]
+
+
+@pytest.mark.parametrize("data_type", [pa.int32(), pa.uint64(), pa.float32(), pa.string()], ids=str)
+@pytest.mark.parametrize(("text", "assumed"), TYPED)
+def test_operators_are_those_that_run(text: str, assumed: str, data_type: pa.DataType):
+    """With the types of the input, an explanation names the operators of the engine."""
+    columns = pa.schema({"time": pa.int64(), "type": pa.string(), "name": data_type})
+    given = explain(text, types=columns)
+    assert given.assumed_types == ()
+    assert "assumed" not in given.text()
+    (guessed,) = explain(text).operators
+    assert guessed.operator == assumed
+    try:
+        bound = BoundWorkload(parse(text), InputFormat(time_unit="s", columns=columns), "float")
+    except WorkloadError:
+        return  # the input does not fit: nothing runs
+    physical = make_physical_plan(bound.workload.queries, PlanContext(bound.types))
+    assert [each.operator for each in given.operators] == [node.operator for node in physical]
+
+
+def test_text_that_is_compared_runs_on_the_general_operator():
+    text = "RETURN COUNT(*) PATTERN T+ WHERE T.name < NEXT(T).name WITHIN 10 s"
+    head = "attribute types assumed from the queries: name"
+    assert explain(text).text().splitlines()[0].endswith(head)
+    (given,) = explain(text, types={"name": pa.string()}).operators
+    assert given.operator == "general"
+
+
+def test_an_unsigned_minimum_runs_on_the_general_operator():
+    text = "RETURN MIN(T.x) PATTERN T+ WITHIN 10 s"
+    assert [each.operator for each in explain(text).operators] == ["graphlet"]
+    (given,) = explain(text, types={"x": pa.uint64()}).operators
+    assert given.operator == "general"
+
+
+def test_choices_are_checked():
+    with pytest.raises(HamletError, match="planner is `gloira`, but must be one of auto, none"):
+        explain(TWO, planner="gloira")
+    with pytest.raises(HamletError, match="ties is `gloria`, but must be one of strict, arrival"):
+        explain(TWO, ties="gloria")
 
 
 @pytest.mark.parametrize(("count", "parts"), [(64, 1), (65, 2), (200, 4)])
@@ -139,16 +192,16 @@ def test_queries_without_a_kleene_part_share_the_pass():
     assert "the pass over the events with q2, q3" in explain(queries).text()
 
 
-NEIGHBOURS = "a condition on neighbours"
+ADJACENT = "an adjacent condition"
 OPERATORS = [
     ("A+", "", "graphlet", ()),
     ("A+", "SEMANTICS contiguous", "next_match", ("contiguous",)),
     ("SEQ(A, NOT B, C)", "", "general", ("NOT",)),
     ("A+ & SEQ(A, B)", "", "general", ("pairs of trends (&)",)),
     ("A+", "WHERE LENGTH >= 3", "general", ("LENGTH",)),
-    ("A a+", "WHERE a.x < NEXT(a).x", "range_index", ("a condition on neighbours",)),
-    ("A a+", "WHERE a.x + NEXT(a).x > 1", "general", ("a condition on neighbours",)),
-    ("A a+", "WHERE a.x < NEXT(a).x AND a.y < NEXT(a).y", "general", (NEIGHBOURS,)),
+    ("A a+", "WHERE a.x < NEXT(a).x", "range_index", ("an adjacent condition",)),
+    ("A a+", "WHERE a.x + NEXT(a).x > 1", "general", ("an adjacent condition",)),
+    ("A a+", "WHERE a.x < NEXT(a).x AND a.y < NEXT(a).y", "general", (ADJACENT,)),
 ]
 
 
@@ -160,7 +213,7 @@ def test_which_operator_and_why(
     assert plan.operator == operator
     assert (plan.rejected[0].obstacles if plan.rejected else ()) == obstacles
     answered = {"range_index": "O(log n)", "general": "scan"}.get(operator, "")
-    assert all(answered in line for line in plan.neighbours)
+    assert all(answered in line for line in plan.adjacent_evaluation)
 
 
 def test_windows_of_events_share_among_themselves():
@@ -176,7 +229,7 @@ def test_only_queries_that_are_evaluated_alike_share():
     found = explain(workload("SEQ(A, B+)", "SEQ(C, B+, NOT D, E)", "SEQ(C, B+)"))
     assert [each.queries for each in found.operators] == [("q1", "q3"), ("q2",)]
     assert found.queries[1].alone == "the general operator evaluates one query at a time"
-    assert "under NOT" in (
+    assert "q2 has B+ too, but with NOT" in (
         explain(workload("SEQ(A, B+)", "SEQ(B+, NOT D, E)")).queries[0].alone or ""
     )
     shared = {(s.source, s.target): s.shared for s in found.template.steps if s.shared}
@@ -222,13 +275,23 @@ def test_negations_say_where_they_hold():
 
 def test_json_has_stable_keys():
     found = json.loads(explain(parse(TWO)).json())
-    assert list(found) == ["ties", "queries", "routing", "operators", "plan", "template"]
+    assert list(found) == [
+        "ties",
+        "assumed_types",
+        "queries",
+        "routing",
+        "operators",
+        "plan",
+        "template",
+    ]
     assert found["operators"] == [
         {
             "operator": "graphlet",
             "queries": ["q1", "q2"],
             "summary": "burst by burst, shared if that pays",
             "cost": ["O(1) per event, O(open windows) per burst"],
+            "state_words": 4,
+            "state_per": "partition",
             "partition_by": [],
             "semantics": "skip-till-any-match",
             "pane": 60_000_000,

@@ -4,10 +4,10 @@ from random import Random
 
 import pytest
 
+from plan.gloria.workloads import seq
 from runtime.plan.planners.gloria import groups
 from runtime.plan.planners.gloria.chains import TypeChain, chains
 from runtime.plan.planners.gloria.groups import components, cut, order
-from runtime.plan.planners.gloria.patterns import seq
 
 
 def drawn(seed: int) -> list[TypeChain]:

@@ -7,15 +7,13 @@ import pytest
 
 from plan.gloria.exhaustive import cheapest, cost_of
 from plan.gloria.gaps import measure
-from plan.gloria.workloads import large, small
+from plan.gloria.workloads import large, plus, seq, small
 from runtime.plan.planners.gloria import (
     CandidateOptions,
     GloriaPlan,
     PaperCosts,
     PatternPart,
     plan,
-    plus,
-    seq,
 )
 from runtime.plan.planners.gloria.patterns import flat, pools
 

@@ -1,12 +1,13 @@
-"""The numbers of tables 3 and 4 of gloria.txt, by the conventions of golden.json."""
+"""The numbers of tables 3 and 4 of the GLORIA paper, by the conventions of golden.json."""
 
+from plan.gloria.workloads import plus, seq
 from runtime.plan.planners.gloria.chains import chains
 from runtime.plan.planners.gloria.costs import PaperCosts
 from runtime.plan.planners.gloria.edge_cost import EdgeCosts
 from runtime.plan.planners.gloria.graph import CandidateOptions, GloriaGraph, grow
 from runtime.plan.planners.gloria.groups import order
 from runtime.plan.planners.gloria.node import PlanNode
-from runtime.plan.planners.gloria.patterns import KleeneLoop, PatternPart, PatternStep, plus, seq
+from runtime.plan.planners.gloria.patterns import KleeneLoop, PatternPart, PatternStep
 from runtime.plan.planners.gloria.planner import plan
 from runtime.plan.planners.gloria.pruning import prune_nodes
 from runtime.plan.planners.gloria.search import search

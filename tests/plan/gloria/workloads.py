@@ -4,6 +4,15 @@ from random import Random
 
 from runtime.plan.planners.gloria.patterns import Kleene, PatternPart, Sequence
 
+
+def seq(*parts: PatternPart) -> Sequence:
+    return Sequence(parts)
+
+
+def plus(*parts: PatternPart) -> Kleene:
+    return Kleene(Sequence(parts))
+
+
 Workload = tuple[dict[str, PatternPart], dict[str, float]]
 
 

@@ -25,7 +25,7 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Expression:
-    """Coefficients by snapshot, as hamlet.txt keeps them for each event (`4x + z`)."""
+    """Coefficients by snapshot, as the HAMLET paper keeps them for each event (`4x + z`)."""
 
     terms: Mapping[Snapshot, int]
 

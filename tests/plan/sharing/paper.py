@@ -1,7 +1,7 @@
 """The paper's own benefit of sharing a burst, and its choice of the queries that share it.
 
-Letters are those of hamlet.txt: a burst of `b` events meets `n` events of its window and `g` of
-its graphlet; `k` queries share it, `sc` snapshots are created from it and `sp` propagated.
+Letters are those of the HAMLET paper: a burst of `b` events meets `n` events of its window and `g`
+of its graphlet; `k` queries share it, `sc` snapshots are created from it and `sp` propagated.
 Definitions 11 and 12 differ, and both charge `b * n` for a burst where our operators cost about
 `b + k`. So the engine decides by a model of its own, fitted to the machine. This one is here to
 be read, told and tested; the rules that choose the queries are the same.

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from optimizer.bursts import predict
 from runtime.execution.operators.graphlet.kernel import record as k
 from runtime.pipeline.engine import Engine
 from runtime.plan import cost_model
@@ -189,4 +190,4 @@ def test_what_was_done_is_predicted_from_the_same_terms() -> None:
     ):
         way = cost_model.CLASSES if samples.version[0] == 3 else cost_model.APART
         chosen = samples.select(samples.kind == way)
-        assert set(cost_model.predict(policy, chosen)) == {expected @ values}
+        assert set(predict(policy, chosen)) == {expected @ values}

@@ -1,4 +1,4 @@
-"""Tables 3 to 5 of hamlet.txt by the algebra of graphlets, and the closed form of a burst.
+"""Tables 3 to 5 of the HAMLET paper by the algebra of graphlets, and the closed form of a burst.
 
 The numbers of tables 3 and 4 are those of `golden.json`; table 5 is the paper's own.
 """

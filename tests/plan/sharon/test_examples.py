@@ -1,4 +1,4 @@
-"""sharon.txt, examples 4 to 12, on the traffic workload of its figure 1."""
+"""The SHARON paper, examples 4 to 12, on the traffic workload of its figure 1."""
 
 from math import inf
 

@@ -17,6 +17,7 @@ from runtime.plan.sharing_plan import SharedPart, SharingPlan
 class GraphletDeclaration:
     name = "graphlet"
     summary = "burst by burst, shared if that pays"
+    adjacent: str | None = None
     shares = True
     movable = True
 

@@ -23,7 +23,7 @@ def obstacles(query: Query) -> Iterator[str]:
     if query.conjunctive:
         yield "pairs of trends (&)"
     if query.adjacent:
-        yield "a condition on neighbours"
+        yield "an adjacent condition"
     if query.template.negations:
         yield "NOT"
     if query.least_length > 1:

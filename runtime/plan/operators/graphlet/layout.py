@@ -43,7 +43,11 @@ class StateEntry(NamedTuple):
 
 @dataclass(frozen=True)
 class GraphletLayout:
-    """`since` has, for each query, the start of the first window that it reports."""
+    """`since` has, for each query, the start of the first window that it reports.
+
+    A layout is a value that computes its fields when they are first read. The planner reads other
+    fields than the operator does: `conditions` to split a group, `entries` of each candidate group
+    to estimate its cost. Only the operator reads what depends on the kernel (`exact`)."""
 
     queries: tuple[Query, ...]
     since: tuple[int, ...]

@@ -19,6 +19,7 @@ class RangeIndexDeclaration:
 
     name = "range_index"
     summary = "event by event, with earlier events in an ordered index"
+    adjacent: str | None = "an ordered index, O(log n) per event"
     shares = True
     movable = False
 
@@ -38,9 +39,9 @@ class RangeIndexDeclaration:
             if lane.fold is not Fold.SUM and not is_ordered(kind):
                 yield f"MIN or MAX of {lane.attribute}, which is not a number"
         if not query.adjacent:
-            yield "no condition on neighbours"
+            yield "no adjacent condition"
         elif comparisons(query, types) is None:
-            yield "neighbours that are not compared by one comparison of two numbers per step"
+            yield "an adjacent condition other than one comparison of two numbers per step"
         yield from unsigned_extremes(query, types)
 
     def cost(self, query: Query) -> str:

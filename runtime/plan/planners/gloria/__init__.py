@@ -8,7 +8,7 @@ the lightest path; `planner` turns it into a plan, with reasons (`rationale`).
 
 from runtime.plan.planners.gloria.costs import GloriaCosts, PaperCosts
 from runtime.plan.planners.gloria.graph import CandidateOptions, GraphSize
-from runtime.plan.planners.gloria.patterns import Kleene, PatternPart, Sequence, plus, seq
+from runtime.plan.planners.gloria.patterns import Kleene, PatternPart, Sequence
 from runtime.plan.planners.gloria.planner import GloriaPlan, TransitionPlan, TransitionQueries, plan
 
 __all__ = [
@@ -23,6 +23,4 @@ __all__ = [
     "TransitionPlan",
     "TransitionQueries",
     "plan",
-    "plus",
-    "seq",
 ]

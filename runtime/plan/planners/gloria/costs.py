@@ -13,7 +13,7 @@ from typing import Protocol
 
 class GloriaCosts(Protocol):
     """All costs that the planner uses. `shared` and `evaluate` must not fall as `length` rises:
-    the pruning of nodes relies on it (gloria.txt 7.3)."""
+    the pruning of nodes relies on it (the GLORIA paper, section 7.3)."""
 
     def start(self, type_: str, k: int) -> float:
         """Trends of `k` queries start at events of the type."""

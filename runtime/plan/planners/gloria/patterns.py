@@ -1,7 +1,7 @@
 """The planner's pattern model: a sequence of event types and Kleene loops.
 
-`seq("F", "A", plus("B", plus("C")), "D")` is SEQ(F, A, (SEQ(B, C+))+, D). Internally, a pattern is
-the list of its **pools** in order: a `PatternStep` from one type to the next, or a whole
+SEQ(F, A, (SEQ(B, C+))+, D) is a `Sequence` of two types, a `Kleene` and a type. Internally, a
+pattern is the list of its **pools** in order: a `PatternStep` from one type to the next, or a whole
 `KleeneLoop`. The paper keeps candidate plans for each pool; a loop has one plan for all its steps.
 """
 
@@ -26,14 +26,6 @@ class Kleene:
 
 
 PatternPart: TypeAlias = str | Sequence | Kleene
-
-
-def seq(*parts: PatternPart) -> Sequence:
-    return Sequence(parts)
-
-
-def plus(*parts: PatternPart) -> Kleene:
-    return Kleene(Sequence(parts))
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The SHARON planner (sharon.txt, sections III to VII): which sequences share which parts.
+"""The SHARON planner (the SHARON paper, sections III to VII): which sequences share which parts.
 
 The path of a workload, a file for each step:
 

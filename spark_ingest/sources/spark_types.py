@@ -45,6 +45,16 @@ def spark_schema(schema: pa.Schema, columns: Sequence[str], source: str) -> spar
     return found or _any_column(schema)
 
 
+def read_types(schema: pa.Schema) -> pa.Schema:
+    """The types of columns as they are read: a time without a zone is an instant."""
+    return pa.schema([(each.name, _read_type(_stored(each.type))) for each in schema])
+
+
+def _read_type(kind: pa.DataType) -> pa.DataType:
+    local = pt.is_timestamp(kind) and kind.unit != "ns"
+    return pa.timestamp(kind.unit, "UTC") if local else kind
+
+
 def _any_column(schema: pa.Schema) -> spark.StructType:
     """Reads at least one column: without any, the number of rows would be lost."""
     for field in schema:
@@ -65,7 +75,8 @@ def _type(field: pa.Field, source: str) -> spark.DataType:
     if pt.is_timestamp(kind):
         if kind.unit == "ns":  # as the session is configured
             return spark.LongType()
-        return spark.TimestampNTZType() if kind.tz is None else spark.TimestampType()
+        # Also a time without a zone, which is UTC: its microseconds are the same.
+        return spark.TimestampType()
     raise InputError(
         f"Spark does not read column `{field.name}` of {source}, which is {field.type}",
         "use --engine local, or write it as another type",

@@ -1,4 +1,4 @@
-"""Prices that make planners do what they seldom do."""
+"""Cost coefficients that make planners do what they seldom do."""
 
 from runtime.plan.cost_coefficients import CostCoefficients
 

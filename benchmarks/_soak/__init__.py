@@ -1,0 +1,1 @@
+"""The parts of `hamlet bench soak`: the job, its processes, and whether their memory grows."""

@@ -1,0 +1,112 @@
+"""Runs a job on Ray and Spark: checks what it is given, opens its parts, drives it to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+from actors.cluster import Cluster
+from hamlet.job.driver import Driver
+from hamlet.job.input_resolver import ResolvedInput
+from hamlet.job.job_context import StartPoint
+from hamlet.job.job_options import JobOptions
+from hamlet.job.job_setup import JobSetup, MakeSink, SavedState, Screen, check_processes
+from hamlet.job.watchdog import Watchdog
+from runtime.errors import Failure, HamletError
+from runtime.language.query import Workload
+from runtime.optimizer.model_report import ModelMetrics
+from runtime.pipeline.bound_workload import BoundWorkload
+from runtime.pipeline.checkpoint import CheckpointStore
+from runtime.pipeline.manifest import Manifest, RunCounts
+from runtime.plan.decisions import Decisions
+from spark_ingest.sources.source import StreamSource
+
+#: Refuses an output that does not fit the checkpoint.
+CheckOutput = Callable[[CheckpointStore], None]
+
+
+@dataclass
+class JobOutcome:
+    counts: RunCounts
+    decisions: list[Decisions]
+    bound_workload: BoundWorkload
+    finished: bool  #: the input has ended; if not, the job was stopped
+    last: Manifest | None  #: of the last committed epoch
+    skipped: list[str] = field(default_factory=list)
+    earlier: int = 0  #: events that were counted before this run
+    model: ModelMetrics = field(default_factory=ModelMetrics)
+
+
+def run(
+    workload: Workload,
+    options: JobOptions,
+    input: ResolvedInput,
+    make_sink: MakeSink,
+    screen: Screen,
+    stopping: Callable[[], bool],
+    done: Callable[[JobOutcome], None],
+    started: Callable[[], None] = lambda: None,
+    check_output: CheckOutput = lambda checkpoints: None,
+    lost: Callable[[Failure], None] = lambda failure: None,
+) -> JobOutcome:
+    """Calls `started` before the first epoch and `done` after the last one, while all parts of the
+    job are still open. Calls `lost`, from another thread, if a process is lost and the job is about
+    to fail: what it waits for may never come. Nothing of the checkpoint, the output and the input's
+    segments is touched before all checks have passed and the run owns the checkpoint."""
+    with ExitStack() as stack:
+        setup = JobSetup(stack, workload, options, input, screen, lost)
+        setup.register()
+        saved = setup.look_at_checkpoint()
+        columns = setup.probe_input(saved)
+        setup.check(saved, columns)
+        check_output(saved.checkpoints)
+        processes = setup.start_processes()
+        saved = setup.claim_checkpoint(saved)
+        schema = setup.check(saved, columns)  # again: another run may have gone on meanwhile
+        source = setup.open_input(processes.spark, saved, schema)
+        bound_workload, change = setup.bind_workload(source, saved)
+        sink = setup.open_sink(make_sink, saved, bound_workload, change)
+        replay = sink.recover(saved.epoch)
+        monitoring = setup.open_monitoring(bound_workload, saved)
+        changes = setup.accept_changes(processes.cluster, monitoring)
+        watchdog = setup.watch(processes, monitoring)
+        driver = Driver(
+            setup.context(saved, processes, source, sink, monitoring, watchdog),
+            StartPoint(bound_workload, saved.manifest, change, replay),
+            changes,
+            stopping,
+        )
+        monitoring.recorder.show()
+        screen.stage("")
+        started()
+        _drive(driver, watchdog, processes.cluster, screen)
+        outcome = _outcome(driver, source, saved)
+        done(outcome)
+        return outcome
+
+
+def _drive(driver: Driver, watchdog: Watchdog, cluster: Cluster, screen: Screen) -> None:
+    try:
+        driver.run()
+    except Exception as error:
+        if not isinstance(error, HamletError):
+            check_processes(watchdog, cluster)
+            watchdog.explain()
+        known = isinstance(error, HamletError) and not isinstance(error, Failure)
+        if not known and getattr(error, "hint", None) is None:
+            screen.warn(f"the logs of Ray and Spark are in {cluster.logs}")
+        raise
+
+
+def _outcome(driver: Driver, source: StreamSource, saved: SavedState) -> JobOutcome:
+    return JobOutcome(
+        driver.counts,
+        driver.recorder.decisions,
+        driver.bound_workload,
+        driver.finished,
+        driver.committed,
+        list(getattr(source, "skipped", ())),
+        0 if saved.manifest is None else saved.manifest.counts.events,
+        driver.recorder.snapshot.model,
+    )

@@ -1,0 +1,113 @@
+"""A lease on a checkpoint that machines share: its owner renews it, and a new run waits for it.
+
+Claims alone keep two runs apart if a listing has every file that was written before it. Network
+file systems cache listings, and some object stores only promise them after a while. A new run
+therefore waits until the last owner has renewed nothing for the time of a lease.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+
+from runtime.errors import EnvironmentFailure, HamletError
+from runtime.pipeline.blob_store import BlobStore
+
+LEASE_SECONDS = 30.0
+# A run that is alive renews its lease this often, so that one slow write does not end it.
+_RENEWALS = 3
+# So many leases are waited for: an owner that still renews is alive.
+_PATIENCE = 4
+_POLL_SECONDS = 0.5
+_RELEASED = b"released"
+# An owner's lease runs out while its machine is suspended, when the monotonic clock stands still.
+_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
+class Lease:
+    """Renewed in a thread of its own until it is released."""
+
+    def __init__(self, store: BlobStore, owner: str, seconds: float = LEASE_SECONDS) -> None:
+        self._store = store
+        self._name = _name(owner)
+        self._seconds = seconds
+        self._number = 0
+        self._renewed = 0.0
+        self._stopped = threading.Event()
+        self._renew()
+        self._thread = threading.Thread(target=self._run, name="lease", daemon=True)
+        self._thread.start()
+
+    def check(self) -> None:
+        """Raises if the lease has run out: another run may believe that this one is dead."""
+        if _now() - self._renewed > self._seconds:
+            raise EnvironmentFailure(
+                f"{self._store.address} could not be written to for {self._seconds:g} s, so "
+                "another run may have taken over",
+                "the same command resumes from the checkpoint",
+            )
+
+    def release(self) -> None:
+        """A lease that cannot be released runs out. The run may be ending for the same reason, and
+        that error counts."""
+        self._stopped.set()
+        self._thread.join(self._seconds)
+        with suppress(HamletError, FileNotFoundError):
+            self._store.write(self._name, _RELEASED)
+
+    def _run(self) -> None:
+        while not self._stopped.wait(self._seconds / _RENEWALS):
+            # Tried again; `check` says when it was too long.
+            with suppress(HamletError, FileNotFoundError):
+                self._renew()
+
+    def _renew(self) -> None:
+        began = _now()
+        self._store.write(self._name, str(self._number).encode())
+        self._number, self._renewed = self._number + 1, began
+
+
+def await_end_of_leases(
+    store: BlobStore,
+    owners: Iterable[str],
+    say: Callable[[str], None],
+    seconds: float = LEASE_SECONDS,
+) -> None:
+    """Returns once each lease was released or has run out."""
+    names = [_name(owner) for owner in owners]
+    seen, since, began = _active(store, names), time.monotonic(), time.monotonic()
+    if seen:
+        say(f"waiting up to {seconds:g} s for the lease of the last run on {store.address}")
+    while seen and time.monotonic() - since < seconds:
+        time.sleep(min(_POLL_SECONDS, seconds / 10))
+        now = _active(store, names)
+        if now != seen:
+            seen, since = now, time.monotonic()
+        if time.monotonic() - began > _PATIENCE * seconds:
+            raise HamletError(
+                f"another run uses the checkpoints in {store.address}", "stop that run first"
+            )
+
+
+def _active(store: BlobStore, names: Iterable[str]) -> dict[str, bytes]:
+    """The contents of the leases that were not released."""
+    found = {name: _content(store, name) for name in names}
+    return {name: data for name, data in found.items() if data is not None and data != _RELEASED}
+
+
+def _content(store: BlobStore, name: str) -> bytes | None:
+    try:
+        content: bytes = store.read(name).to_pybytes()
+        return content
+    except FileNotFoundError:
+        return None
+
+
+def _now() -> float:
+    return time.clock_gettime(_CLOCK)
+
+
+def _name(owner: str) -> str:
+    return f"leases/{owner}"

@@ -1,0 +1,83 @@
+"""What was done to a job and what came of it, as a table."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from chaos.schedule import Step
+
+
+@dataclass
+class Entry:
+    """One fault. Times are in seconds: `at` since the start, `fault` while it lasted, `recovery`
+    from then on until everything fed was committed."""
+
+    step: Step
+    at: float
+    fault: float = 0.0
+    recovery: float = 0.0
+    outcome: str = ""
+    notes: list[str] = field(default_factory=list)
+    findings: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        line = f"{self.step}: {self.outcome or 'under way'}"
+        if self.notes:
+            line += f" ({'; '.join(self.notes)})"
+        return f"{self.at:7.0f} {self.fault:7.1f} {self.recovery:9.1f}  {line}"
+
+    def with_findings(self) -> str:
+        return "\n".join([str(self), *(f"        FOUND: {each}" for each in self.findings)])
+
+
+class Report:
+    def __init__(self, seed: int, steps: list[Step]) -> None:
+        self.seed, self.steps = seed, steps
+        self.entries: list[Entry] = []
+        self.problems: list[str] = []
+        self.seconds = 0.0
+
+    @property
+    def findings(self) -> list[str]:
+        return [
+            f"after fault {entry.step.number} ({entry.step.fault}): {each}"
+            for entry in self.entries
+            for each in entry.findings
+        ] + self.problems
+
+    def by_kind(self) -> str:
+        """A table of the faults, with how often the command went on and the times."""
+        kinds: dict[str, list[Entry]] = {}
+        for entry in self.entries:
+            kinds.setdefault(f"{entry.step.segment}: {entry.step.fault}", []).append(entry)
+        lines = [f"{'fault':32} times  ended  recovery: median, longest"]
+        for kind, entries in sorted(kinds.items()):
+            times = [entry.recovery for entry in entries]
+            ended = sum(entry.outcome.startswith("ended") for entry in entries)
+            middle, longest = statistics.median(times), max(times)
+            lines.append(f"{kind:32} {len(entries):5} {ended:6} {middle:14.1f} s {longest:7.1f} s")
+        return "\n".join(lines)
+
+    def text(self) -> str:
+        said = [f"seed {self.seed}: {len(self.entries)} faults in {self.seconds / 60:.0f} minutes"]
+        said += ["", "   at s   fault  recovery", *map(str, self.entries), "", self.by_kind(), ""]
+        if self.findings:
+            rerun = f"make test-chaos SEED={self.seed} FAULTS={len(self.steps)}"
+            said += [f"FAILED; once more with: {rerun}", *self.findings]
+        else:
+            said.append("no difference: every row once and right")
+        return "\n".join(said) + "\n"
+
+    def write(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"seed-{self.seed}.txt").write_text(self.text())
+        data = {
+            "seed": self.seed,
+            "seconds": self.seconds,
+            "faults": [asdict(entry) for entry in self.entries],
+            "problems": self.problems,
+        }
+        (folder / f"seed-{self.seed}.json").write_text(json.dumps(data, indent=1))

@@ -1,0 +1,84 @@
+"""A process that is to stop and cannot is ended by force, with all that it started."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hamlet.cli import deadline
+
+ROOT = Path(__file__).parents[2]
+# The main thread is in C for hours: no handler of Python runs, and no exception is raised there.
+STUCK = """
+import hashlib, signal, subprocess
+from hamlet.cli.deadline import Deadline
+signal.signal(signal.SIGTERM, lambda *_: None)
+signal.signal(signal.SIGINT, lambda *_: None)
+deadline = Deadline(lambda: "epoch 7 was committed", grace=0.5)
+deadline.watch_signals()
+child = subprocess.Popen(["sleep", "1000"])
+{more}
+print(child.pid, flush=True)
+hashlib.pbkdf2_hmac("sha256", b"x", b"y", 2_000_000_000)
+"""
+
+
+def stuck(more: str = "", **env: str) -> tuple["subprocess.Popen[str]", int]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", STUCK.format(more=more)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **env},
+        text=True,
+    )
+    assert process.stdout is not None
+    return process, int(process.stdout.readline())
+
+
+def ended(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return True
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_signal_that_no_handler_receives(number):
+    process, child = stuck()
+    process.send_signal(number)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 128 + number
+    assert err == (
+        "the job did not stop within 0.5 s; it was ended by force\nepoch 7 was committed\n"
+    )
+    assert out == ""
+    assert ended(child)
+
+
+def test_lost_process():
+    process, child = stuck("deadline.start(0.1, 2, lambda: 'error: it has died')")
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 2
+    assert err == "error: it has died\n"
+    assert ended(child)
+
+
+def test_submitted_job_logs_its_exit_code():
+    process, _ = stuck(HAMLET_JOB_MARK="mark")
+    process.send_signal(signal.SIGTERM)
+    out, _ = process.communicate(timeout=120)
+    assert out == "mark 143\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"), [(None, 60.0), ("30", 28.0), ("3", 1.5), ("soon", 60.0)]
+)
+def test_grace_time(monkeypatch, given, seconds):
+    """The job ends before Ray kills it."""
+    monkeypatch.delenv(deadline.RAY_GRACE, raising=False)
+    if given is not None:
+        monkeypatch.setenv(deadline.RAY_GRACE, given)
+    assert deadline.grace_seconds() == seconds

@@ -1,0 +1,269 @@
+"""Real processes that die, hang and come back, in front of a watchdog with short rounds."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from actors.health import Health, ProcessStatus, kill_local, local_health
+from actors.process_watch import LocalProcesses
+from hamlet.job import watchdog as watchdogs
+from hamlet.job.watchdog import ProcessLost, Watchdog
+from runtime.errors import Failure
+
+LIMIT_S = 30.0
+ROUND_S = 0.05
+
+
+@pytest.fixture(autouse=True)
+def short_rounds(monkeypatch):
+    monkeypatch.setattr(watchdogs, "EVERY_SECONDS", ROUND_S)
+
+
+@pytest.fixture
+def child() -> Iterator[Callable[..., "subprocess.Popen[bytes]"]]:
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(code: str = "import time; time.sleep(1000)") -> "subprocess.Popen[bytes]":
+        started.append(subprocess.Popen([sys.executable, "-c", code]))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.kill()
+        one.wait()
+
+
+class Seen:
+    """What a watchdog says, and the watchdog."""
+
+    def __init__(self, *watches) -> None:
+        self.restarted: list[str] = []
+        self.warnings: list[str] = []
+        self.failures: list[Failure] = []
+        self.dog = Watchdog(
+            watches, self.restarted.append, self.warnings.append, "again", self.failures.append
+        )
+
+    def __enter__(self) -> "Seen":
+        self.dog.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.dog.stop()
+
+
+class Restarted:
+    """An actor, as Ray restarts it: another process under the same id."""
+
+    what = "Ray"
+
+    def __init__(self, start: Callable[[], "subprocess.Popen[bytes]"]) -> None:
+        self._start = start
+        self.process = start()
+        self.restarts = 0
+        self.rounds = 0
+
+    def observe(self) -> list[ProcessStatus]:
+        pid = self.process.pid
+        if local_health(pid) is Health.GONE:
+            self.process, self.restarts = self._start(), self.restarts + 1
+            pid = self.process.pid
+        self.rounds += 1
+        kill = partial(kill_local, pid)
+        status = ProcessStatus("router", "the router", "one", pid, local_health(pid), kill)
+        return [replace(status, restarts=self.restarts)]
+
+    def give_up(self) -> None: ...
+
+
+class Expendable:
+    """A process that the job can do without, and that nothing starts again."""
+
+    what = "Ray"
+
+    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+        self._pid = process.pid
+        self.rounds = 0
+
+    def observe(self) -> list[ProcessStatus]:
+        pid, kill = self._pid, partial(kill_local, self._pid)
+        self.rounds += 1
+        return [
+            ProcessStatus("one", "the one", "one", pid, local_health(pid), kill, False, 0, False)
+        ]
+
+    def give_up(self) -> None: ...
+
+
+class Silent:
+    """Asks something that never answers."""
+
+    what = "the oracle"
+
+    def __init__(self) -> None:
+        self.asked = threading.Event()
+        self.given_up = False
+
+    def observe(self) -> list[ProcessStatus]:
+        self.asked.wait()
+        return []
+
+    def give_up(self) -> None:
+        self.given_up = True
+        self.asked.set()
+
+
+def wait_for(done: Callable[[], object]) -> None:
+    until = time.monotonic() + LIMIT_S
+    while not done():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def test_dead(child):
+    process = child()
+    with Seen(LocalProcesses({"Spark's driver": process.pid})) as seen:
+        seen.dog.check()
+        process.kill()
+        wait_for(lambda: seen.failures)
+        with pytest.raises(ProcessLost) as error:
+            seen.dog.check()
+    assert error.value.message == f"Spark's driver (process {process.pid}) has died"
+    assert error.value.hint == "again"
+    assert seen.failures == [error.value]
+
+
+def test_stopped(child):
+    """It is killed, so that nobody waits for it."""
+    process = child()
+    with Seen(LocalProcesses({"Ray's raylet": process.pid})) as seen:
+        process.send_signal(signal.SIGSTOP)
+        wait_for(lambda: seen.failures)
+    name = f"Ray's raylet (process {process.pid})"
+    assert seen.failures[0].message == f"{name} is stopped and does no work"
+    assert process.wait(LIMIT_S) == -signal.SIGKILL
+
+
+def test_the_reason_is_known_before_the_kill(child):
+    """Others find a killed process dead, and cannot know that it was stopped."""
+    process = child()
+    known: list[str] = []
+
+    class Watch(LocalProcesses):
+        def observe(self) -> list[ProcessStatus]:
+            return [replace(each, kill=self.kill) for each in super().observe()]
+
+        def kill(self) -> None:
+            known.extend(failure.message for failure in seen.failures)
+
+    with Seen(Watch({"Ray's raylet": process.pid})) as seen:
+        process.send_signal(signal.SIGSTOP)
+        wait_for(lambda: known)
+    assert known == [f"Ray's raylet (process {process.pid}) is stopped and does no work"]
+
+
+def test_stopped_for_a_moment(child, monkeypatch):
+    monkeypatch.setattr(watchdogs, "STOPPED_ROUNDS", 1_000_000)
+    actor = Restarted(child)
+    with Seen(actor) as seen:
+        actor.process.send_signal(signal.SIGSTOP)
+        wait_for(lambda: local_health(actor.process.pid) is Health.STOPPED)
+        rounds = actor.rounds
+        wait_for(lambda: actor.rounds > rounds + 5)
+        actor.process.send_signal(signal.SIGCONT)
+        wait_for(lambda: local_health(actor.process.pid) is Health.RUNNING)
+        rounds = actor.rounds
+        wait_for(lambda: actor.rounds > rounds + 5)
+    assert (seen.warnings, seen.restarted, seen.failures) == ([], [], [])
+
+
+@pytest.mark.parametrize("fault", [signal.SIGKILL, signal.SIGSTOP])
+def test_restarted(child, fault):
+    """Each restart is counted once."""
+    actor = Restarted(child)
+    with Seen(actor) as seen:
+        wait_for(lambda: actor.rounds > 2)
+        actor.process.send_signal(fault)
+        wait_for(lambda: len(seen.restarted) == 1)
+        actor.process.send_signal(fault)
+        wait_for(lambda: len(seen.restarted) == 2)
+        seen.dog.check()
+    assert seen.restarted == ["router"] * 2
+    assert len(seen.warnings) == (2 if fault == signal.SIGSTOP else 0)
+
+
+def test_the_job_goes_on_without_it(child):
+    process = child()
+    one = Expendable(process)
+    with Seen(one) as seen:
+        process.send_signal(signal.SIGSTOP)
+        assert process.wait(LIMIT_S) == -signal.SIGKILL
+        rounds = one.rounds
+        wait_for(lambda: one.rounds > rounds + 5)
+        seen.dog.check()
+    assert (seen.failures, seen.restarted) == ([], [])
+    assert seen.warnings == [
+        f"the one (process {process.pid}) is stopped and does no work; it is killed, and the job "
+        "goes on without it"
+    ]
+
+
+def test_watched_from_some_moment_on(child):
+    first, second = child(), child()
+    with Seen(LocalProcesses({"Ray's raylet": first.pid})) as seen:
+        wait_for(lambda: seen.dog.rounds > 2)
+        seen.dog.add(LocalProcesses({"Spark's driver": second.pid}))
+        second.kill()
+        wait_for(lambda: seen.failures)
+    assert seen.failures[0].message == f"Spark's driver (process {second.pid}) has died"
+
+
+def test_busy_is_not_hanging(child):
+    """It computes, and answers nobody."""
+    process = child("while True: pass")
+    busy = LocalProcesses({"the aggregator": process.pid})
+    watched = Restarted(child)
+    with Seen(busy, watched) as seen:
+        limit = 3 * watchdogs.SILENT_ROUNDS
+        wait_for(lambda: watched.rounds > limit)
+        seen.dog.check()
+    assert seen.failures == []
+
+
+def test_silent():
+    oracle = Silent()
+    with Seen(oracle) as seen:
+        wait_for(lambda: seen.failures)
+    assert seen.failures[0].message == "the oracle does not answer"
+    assert oracle.given_up
+
+
+def test_the_cause_of_an_error(child):
+    """A call fails before the watchdog has found that a process died: that is what is said."""
+    process = child()
+    with Seen(LocalProcesses({"Spark's driver": process.pid})) as seen:
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        wait_for(lambda: explained(seen))
+    assert "has died" in seen.failures[0].message
+
+
+def explained(seen: Seen) -> bool:
+    try:
+        seen.dog.explain()
+    except ProcessLost:
+        return True
+    return False
+
+
+def test_an_error_with_another_cause(child):
+    with Seen(LocalProcesses({"Spark's driver": child().pid})) as seen:
+        seen.dog.explain()

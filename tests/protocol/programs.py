@@ -1,0 +1,230 @@
+"""What a run does to the world: with the product's classes, and in the order of an old version.
+
+The old order staged results under a name without an owner, looked for another owner before it
+wrote the manifest and not after, and deleted parts that its manifest did not know.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from types import SimpleNamespace
+from typing import Any
+
+import pyarrow as pa
+
+from hamlet.job.epoch import Epoch
+from hamlet.job.epoch_commit import EpochCommitter
+from hamlet.job.epoch_reader import EpochRows
+from pipeline.records import WORKLOAD, manifest_of
+from protocol.explore import Run
+from protocol.world import ModelStore, Replay
+from runtime.errors import HamletError
+from runtime.pipeline.aggregation import EpochCommand, EpochResult
+from runtime.pipeline.checkpoint import CheckpointStore
+from runtime.pipeline.epoch_record import Results
+from runtime.pipeline.manifest import Manifest
+from runtime.pipeline.settings import Settings
+from runtime.pipeline.shard import ShardStatistics
+from runtime.pipeline.state_segments import SavedUnit, SegmentWriter
+from spark_ingest.sinks.sink import EpochSink, PendingResults, ReplayPoint
+from spark_ingest.sources.source import SourceRange
+
+UNIT = ((), 0)
+INPUT_FORMAT = manifest_of(0).input_format
+
+
+# ---- as it is ------------------------------------------------------------------------------
+
+
+class ModelSink(EpochSink):
+    """Parts of one of the world's outputs: like `PartsSink`, it renames one file after the other.
+    Results wait in every other epoch."""
+
+    address = ""
+
+    def __init__(self, do: Replay, output: str) -> None:
+        self._do = do
+        self.address = output
+
+    def is_due(self, pending: PendingResults) -> bool:
+        return pending.final or pending.bytes > 16
+
+    def publish(self, epoch: int, results: Iterable[Results], replay: ReplayPoint | None) -> None:
+        found: dict[str, list[tuple[int, int]]] = {}
+        for tables in results:
+            for name, table in tables.items():
+                rows = [(row["row"], row["sum"]) for row in table.to_pylist()]
+                found.setdefault(name, []).extend(rows)
+        for name, rows in sorted(found.items()):
+            self._do("publish", value=((self.address, epoch, name), tuple(rows)))
+
+    def recover(self, committed: int) -> None:
+        if any(epoch > committed for epoch in self._do("parts", value=self.address)):
+            raise HamletError("the output has results that the checkpoint does not know")
+
+
+def one_copy(do: Replay, run: Run, rows: int) -> None:
+    """With one copy of each file, there are fewer steps to put in order."""
+    _current(do, run, rows, durable=False)
+
+
+def two_copies(do: Replay, run: Run, rows: int) -> None:
+    _current(do, run, rows, durable=True)
+
+
+class PublishingAlways(EpochCommitter):
+    """Publishes the last epoch at every start, into whatever sink it is given."""
+
+    def publish_again(self, committed: Manifest) -> None:
+        if committed.publishes:
+            self._publish(committed)
+
+
+def always_publishing(do: Replay, run: Run, rows: int) -> None:
+    _current(do, run, rows, durable=False, committer_of=PublishingAlways)
+
+
+def _current(
+    do: Replay,
+    run: Run,
+    rows: int,
+    durable: bool,
+    committer_of: type[EpochCommitter] = EpochCommitter,
+) -> None:
+    """The steps of `hamlet.job.job_setup` and `hamlet.job.driver`, without processes."""
+    checkpoints = CheckpointStore(ModelStore(do, durable), run.name)  # type: ignore[arg-type]
+    committed = checkpoints.claim(lambda what: None)
+    sink = ModelSink(do, run.output)
+    sink.recover(-1 if committed is None else committed.epoch)
+    context: Any = SimpleNamespace(
+        checkpoints=checkpoints,
+        sink=sink,
+        source=SimpleNamespace(name="input"),
+        settings=Settings(),
+        shards=1,
+        given={},
+    )
+    committer = committer_of(context)
+    if committed is not None:
+        committer.publish_again(committed)
+    while committed is None or not committed.finished:
+        committed = _epoch(do, checkpoints, committer, committed, run.rows_each, rows)
+        do("report", value=committed.position["at"])
+
+
+def _epoch(
+    do: Replay,
+    checkpoints: CheckpointStore,
+    committer: EpochCommitter,
+    committed: Manifest | None,
+    rows_each: int,
+    rows: int,
+) -> Manifest:
+    number, start, total = 0, 0, 0
+    if committed is not None:
+        number, start = committed.epoch + 1, committed.position["at"]
+        segment = committed.units[UNIT].snapshot
+        assert segment is not None
+        total = int(segment.read(checkpoints.files).to_pybytes())
+    end = min(start + rows_each, rows)
+    table, total = _computed(do("input", value=(start, end)), total)
+    writer = SegmentWriter(f"state/{number:09d}-{checkpoints.owner}-0-snapshot.state", number)
+    saved = {UNIT: SavedUnit(writer.add(pa.py_buffer(str(total).encode()), None))}
+    writer.write(checkpoints.files)
+    workload: Any = SimpleNamespace(
+        tables=lambda partials: _by_query(table), workload=WORKLOAD, input_format=INPUT_FORMAT
+    )
+    epoch = Epoch(
+        EpochCommand(number, last=end == rows),
+        EpochRows(SourceRange({"at": start}, {"at": end})),
+        workload,
+        {},
+        final=end == rows,
+    )
+    answer = EpochResult(number, [], saved, ShardStatistics())
+    return committer.commit(epoch, [answer], committed).manifest
+
+
+def _by_query(table: pa.Table) -> dict[str, pa.Table]:
+    """The first row is of one query and the others of another one."""
+    first = 1 if table.num_rows and table["row"][0].as_py() == 0 else 0
+    return {"p": table.slice(0, first), "q": table.slice(first)}
+
+
+def _computed(rows: Iterable[int], total: int) -> tuple[pa.Table, int]:
+    sums = []
+    for row in rows:
+        total += row
+        sums.append({"row": row, "sum": total})
+    schema = pa.schema([("row", pa.int64()), ("sum", pa.int64())])
+    return pa.Table.from_pylist(sums, schema), total
+
+
+# ---- as it was -----------------------------------------------------------------------------
+
+
+def former(do: Replay, run: Run, rows: int) -> None:
+    _former(do, run, rows)
+
+
+def former_with_staging_alone(do: Replay, run: Run, rows: int) -> None:
+    """Parts stay, and only the owner writes a manifest. What is left of the old order is that a run
+    stages results without knowing whether it is still the owner."""
+    _former(do, run, rows, staging_alone=True)
+
+
+def _former(do: Replay, run: Run, rows: int, staging_alone: bool = False) -> None:
+    store = ModelStore(do)
+    store.write("owner.json", json.dumps(run.name).encode())
+    committed = _last(store)
+    _recover(do, store, -1 if committed is None else committed["epoch"], not staging_alone)
+    while committed is None or committed["at"] < rows:
+        number, start, total = (
+            (0, 0, 0)
+            if committed is None
+            else (committed["epoch"] + 1, committed["at"], committed["sum"])
+        )
+        end = min(start + run.rows_each, rows)
+        table, total = _computed(do("input", value=(start, end)), total)
+        found = tuple((row["row"], row["sum"]) for row in table.to_pylist())
+        store.write(f"results/{number}", json.dumps(found).encode())
+        if _json(store, "owner.json") != run.name:
+            raise HamletError("another run has taken over")
+        committed = {"epoch": number, "at": end, "sum": total}
+        written = json.dumps(committed).encode()
+        if not staging_alone:
+            store.write(f"epochs/{number}", written)
+        elif not do("write of owner", f"epochs/{number}", (json.dumps(run.name).encode(), written)):
+            raise HamletError("another run has taken over")
+        if number > 1:
+            store.delete(f"epochs/{number - 2}")
+        do("publish", value=(("x", number, "q"), found))
+        store.delete(f"results/{number}")
+        do("report", value=end)
+
+
+def _last(store: ModelStore) -> dict[str, int] | None:
+    names = store.names("epochs")
+    return _json(store, names[-1]) if names else None
+
+
+def _json(store: ModelStore, name: str) -> Any:
+    try:
+        return json.loads(store.read(name).to_pybytes())
+    except FileNotFoundError:  # deleted by the other run
+        raise HamletError(f"{name} is gone") from None
+
+
+def _recover(do: Replay, store: ModelStore, committed: int, unpublishes: bool) -> None:
+    for epoch in do("parts", value="x"):
+        if epoch > committed and unpublishes:
+            do("unpublish", value=epoch)
+    for name in store.names("results"):
+        epoch = int(name.rpartition("/")[2])
+        if epoch > committed:
+            store.delete(name)
+            continue
+        rows = _json(store, name)
+        do("publish", value=(("x", epoch, "q"), tuple(tuple(row) for row in rows)))
+        store.delete(name)

@@ -1,0 +1,169 @@
+"""The pipeline on Spark and the extractor of one process find the same events and faults."""
+
+import random
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from runtime.io.reader import ReadRequest
+from runtime.language.parser import parse
+from runtime.pipeline.block import RowBlock
+from runtime.pipeline.bound_workload import BoundWorkload
+from runtime.pipeline.dead_letter import no_dead
+from runtime.pipeline.event_block import Origin, blocks_of
+from runtime.pipeline.routing_table import InputFormat
+from runtime.types.columns import PANE
+from spark_ingest.pipeline.event_pipeline import EventPipeline
+from spark_ingest.pipeline.parsed_rows import ParsedRows
+from spark_ingest.sources.spark_types import read_types, spark_schema
+
+ZONES = ("UTC", "America/New_York", "Asia/Kolkata")
+ROWS = 60
+WORKLOAD = parse(
+    """
+    QUERY one RETURN key, COUNT(*), SUM(B.number) PATTERN SEQ(A, B+)
+    WHERE [other] AND B.flag = TRUE GROUP-BY key WITHIN 10 seconds SLIDE 4 seconds
+    QUERY two RETURN COUNT(*) PATTERN SEQ(A, B+) WHERE [key] WITHIN 6 seconds
+    """
+)
+TIMES = {
+    "seconds": (pa.int64(), "s"),
+    "narrow": (pa.int32(), "s"),
+    "unsigned": (pa.uint64(), "ms"),
+    "micros": (pa.int64(), "us"),
+    "nanos": (pa.int64(), "ns"),
+    "stamp": (pa.timestamp("us"), None),
+    "zoned": (pa.timestamp("ms", "Europe/Berlin"), None),
+    "fine": (pa.timestamp("ns", "UTC"), None),
+    "date": (pa.date32(), None),
+    "text": (pa.string(), "s"),
+}
+KEYS = {
+    "int8": pa.int8(),
+    "uint64": pa.uint64(),
+    "float32": pa.float32(),
+    "decimal": pa.decimal128(12, 3),
+    "text": pa.string(),
+    "words": pa.dictionary(pa.int32(), pa.string()),
+    "bytes": pa.binary(),
+    "bool": pa.bool_(),
+    "date": pa.date32(),
+    "stamp": pa.timestamp("us"),
+    "fine": pa.timestamp("ns"),
+    "zoned": pa.timestamp("ms", "UTC"),
+    "duration": pa.duration("ms"),
+    "nothing": pa.null(),
+}
+
+
+def times(data_type: pa.DataType, chance: random.Random) -> pa.Array:
+    if pa.types.is_string(data_type):
+        some = ["1970-01-01T00:00:05.25Z", "1970-01-01 00:00:09", "x", "", "1970-01-01T01:00:07+01"]
+        return pa.array([chance.choice([None, "7", *some]) for _ in range(ROWS)])
+    # Spark multiplies milliseconds as it reads them.
+    coarse = data_type.bit_width < 64 or data_type == pa.timestamp("ms", "Europe/Berlin")
+    far = [] if coarse else [2**62, 2**63 - 1]
+    if not pa.types.is_unsigned_integer(data_type):
+        far += [-5] if coarse else [-5, -(2**62)]
+    values = [chance.choice([None, *far, *[chance.randrange(10**5) for _ in range(20)]])]
+    values += [chance.choice([None, *far, *range(10**5)[:2000:7]]) for _ in range(ROWS - 1)]
+    numbers = pa.array(values, pa.uint64() if pa.types.is_uint64(data_type) else pa.int64())
+    if pa.types.is_date(data_type):
+        return numbers.cast(pa.int32()).cast(data_type)
+    return numbers.cast(data_type)
+
+
+def keys(data_type: pa.DataType, chance: random.Random) -> pa.Array:
+    values = pa.array([chance.choice([None, 0, 1, 2, 3]) for _ in range(ROWS)])
+    if pa.types.is_null(data_type):
+        return pa.nulls(ROWS)
+    if pa.types.is_dictionary(data_type):
+        return values.cast(pa.string()).dictionary_encode()
+    for step in (pa.int64(), pa.int32(), pa.decimal128(19, 0), pa.string()):
+        try:
+            return values.cast(step).cast(data_type)
+        except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+            continue
+    raise AssertionError(data_type)
+
+
+def table(time: pa.DataType, key: pa.DataType, seed: int) -> pa.Table:
+    chance = random.Random(seed)
+    numbers = [None, float("nan"), float("inf"), -float("inf"), -0.0, 1.5]
+    return pa.table(
+        {
+            "time": times(time, chance),
+            "type": pa.array([chance.choice(["A", "B", "B", "C", None]) for _ in range(ROWS)]),
+            "key": keys(key, chance),
+            "other": pa.array([chance.choice([None, "x", "y"]) for _ in range(ROWS)]),
+            "number": pa.array([chance.choice(numbers) for _ in range(ROWS)]),
+            "flag": pa.array([chance.choice([None, True, False]) for _ in range(ROWS)]),
+        }
+    )
+
+
+def cases() -> Iterator[tuple[str, str]]:
+    for time in TIMES:
+        yield time, "text"
+    for key in KEYS:
+        yield "stamp", key
+
+
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize(("time", "key"), [*cases()])
+def test_equals_the_extractor(local_spark, tmp_path, time, key, zone):
+    if zone != "UTC" and time not in ("stamp", "zoned", "text", "date") and key != "stamp":
+        return
+    local_spark.conf.set("spark.sql.session.timeZone", zone)
+    data_type, unit = TIMES[time]
+    rows = table(data_type, KEYS[key], seed=hash_of(time + key))
+    path = tmp_path / "rows.parquet"
+    pq.write_table(rows, path)
+    clock = pa.timestamp("us", "UTC") if time == "text" else None
+    bound = BoundWorkload(WORKLOAD, InputFormat("time", "type", unit, rows.schema, clock), "float")
+    watermark = 3_000_000
+    routing = bound.routing(4, 2)
+    pipeline = EventPipeline(routing, watermark)
+    schema = spark_schema(rows.schema, pipeline.columns, "rows")
+    frame = local_spark.read.schema(schema).parquet(str(path))
+    contract = ReadRequest(uses=WORKLOAD.uses).contract(
+        rows.schema.empty_table().select(pipeline.columns).schema
+    )
+    found = pipeline.apply(ParsedRows(frame, read_types(rows.schema), contract))
+    exported = pa.Table.from_batches(found._collect_as_arrow())
+    (block,) = blocks_of(exported, contract, Origin("rows"))
+
+    extractor = bound.extractor()
+    if clock is not None:
+        extractor.preparer.clock.set_type(clock)
+    batch = rows.select(pipeline.columns).combine_chunks().to_batches()[0]
+    wanted = extractor.extract(RowBlock(batch, "rows", np.arange(ROWS), no_dead()), watermark)
+
+    events = block.in_time().events(routing.event_schema)
+    assert events.drop_columns([PANE]).to_pydict() == wanted.to_pydict()
+    for letters, others in (
+        (block.dead(), extractor.stats.dead),
+        (block.late(watermark), extractor.stats.late),
+    ):
+        expected = pa.concat_tables([no_dead(), *others])
+        assert (
+            letters.select(["row", "reason"]).to_pylist()
+            == expected.select(["row", "reason"]).to_pylist()
+        )
+    assert block.finer() == extractor.stats.truncated
+    assert events[PANE].to_pylist() == [t // routing.pane for t in wanted["__time__"].to_pylist()]
+    for route in range(len(routing.routes)):
+        by_key: dict[object, set[int]] = {}
+        chosen = [wanted[name].to_pylist() for name in routing.routes[route].attributes]
+        shards = block.in_time().shards(route)
+        assert shards is not None
+        for place, values in enumerate(zip(*chosen, strict=True)):
+            by_key.setdefault(values, set()).add(int(shards[place]))
+        assert all(len(each) == 1 for each in by_key.values())
+
+
+def hash_of(text: str) -> int:
+    return sum(map(ord, text))
