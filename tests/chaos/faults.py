@@ -35,6 +35,8 @@ NOTICED_S = 90.0
 AWAY_S = (5.0, 20.0)
 # Rows come at this pace while two runs are under way.
 BETWEEN_TABLES_S = 3.0
+# A change of queries is answered within ten minutes, the limit of its rehearsal.
+CHANGE_S = 660.0
 LARGE = "512m"
 MOST_ACTORS = 4
 # Tables that are fed while the damage of a file lies there unseen.
@@ -293,7 +295,7 @@ def _expect_first_ended(first: Command, second: Command) -> None:
 def add_query(job: Job, chance: random.Random) -> None:
     name, path = job.new_query(chance)
     asked = job.ask("query", "add", str(path))
-    said, _ = asked.communicate(timeout=PATIENCE_S)
+    said, _ = asked.communicate(timeout=CHANGE_S)
     job.added(name, said)
     if asked.returncode:
         raise Stuck(f"query add ended with {asked.returncode}: {said[-300:]}")
@@ -307,10 +309,10 @@ def add_query_and_kill(job: Job, chance: random.Random) -> None:
         job.hold(chance.uniform(0, 8))
         early = asked.poll() is None
     else:
-        asked.wait(PATIENCE_S)
+        asked.wait(CHANGE_S)
         early = False
     job.kill()
-    said, _ = asked.communicate(timeout=PATIENCE_S)
+    said, _ = asked.communicate(timeout=CHANGE_S)
     job.added(name, said)
     job.note("before the answer" if early else "after the answer")
 
@@ -321,7 +323,7 @@ def remove_query(job: Job, chance: random.Random) -> None:
         return add_query(job, chance)
     name, committed = chance.choice(there), job.committed_rows()
     asked = job.ask("query", "remove", name)
-    said, _ = asked.communicate(timeout=PATIENCE_S)
+    said, _ = asked.communicate(timeout=CHANGE_S)
     job.removed(name, committed, certain=f"removed {name}" in said)
     if asked.returncode:
         raise Stuck(f"query remove ended with {asked.returncode}: {said[-300:]}")
