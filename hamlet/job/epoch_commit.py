@@ -33,6 +33,7 @@ class EpochCommitter:
                 self._waiting_since = time.monotonic()
         elif is_unpublished(committed, self._context.checkpoints):
             check_sink(committed, self._context.sink.address)
+            self._context.checkpoints.check_owner()
             self._publish(committed)
 
     def commit(

@@ -67,6 +67,7 @@ def run(
         source = setup.open_input(processes.spark, saved, schema)
         bound_workload, change = setup.bind_workload(source, saved)
         sink = setup.open_sink(make_sink, saved, bound_workload, change)
+        saved.checkpoints.check_owner()  # recovering would stop the sink of a run that took over
         replay = sink.recover(saved.epoch)
         monitoring = setup.open_monitoring(bound_workload, saved)
         changes = setup.accept_changes(processes.cluster, monitoring)

@@ -121,8 +121,9 @@ def check_processes(watchdog: Watchdog, cluster: Cluster) -> None:
     try:
         cluster.check()
         session.check(cluster)
-    except Failure:
+    except Failure as failure:
         watchdog.check()
+        watchdog.report(failure)
         raise
     watchdog.check()
 

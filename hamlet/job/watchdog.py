@@ -48,7 +48,7 @@ class Watchdog:
         self._hint = hint
         self._started = False
         self.rounds = 0
-        self._stopped: Counter[int] = Counter()
+        self._stopped: Counter[tuple[str, int]] = Counter()
         self._deaths: dict[str, int] = {}
         self._error: Failure | None = None
         self._lost = threading.Event()
@@ -81,6 +81,13 @@ class Watchdog:
         if self._error is not None:
             raise self._error
 
+    def report(self, failure: Failure) -> None:
+        """The job is about to fail, since a process was lost: what it waits for may never come."""
+        if self._error is None:
+            self._error = failure
+            self._lost.set()
+            self._failed(failure)
+
     def explain(self) -> None:
         """After an error of another kind: raises its cause, if that is a process that has just been
         lost. The next round finds it."""
@@ -102,12 +109,13 @@ class Watchdog:
                 self._judge(status)
 
     def _judge(self, status: ProcessStatus) -> None:
+        process = status.id, status.pid  # a pid alone may be in use on several nodes
         if status.health is Health.STOPPED:
-            self._stopped[status.pid] += 1
-            if self._stopped[status.pid] == STOPPED_ROUNDS:
+            self._stopped[process] += 1
+            if self._stopped[process] == STOPPED_ROUNDS:
                 self._end_hanging(status)
             return
-        del self._stopped[status.pid]
+        del self._stopped[process]
         if status.health is Health.GONE and not status.restartable:
             if status.needed:
                 self._fail(died(status.name, status.pid))
@@ -134,10 +142,7 @@ class Watchdog:
             self._restarted(status.kind)
 
     def _fail(self, what: str) -> None:
-        if self._error is None:
-            self._error = ProcessLost(what, self._hint)
-            self._lost.set()
-            self._failed(self._error)
+        self.report(ProcessLost(what, self._hint))
 
 
 class _Observer(threading.Thread):

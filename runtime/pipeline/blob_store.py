@@ -71,11 +71,12 @@ class BlobStore:
         self.write(trial, b"")
         self.delete(trial)
 
-    def write(self, name: str, *parts: bytes | pa.Buffer) -> int:
-        """Returns the number of bytes."""
+    def write(self, name: str, *parts: bytes | pa.Buffer, replace: bool = False) -> int:
+        """Returns the number of bytes. With `replace`, a file of this name stays, perhaps with
+        other content, if the write fails."""
         check_name(name)
         with _reraised_as(f"cannot write {self.address}/{name}"):
-            return self._folder.write(name, parts)
+            return self._folder.write(name, parts, replace=replace)
 
     def read(self, name: str, offset: int = 0, length: int | None = None) -> pa.Buffer:
         check_name(name)

@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
+from runtime.errors import HamletError
 from runtime.pipeline.blob_store import BlobStore, CorruptCheckpoint, is_unfinished
 
 FORMAT = 5
@@ -61,7 +62,7 @@ class CheckpointFiles:
                 data = self.store.read(f"{copy}/{name}")
                 _content(data, name)
                 intact = data
-            except (FileNotFoundError, CorruptCheckpoint):
+            except (FileNotFoundError, HamletError):  # the disk of one copy may be damaged
                 damaged.append(f"{copy}/{name}")
         if intact is None:
             raise CorruptCheckpoint(f"{name} is damaged or missing in every copy")
@@ -82,13 +83,13 @@ class CheckpointFiles:
             self.store.delete(f"{copy}/{name}")
 
     def _first_intact(self, name: str, read: Callable[[str], pa.Buffer]) -> pa.Buffer:
-        error = CorruptCheckpoint(f"{name} is missing")
+        error: HamletError = CorruptCheckpoint(f"{name} is missing")
         for copy in self.copies:
             try:
                 return read(f"{copy}/{name}")
             except FileNotFoundError:
                 continue
-            except CorruptCheckpoint as damaged:
+            except HamletError as damaged:  # also a copy that its disk does not give
                 error = damaged
         raise error
 

@@ -55,7 +55,7 @@ class Lease:
         self._stopped.set()
         self._thread.join(self._seconds)
         with suppress(HamletError, FileNotFoundError):
-            self._store.write(self._name, _RELEASED)
+            self._store.write(self._name, _RELEASED, replace=True)
 
     def _run(self) -> None:
         while not self._stopped.wait(self._seconds / _RENEWALS):
@@ -65,7 +65,7 @@ class Lease:
 
     def _renew(self) -> None:
         began = _now()
-        self._store.write(self._name, str(self._number).encode())
+        self._store.write(self._name, str(self._number).encode(), replace=True)
         self._number, self._renewed = self._number + 1, began
 
 

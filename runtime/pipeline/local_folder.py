@@ -33,7 +33,8 @@ class LocalFolder:
     def create(self) -> None:
         make_folder(self._root, _PRIVATE_FOLDER)
 
-    def write(self, name: str, parts: Sequence[bytes | pa.Buffer]) -> int:
+    def write(self, name: str, parts: Sequence[bytes | pa.Buffer], *, replace: bool = False) -> int:
+        """A file that it is to `replace` stays as it is if the write fails."""
         with self._parent(name, create=True) as (folder, last):
             # Another process may write a repeated epoch at the same time.
             waiting = f".{last}.{os.getpid()}.tmp"

@@ -17,15 +17,17 @@ class ObjectStore:
     def create(self) -> None:
         self._files.create_dir(self._path, recursive=True)
 
-    def write(self, name: str, parts: Sequence[bytes | pa.Buffer]) -> int:
+    def write(self, name: str, parts: Sequence[bytes | pa.Buffer], *, replace: bool = False) -> int:
         """Arrow completes an upload even if its writer fails, so what is half there is deleted: it
-        could be taken for the newest record."""
+        could be taken for the newest record. What was to `replace` an object stays instead: nothing
+        would be worse than half of it."""
         try:
             with self._files.open_output_stream(self._at(name)) as stream:
                 return sum(stream.write(part) for part in parts)
         except BaseException:
-            with suppress(OSError, pa.ArrowException):
-                self.delete(name)
+            if not replace:
+                with suppress(OSError, pa.ArrowException):
+                    self.delete(name)
             raise
 
     def read(self, name: str, offset: int, length: int | None) -> pa.Buffer:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
-from runtime.errors import EnvironmentFailure, HamletError
+from runtime.errors import EnvironmentFailure
+from runtime.pipeline.checkpoint import Superseded
 from spark_ingest.kafka.address import KafkaAddress
 from spark_ingest.kafka.failures import cause, explained, no_entry, unreachable
 from spark_ingest.kafka.options import KafkaOptions
@@ -149,7 +150,7 @@ class TransactionalProducer:
 
     def _sorted(self, error: KafkaError) -> Exception:
         if error.code() in _FENCED:
-            return HamletError(
+            return Superseded(
                 f"another process runs the job `{self._job}` and has taken over its output to "
                 f"{self._address}",
                 "this one ends without harm; concurrent jobs need a --checkpoint each",

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runtime.errors import HamletError
-from runtime.io.atomic import AtomicFiles, check_folder
+from runtime.io.atomic import AtomicFiles, check_folder, remove_unfinished
 from runtime.io.encode import SUFFIXES, check_format, encode_all, encoder
 from runtime.io.file_names import FileNames
 from runtime.io.growing_table import GrowingTable
@@ -87,8 +87,7 @@ class PartsSink(EpochSink):
 
     def recover(self, committed: int) -> None:
         check_parts(self._output, lambda: committed)
-        for begun in self._output.glob("*/.part-*.tmp"):  # left by a killed run
-            begun.unlink(missing_ok=True)
+        remove_unfinished(self._output)
 
     def _name(self, epoch: int, table: str) -> str:
         return f"{self._folder(table)}/part-{epoch:09d}{SUFFIXES[self._format]}"

@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from runtime.errors import EnvironmentFailure, HamletError
-from runtime.io.atomic import AtomicFiles, create_whole
+from runtime.io.atomic import AtomicFiles, create_whole, remove_unfinished
 
 _PLAIN = re.compile(r"(\d{9})-([0-9a-f]{64})(\..+)")
 # How they were named without a checksum.
@@ -114,8 +114,7 @@ class SegmentFiles:
                 f"{self.folder / bare[0]} was written by another version of Hamlet",
                 "start anew with another --checkpoint folder",
             )
-        for path in self.folder.glob(".*.tmp"):
-            path.unlink(missing_ok=True)
+        remove_unfinished(self.folder)
 
     def _names(self) -> list[str]:
         return [path.name for path in self.folder.iterdir()]

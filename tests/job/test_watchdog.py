@@ -267,3 +267,31 @@ def explained(seen: Seen) -> bool:
 def test_an_error_with_another_cause(child):
     with Seen(LocalProcesses({"Spark's driver": child().pid})) as seen:
         seen.dog.explain()
+
+
+class Nodes:
+    """Two actors on two nodes whose processes have the same number; one of them is stopped."""
+
+    what = "Ray"
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self.killed = threading.Event()
+
+    def observe(self) -> list[ProcessStatus]:
+        def nothing() -> None:
+            raise AssertionError("it runs")
+
+        stopped, running = Health.STOPPED, Health.RUNNING
+        return [
+            ProcessStatus("router", "the router", "a", self._pid, stopped, self.killed.set),
+            ProcessStatus("router", "another", "b", self._pid, running, nothing),
+        ]
+
+    def give_up(self) -> None: ...
+
+
+def test_processes_of_two_nodes_may_have_one_number() -> None:
+    nodes = Nodes(312)
+    with Seen(nodes):
+        assert nodes.killed.wait(LIMIT_S)

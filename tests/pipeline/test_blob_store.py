@@ -158,3 +158,14 @@ def test_new_folders_are_synced_into_those_above(tmp_path: Path, monkeypatch) ->
     folder.write("a/epochs/1", b"x")
     wanted = [tmp_path, tmp_path / "new", tmp_path / "new/state", tmp_path / "new/state/a"]
     assert {str(each) for each in wanted} <= synced
+
+
+def test_what_a_failed_upload_was_to_replace_is_still_there() -> None:
+    """A lease that could not be renewed is one that a new run must wait for."""
+    bucket = BlobStore("mock://bucket/folder")
+    bucket.create()
+    bucket.write("lease", b"1")
+    for name, replace in (("lease", True), ("record", False)):
+        with pytest.raises(TypeError):
+            bucket.write(name, b"half", 7, replace=replace)  # type: ignore[arg-type]
+    assert bucket.names() == ["lease"]

@@ -392,3 +392,18 @@ def test_what_earlier_runs_left_goes_with_the_first_commit(folder: BlobStore) ->
     assert {"a/state/notes.txt", f"a/{ahead}", f"b/{ahead}"} <= set(names)
     mine = [f"owners/{second.owner}.base", f"owners/{second.owner}.owner"]
     assert second.files.names("owners") == mine
+
+
+def test_either_copy_is_enough_where_the_disk_does_not_give_the_other(folder: BlobStore) -> None:
+    """A folder in the place of a file, or a bad sector: the system's error, not a damaged file."""
+    first, _ = claimed(folder)
+    commit(first, 0)
+    (record,) = Path(folder.address).glob("a/epochs/*.epoch")
+    record.unlink()
+    record.mkdir()
+    store = CheckpointStore(folder)
+    last = store.last()
+    assert last is not None
+    assert last.epoch == 0
+    with pytest.raises(HamletError, match=r"cannot read .*/a/epochs"):
+        store.files.store.read(str(record.relative_to(folder.address)))

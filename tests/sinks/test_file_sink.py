@@ -8,8 +8,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from runtime.errors import HamletError
+from runtime.io.atomic import AtomicFiles
 from spark_ingest.sinks.file_sink import PartsSink, RollingPolicy, check_parts
 from spark_ingest.sinks.sink import PendingResults
+from tools.unfinished import left_by_killed_process
 
 
 @pytest.fixture
@@ -95,8 +97,18 @@ def test_a_run_may_publish_while_another_one_looks(output: Path) -> None:
 
 def test_unfinished_parts_of_a_killed_run_go(output: Path) -> None:
     publish(PartsSink(output, "parquet"), 0, {"q": numbers(0)})
-    left = output / "q.parquet" / ".part-000000001.parquet.77.tmp"
-    left.write_bytes(b"half")
+    left = left_by_killed_process(output / "q.parquet" / "part-000000001.parquet")
     PartsSink(output, "parquet").recover(0)
     assert not left.exists()
     assert rows(output) == [0]
+
+
+def test_unfinished_parts_of_a_living_run_stay(output: Path) -> None:
+    """A run that was taken over must not stop the one that took over."""
+    publish(PartsSink(output, "parquet"), 0, {"q": numbers(0)})
+    files, part = AtomicFiles(), output / "q.parquet" / "part-000000001.parquet"
+    with files.open(part) as file:
+        file.write(b"whole")
+    PartsSink(output, "parquet").recover(0)
+    files.publish()
+    assert part.read_bytes() == b"whole"

@@ -9,6 +9,7 @@ import pytest
 from runtime.errors import EnvironmentFailure, HamletError
 from runtime.io.folder import list_files
 from spark_ingest.sources.segment_files import DamagedSegment, SegmentFiles, without_checksum
+from tools.unfinished import left_by_killed_process
 
 OWNER = "000000003-0123456789ab"
 CONTENT = b'{"time": 1, "type": "A"}\n{"time": 2, "type": "B"}\n'
@@ -140,7 +141,7 @@ def test_a_run_that_died_between_the_two_files(kept: Kept) -> None:
 
 
 def test_deleted(kept: Kept, tmp_path: Path) -> None:
-    (tmp_path / f".{kept.plain.name}.1-00000000.tmp").write_bytes(b"half")
+    left_by_killed_process(kept.plain)
     kept.files.tidy()
     kept.files.delete(1)
     assert list(tmp_path.iterdir()) == []
