@@ -18,8 +18,9 @@ from functools import partial
 from pathlib import Path
 
 from chaos.events import FolderFeed
-from chaos.job import PATIENCE_S, Job, Stuck
+from chaos.job import PATIENCE_S, POLL_S, Job, Stuck
 from chaos.schedule import FILES, TOPICS
+from cluster import proc
 from cluster.faults import processes
 from cluster.faults.command import Command
 from tools.kafka import Broker
@@ -95,10 +96,11 @@ def kill(kind: str, job: Job, chance: random.Random) -> None:
 
 
 def pause(kind: str, job: Job, chance: random.Random) -> None:
+    """Until the watchdog has killed the process, if it does."""
     paused = job.process(kind, chance)
     os.kill(paused, signal.SIGSTOP)
     try:
-        job.hold(chance.choice(PAUSES_S))
+        job.hold(chance.choice(PAUSES_S), until=lambda: not proc.alive(paused))
     finally:
         resume(paused)
 
@@ -161,6 +163,7 @@ def _insist(change: Callable[[], None]) -> None:
         except AssertionError as error:
             if time.monotonic() > until:
                 raise Stuck(f"the disk stays busy: {error}") from error
+            time.sleep(POLL_S)
 
 
 # ---- files ----------------------------------------------------------------------------------

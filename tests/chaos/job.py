@@ -197,10 +197,10 @@ class Job:
         code = self.command.code
         return None if code is None else End(code, self.command.said)
 
-    def hold(self, seconds: float) -> None:
-        """A fault lasts so long, or until it has ended the command."""
-        until = time.monotonic() + seconds
-        while not self.is_down and time.monotonic() < until:
+    def hold(self, seconds: float, until: Callable[[], bool] = lambda: False) -> None:
+        """A fault lasts so long, or `until` then, or until it has ended the command."""
+        end = time.monotonic() + seconds
+        while not self.is_down and not until() and time.monotonic() < end:
             time.sleep(POLL_S)
 
     # ---- queries come and go ---------------------------------------------------------------

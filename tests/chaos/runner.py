@@ -2,7 +2,7 @@
 
 What a job does wrong on the way, such as to hang or to end with the wrong exit code, is a finding:
 it is noted, and the history goes on if it can. Any finding fails the history in the end, and so
-does any difference between the results and those of `--engine local`.
+does any difference between the results and those of the exact engine.
 """
 
 from __future__ import annotations
@@ -171,12 +171,12 @@ class Runner:
 
 
 def local_results(folder: Path, rows: pa.Table, texts: dict[str, str]) -> dict[str, Rows]:
-    """What all queries come to with `--engine local`, by name."""
+    """What all queries come to in the exact engine, by name."""
     folder.mkdir()
     pq.write_table(rows, folder / "events.parquet")
     (folder / "all.sase").write_text("".join(texts.values()))
-    command = ["run", "all.sase", "--engine", "local", "--input", "events.parquet"]
-    command += ["--time-unit", "ms", "--output", "results"]
+    command = ["run", "all.sase", "--engine", "local", "--numeric", "exact"]
+    command += ["--input", "events.parquet", "--time-unit", "ms", "--output", "results"]
     done = Job.hamlet(folder, *command)
     said, _ = done.communicate()
     if done.returncode:
