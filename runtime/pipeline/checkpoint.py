@@ -87,7 +87,7 @@ class CheckpointStore:
         if self.store.exists(_OLD_FORMAT):
             raise HamletError(
                 f"the checkpoint in {self.store.address} was written by an older version of Hamlet",
-                "start anew with another --checkpoint folder",
+                "start over with a new --checkpoint folder",
             )
         before: list[str] = []
         while True:
@@ -194,8 +194,7 @@ class CheckpointStore:
         if max((match[1] for match in self._owned(_CLAIM)), default="") > self.owner:
             raise Superseded(
                 f"another run has taken over the checkpoints in {self.store.address}",
-                "it goes on from them: let it run. To go on with this one, end that one first, "
-                "then start the same command again",
+                "let that run continue, or stop it and start this command again",
             )
         if self._lease is not None:
             self._lease.check()
