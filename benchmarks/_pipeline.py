@@ -84,9 +84,9 @@ class Quiet:
         self.epochs = 0
         self.last: EpochReport | None = None
 
-    def committed(self, told: EpochReport) -> None:
+    def committed(self, report: EpochReport) -> None:
         self.epochs += 1
-        self.last = told
+        self.last = report
 
     def trouble(self, what: str) -> None:
         raise RuntimeError(what)
@@ -94,10 +94,10 @@ class Quiet:
 
 @dataclass
 class Job:
-    """Ray, Spark and a crew, for as many runs as one likes."""
+    """Ray, Spark and a pool of actors, for any number of runs."""
 
     spark: SparkSession
-    crew: ActorPool
+    pool: ActorPool
     hub: MetricsHub
 
     def run(
@@ -124,8 +124,8 @@ class Job:
         context = JobContext(
             source=source,
             sink=sink,
-            pool=self.crew,
-            reader=EpochReader(source, ArrowExport(self.spark), self.crew),
+            pool=self.pool,
+            reader=EpochReader(source, ArrowExport(self.spark), self.pool),
             checkpoints=checkpoints,
             recorder=JobMetrics("bench", bound_workload, [self.hub]),
             watcher=watcher,
@@ -143,13 +143,13 @@ class Job:
 def started(cores: int | None = None) -> Iterator[Job]:
     """`cores` are those of Spark's executor; all of the machine's if nobody says."""
     with clusters.start(session.environment(embedded=True)) as cluster:
-        crew = ActorPool(AGGREGATORS, AGGREGATORS)
+        pool = ActorPool(AGGREGATORS, AGGREGATORS)
         size = session.SparkSize(cores=cores or os.cpu_count() or 2)
         spark = session.start(cluster, size, limit_s=SPARK_SECONDS)
         hub = MetricsHub(0, LOOPBACK)
-        yield Job(spark, crew, hub)
+        yield Job(spark, pool, hub)
         hub.close()
-        crew.close()
+        pool.close()
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from benchmarks import _words as words
 from benchmarks._pages import pages
 from benchmarks._papers import claims, experiment
 from benchmarks._papers.experiment import Experiment
-from benchmarks._papers.measure import FULL, QUICK, Crew, Mode, measured, points
+from benchmarks._papers.measure import FULL, QUICK, Mode, WorkerPool, measured, points
 from benchmarks._papers.store import Measured, Row, about, differ, read, write
 from benchmarks._papers.worker import MEMORY_BYTES
 from hamlet.cli.progress import StepProgress
@@ -35,7 +35,7 @@ def run(
     readable, wrong = experiment.readable()
     chosen = experiment.chosen(readable, figure, wrong)
     before = earlier(path, mode) if figure else None
-    found = measure(chosen, mode, progress, Crew())
+    found = measure(chosen, mode, progress, WorkerPool())
     whole = before.with_(found) if before else found
     write(path, whole)
     shown = experiment.drawn_from(readable, whole.sweeps)
@@ -64,14 +64,14 @@ def _about(mode: Mode) -> dict[str, Any]:
 
 
 def measure(
-    chosen: Sequence[Experiment], mode: Mode, progress: StepProgress, crew: Crew
+    chosen: Sequence[Experiment], mode: Mode, progress: StepProgress, pool: WorkerPool
 ) -> Measured:
     rows: list[Row] = []
     progress.begin(points(chosen, mode))
-    with crew:
+    with pool:
         for each in chosen:
             progress.now(f"{each.name}: compiling")
-            rows += measured(each, mode, crew, lambda found: progress.done(_told(found)))
+            rows += measured(each, mode, pool, lambda found: progress.done(_told(found)))
     return Measured(tuple(rows), _about(mode))
 
 

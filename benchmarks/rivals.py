@@ -17,7 +17,15 @@ from typing import Any
 from benchmarks._pages import pages
 from benchmarks._rivals import store
 from benchmarks._rivals.cases import CASES, Case
-from benchmarks._rivals.measure import ENDED, MEMORY, NOT_ENDED, NOT_TRIED, Crew, Effort, Measured
+from benchmarks._rivals.measure import (
+    ENDED,
+    MEMORY,
+    NOT_ENDED,
+    NOT_TRIED,
+    Effort,
+    Measured,
+    WorkerPool,
+)
 from benchmarks._rivals.systems import RIVALS
 
 OUTPUT = Path("build/rivals")
@@ -51,12 +59,12 @@ def sweep(
     """From small to large. Who gave up at a point is not tried at the next."""
     gave_up: dict[str, int] = {}
     rows = []
-    with Crew(effort) as crew:
+    with WorkerPool(effort) as pool:
         for size in sizes:
             job = case.job(size)
             trying = [name for name in systems if name not in gave_up]
             told = f"{case.title}, {size:,} {case.varies}"
-            found = crew.measure(job, trying, _beginning(told, progress))
+            found = pool.measure(job, trying, _beginning(told, progress))
             gave_up |= {each.system: size for each in found if each.outcome in (NOT_ENDED, MEMORY)}
             found += [_not_tried(name, gave_up[name]) for name in systems if name not in trying]
             about = {"case": case.name, "size": size, "events": job.table.num_rows}

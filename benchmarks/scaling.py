@@ -68,7 +68,7 @@ def jobs(progress: Callable[[str], None], events: int) -> list[Row]:
             if cores > (os.cpu_count() or 1):
                 continue
             progress(f"a job on Ray and Spark, {cores} cores, {aggregators} aggregators")
-            asked = job.Asked(
+            request = job.JobRequest(
                 str(large.folder),
                 large.workload.source.text,
                 large.rows,
@@ -78,7 +78,7 @@ def jobs(progress: Callable[[str], None], events: int) -> list[Row]:
                 aggregators,
                 REPEATS,
             )
-            rows += job.in_process(asked)
+            rows += job.in_process(request)
     return rows
 
 

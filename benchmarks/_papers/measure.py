@@ -48,7 +48,7 @@ class Runs(Protocol):
     def end(self) -> None: ...
 
 
-class Crew:
+class WorkerPool:
     """A worker for each system, kept from one experiment to the next if that needs it."""
 
     def __init__(self, find: Find = registry.system) -> None:
@@ -67,7 +67,7 @@ class Crew:
             self._workers[name] = self._workers.get(name) or self.start(name)
         return {name: self._workers[name] for name in systems}
 
-    def __enter__(self) -> Crew:
+    def __enter__(self) -> WorkerPool:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -82,10 +82,10 @@ def points(experiments: Sequence[Experiment], mode: Mode) -> int:
 
 
 def measured(
-    experiment: Experiment, mode: Mode, crew: Crew, tell: Callable[[list[Row]], None]
+    experiment: Experiment, mode: Mode, pool: WorkerPool, tell: Callable[[list[Row]], None]
 ) -> list[Row]:
     """Tells the rows of a point when it is done."""
-    workers = crew.only(experiment.systems)
+    workers = pool.only(experiment.systems)
     rows: list[Row] = []
     for sweep in experiment.sweeps.values():
         out: dict[str, str] = {}

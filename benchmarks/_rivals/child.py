@@ -77,7 +77,7 @@ class Sql(Running):
         self._rival = rival
 
     def load(self, job: Job) -> None:
-        self._statements = self._rival.asked(job.queries)
+        self._statements = self._rival.statements(job.queries)
         self._fill(job, sql.roles(self._statements))
 
     def run(self) -> Any:
@@ -85,7 +85,7 @@ class Sql(Running):
 
     def rows(self, found: Any) -> Rows:
         both = zip(self._statements, found, strict=True)
-        return [row for asked, rows in both for row in asked.rows(rows)]
+        return [row for statement, rows in both for row in statement.rows(rows)]
 
     @abstractmethod
     def _fill(self, job: Job, roles: pa.Table) -> None:

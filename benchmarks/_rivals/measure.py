@@ -63,7 +63,7 @@ def settled(seconds: Sequence[float]) -> bool:
     return median(last) >= (1 - LESS) * median(before)
 
 
-class Crew:
+class WorkerPool:
     """A process for each system, kept from one point to the next: what Java compiled at one, it has
     compiled at the other. So points go from small to large, as the peak of memory only grows."""
 
@@ -72,7 +72,7 @@ class Crew:
         self._processes: dict[str, Process] = {}
         self._points = 0
 
-    def __enter__(self) -> Crew:
+    def __enter__(self) -> WorkerPool:
         self._temporary = tempfile.TemporaryDirectory(prefix="hamlet-rivals-")
         return self
 
@@ -106,8 +106,8 @@ def measure(
     job: Job, systems: Sequence[str], effort: Effort, progress: Callable[[str], None]
 ) -> list[Measured]:
     """One point alone."""
-    with Crew(effort) as crew:
-        return crew.measure(job, systems, progress)
+    with WorkerPool(effort) as pool:
+        return pool.measure(job, systems, progress)
 
 
 class _Point:

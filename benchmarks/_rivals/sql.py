@@ -153,7 +153,7 @@ MANY = {RECURSIVE_ANY: RECURSIVE_MANY, WINDOW_ANY: WINDOW_MANY}
 
 
 @dataclass(frozen=True)
-class Asked:
+class Statement:
     """A statement. It gives `win`, the count and the sum, after the name of the query if it is for
     several."""
 
@@ -167,7 +167,7 @@ class Asked:
             yield name, int(win), float(count), float(total)
 
 
-def asked(forms: Mapping[tuple[str, bool], str], queries: Iterable[Query]) -> list[Asked]:
+def statements(forms: Mapping[tuple[str, bool], str], queries: Iterable[Query]) -> list[Statement]:
     """The statements for these queries, as few as there are."""
     by_form: dict[str, list[Query]] = {}
     for query in queries:
@@ -175,15 +175,15 @@ def asked(forms: Mapping[tuple[str, bool], str], queries: Iterable[Query]) -> li
     found = []
     for form, same in by_form.items():
         if len(same) > 1 and form in MANY:
-            found.append(Asked(MANY[form], tuple(same)))
+            found.append(Statement(MANY[form], tuple(same)))
         else:
-            found += [Asked(statement(form, query), (query,)) for query in same]
+            found += [Statement(statement(form, query), (query,)) for query in same]
     return found
 
 
-def roles(asked: Iterable[Asked]) -> pa.Table:
+def roles(statements: Iterable[Statement]) -> pa.Table:
     """The view `q`: a row for each type of a query that shares its statement."""
-    shared = [query for each in asked if len(each.queries) > 1 for query in each.queries]
+    shared = [query for each in statements if len(each.queries) > 1 for query in each.queries]
     rows = [
         {"name": query.name, "type": type_, "role": role}
         for query in shared

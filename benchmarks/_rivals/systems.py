@@ -81,8 +81,8 @@ class SqlRival(_Python):
         self.java = java
         self._forms = {asked: text for each in forms for asked, text in each.items()}
 
-    def asked(self, queries: Iterable[Query]) -> list[sql.Asked]:
-        return sql.asked(self._forms, queries)
+    def statements(self, queries: Iterable[Query]) -> list[sql.Statement]:
+        return sql.statements(self._forms, queries)
 
     def _reason(self, query: Query, job: Job) -> str | None:
         form = self._forms.get((query.semantics, query.kleene))

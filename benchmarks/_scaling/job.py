@@ -1,7 +1,7 @@
 """Runs whole jobs on an embedded Ray and Spark: throughput, and CPU time by kind of process.
 
 `python -m benchmarks._scaling.job` runs one job. Each number of cores needs its own process,
-because Ray and Spark inherit the cores that their parent may use. It reads JSON (`Asked`) and
+because Ray and Spark inherit the cores that their parent may use. It reads JSON (`JobRequest`) and
 prints rows as JSON.
 """
 
@@ -44,7 +44,7 @@ KINDS = (
 
 
 @dataclass(frozen=True)
-class Asked:
+class JobRequest:
     """`small` has many small files, of which each is to be an epoch. Workloads are text."""
 
     folder: str
@@ -57,9 +57,9 @@ class Asked:
     repeats: int
 
 
-def in_process(asked: Asked) -> list[Row]:
-    command = [sys.executable, "-m", "benchmarks._scaling.job", json.dumps(asdict(asked))]
-    cores = sorted(os.sched_getaffinity(0))[: asked.cores]
+def in_process(request: JobRequest) -> list[Row]:
+    command = [sys.executable, "-m", "benchmarks._scaling.job", json.dumps(asdict(request))]
+    cores = sorted(os.sched_getaffinity(0))[: request.cores]
     done = subprocess.run(
         ["taskset", "--cpu-list", ",".join(map(str, cores)), *command],
         cwd=CHECKOUT,
@@ -68,46 +68,46 @@ def in_process(asked: Asked) -> list[Row]:
         check=False,
     )
     if done.returncode != 0:
-        raise RuntimeError(f"a job with {asked.cores} cores failed:\n{done.stderr[-4_000:]}")
+        raise RuntimeError(f"a job with {request.cores} cores failed:\n{done.stderr[-4_000:]}")
     return [Row(**row) for row in json.loads(done.stdout.splitlines()[-1])]
 
 
-def measured(asked: Asked) -> list[Row]:
+def measured(request: JobRequest) -> list[Row]:
     """Numbers of aggregators take turns, after a turn that does not count."""
-    with pipeline.scratch() as scratch, pipeline.started(asked.cores) as job:
-        return [*_throughput(job, asked, scratch), *_epochs(job, asked, scratch)]
+    with pipeline.scratch() as scratch, pipeline.started(request.cores) as job:
+        return [*_throughput(job, request, scratch), *_epochs(job, request, scratch)]
 
 
-def _throughput(job: pipeline.Job, asked: Asked, scratch: Path) -> list[Row]:
-    workload = parse(asked.workload)
-    crews = {size: ActorPool(size, min(size, 2)) for size in asked.aggregators}
-    times = {size: Times() for size in crews}
+def _throughput(job: pipeline.Job, request: JobRequest, scratch: Path) -> list[Row]:
+    workload = parse(request.workload)
+    pools = {size: ActorPool(size, min(size, 2)) for size in request.aggregators}
+    times = {size: Times() for size in pools}
     parts: dict[tuple[str, int], Times] = {}
     counted: dict[int, pipeline.Quiet] = {}
-    own = job.crew
-    for turn in range(asked.repeats + 1):
-        for size, crew in crews.items():
-            job.crew = crew
+    own = job.pool
+    for turn in range(request.repeats + 1):
+        for size, pool in pools.items():
+            job.pool = pool
             counted[size] = watcher = pipeline.Quiet()
             wall, cpu = _run(
-                partial(job.run, Path(asked.folder), workload, scratch / "job", watcher=watcher)
+                partial(job.run, Path(request.folder), workload, scratch / "job", watcher=watcher)
             )
             if turn:
                 _keep(times[size], wall, sum(cpu.values()))
                 for kind, seconds in cpu.items():
                     _keep(parts.setdefault((kind, size), Times()), wall, seconds)
-    job.crew = own
-    for crew in crews.values():
-        crew.close()
-    name = f"{asked.cores} cores"
-    rows = [timed("job", name, "", size, asked.events, each) for size, each in times.items()]
+    job.pool = own
+    for pool in pools.values():
+        pool.close()
+    name = f"{request.cores} cores"
+    rows = [timed("job", name, "", size, request.events, each) for size, each in times.items()]
     rows += [sized("job epochs", name, size, each.epochs) for size, each in counted.items()]
     rows += [
         sized("job rows", name, size, _counts(each).results.total())
         for size, each in counted.items()
     ]
     return rows + [
-        timed("job", name, kind, size, asked.events, each) for (kind, size), each in parts.items()
+        timed("job", name, kind, size, request.events, each) for (kind, size), each in parts.items()
     ]
 
 
@@ -116,29 +116,32 @@ def _keep(times: Times, wall: float, cpu: float) -> None:
     times.cpu.append(cpu)
 
 
-def _epochs(job: pipeline.Job, asked: Asked, scratch: Path) -> list[Row]:
+def _epochs(job: pipeline.Job, request: JobRequest, scratch: Path) -> list[Row]:
     """What an epoch costs in which there is next to nothing. Rows are for epochs, not events."""
-    workload = parse(asked.small_workload)
-    epochs = len(list(Path(asked.small).iterdir()))
+    workload = parse(request.small_workload)
+    epochs = len(list(Path(request.small).iterdir()))
     whole, watcher = Times(), pipeline.Quiet()
     parts: dict[str, Times] = {}
-    for turn in range(asked.repeats + 1):
+    for turn in range(request.repeats + 1):
         watcher = pipeline.Quiet()
         with _a_file_each():
             wall, cpu = _run(
-                partial(job.run, Path(asked.small), workload, scratch / "job", watcher=watcher)
+                partial(job.run, Path(request.small), workload, scratch / "job", watcher=watcher)
             )
         if turn:
             _keep(whole, wall, sum(cpu.values()))
             for kind, seconds in cpu.items():
                 _keep(parts.setdefault(kind, Times()), wall, seconds)
-    name = f"epochs, {asked.cores} cores"
+    name = f"epochs, {request.cores} cores"
     return [
-        timed("job", name, "", job.crew.size, epochs, whole),
+        timed("job", name, "", job.pool.size, epochs, whole),
         sized(
-            "epoch events", f"{asked.cores} cores", job.crew.size, _counts(watcher).events / epochs
+            "epoch events",
+            f"{request.cores} cores",
+            job.pool.size,
+            _counts(watcher).events / epochs,
         ),
-        *(timed("job", name, kind, job.crew.size, epochs, each) for kind, each in parts.items()),
+        *(timed("job", name, kind, job.pool.size, epochs, each) for kind, each in parts.items()),
     ]
 
 
@@ -189,5 +192,5 @@ def _kind(command: str) -> str:
 
 
 if __name__ == "__main__":
-    found = measured(Asked(**json.loads(sys.argv[1])))
+    found = measured(JobRequest(**json.loads(sys.argv[1])))
     print(json.dumps([asdict(row) for row in found]))

@@ -16,9 +16,9 @@ from benchmarks.baselines.decoded import Decoded
 from benchmarks.baselines.gathered import Columns
 from benchmarks.baselines.granularity import coarsest
 from benchmarks.baselines.graph import aggregated
-from benchmarks.baselines.heard import Heard
+from benchmarks.baselines.one_by_one import OneByOne, Single
 from benchmarks.baselines.peaks import peak
-from benchmarks.baselines.singly import OneByOne, Single
+from benchmarks.baselines.shared_slices import SharedEvents
 from benchmarks.baselines.stream import Stream
 
 
@@ -29,8 +29,8 @@ class Coarse(Single):
         super().__init__(decoded)
         self._stream = Stream(decoded, self.lanes)
 
-    def run(self, heard: Heard) -> tuple[pa.Table, int]:
-        found = self._stream.aggregated(heard)
+    def run(self, shared: SharedEvents) -> tuple[pa.Table, int]:
+        found = self._stream.aggregated(shared)
         table = self.answer(found.window, found.slot, found.totals)
         stored = peak(found.visited, self._stream.row_bytes * found.rows, self.decoded.query.window)
         return table, stored
@@ -44,8 +44,8 @@ class Mixed(Single):
         self._columns = Columns(decoded, self.lanes)
         self._coarse = coarsest(decoded)
 
-    def run(self, heard: Heard) -> tuple[pa.Table, int]:
-        found = aggregated(self.decoded, self.lanes, self._columns, self._coarse, heard)
+    def run(self, shared: SharedEvents) -> tuple[pa.Table, int]:
+        found = aggregated(self.decoded, self.lanes, self._columns, self._coarse, shared)
         slices, width = found.slices, len(self.lanes.nothing)
         states = self.decoded.automaton.states
         node = width + len(self.decoded.adjacent)

@@ -31,7 +31,7 @@ def elements(query: Query, system: str) -> tuple[Element, ...]:
     if query.semantics is not Semantics.ANY:
         raise Unsupported(f"query `{query.name}`: {system} has skip-till-any-match only")
     if query.adjacent:
-        raise Unsupported(f"query `{query.name}`: {system} has no conditions on neighbours")
+        raise Unsupported(f"query `{query.name}`: {system} has no adjacent conditions")
     labels = [_label(query, position.index) for position in query.template.positions]
     found = list(_elements(query, query.pattern, iter(labels), system))
     assert len(found) == len(labels)

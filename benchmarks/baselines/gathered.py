@@ -8,8 +8,8 @@ import numpy as np
 from numba import njit
 
 from benchmarks.baselines.decoded import NOWHERE, Codes, Decoded, Doubles, Ints, Mask
-from benchmarks.baselines.heard import Heard
 from benchmarks.baselines.lanes import Lanes
+from benchmarks.baselines.shared_slices import SharedEvents
 from benchmarks.baselines.slices import Slices
 from runtime.language.query import Semantics
 
@@ -45,8 +45,8 @@ class Columns:
         applies = np.array([each.applies for each in conditions], np.bool_)
         self.applies: Mask = applies.reshape(len(conditions), states, states)
 
-    def gathered(self, heard: Heard) -> Gathered:
-        decoded, cut = self._decoded, heard.slices
+    def gathered(self, shared: SharedEvents) -> Gathered:
+        decoded, cut = self._decoded, shared.slices
         columns, bounds = _gathered(
             (cut.order, cut.begins, cut.ends, cut.window, cut.slot),
             self._least,

@@ -14,8 +14,8 @@ from numba import njit
 from benchmarks.baselines.decoded import Decoded, Doubles, Ints, Mask
 from benchmarks.baselines.gathered import Columns
 from benchmarks.baselines.granularity import MOVES
-from benchmarks.baselines.heard import Heard
 from benchmarks.baselines.lanes import Lanes
+from benchmarks.baselines.shared_slices import SharedEvents
 from benchmarks.baselines.slices import Slices
 
 # Sums in any order, so that they run in vector registers; infinities are kept. A largest value is
@@ -33,9 +33,9 @@ class Found:
 
 
 def aggregated(
-    decoded: Decoded, lanes: Lanes, columns: Columns, coarse: Mask, heard: Heard
+    decoded: Decoded, lanes: Lanes, columns: Columns, coarse: Mask, shared: SharedEvents
 ) -> Found:
-    events = columns.gathered(heard)
+    events = columns.gathered(shared)
     slices = events.slices
     automaton = decoded.automaton
     found = Found(

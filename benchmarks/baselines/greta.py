@@ -14,9 +14,9 @@ import pyarrow as pa
 from benchmarks.baselines.decoded import Decoded
 from benchmarks.baselines.gathered import Columns
 from benchmarks.baselines.graph import aggregated
-from benchmarks.baselines.heard import Heard
+from benchmarks.baselines.one_by_one import OneByOne, Single
 from benchmarks.baselines.peaks import peak
-from benchmarks.baselines.singly import OneByOne, Single
+from benchmarks.baselines.shared_slices import SharedEvents
 from benchmarks.baselines.system import Unsupported
 from runtime.language.query import Semantics
 
@@ -27,8 +27,8 @@ class Graph(Single):
         self._columns = Columns(decoded, self.lanes)
         self._coarse = np.zeros_like(decoded.automaton.before)
 
-    def run(self, heard: Heard) -> tuple[pa.Table, int]:
-        found = aggregated(self.decoded, self.lanes, self._columns, self._coarse, heard)
+    def run(self, shared: SharedEvents) -> tuple[pa.Table, int]:
+        found = aggregated(self.decoded, self.lanes, self._columns, self._coarse, shared)
         window, slot = found.slices.window, found.slices.slot
         # A node for each window, with its time and what is compared; a total for each slice.
         row = 1 + len(self.lanes.nothing) + len(self.decoded.adjacent)

@@ -18,9 +18,9 @@ from numba import njit
 from benchmarks.baselines.decoded import Decoded
 from benchmarks.baselines.gathered import Columns
 from benchmarks.baselines.granularity import MOVES, coarsest
-from benchmarks.baselines.heard import Heard
+from benchmarks.baselines.one_by_one import OneByOne, Single
 from benchmarks.baselines.peaks import peak
-from benchmarks.baselines.singly import OneByOne, Single
+from benchmarks.baselines.shared_slices import SharedEvents
 
 
 class TwoStep(Single):
@@ -29,9 +29,9 @@ class TwoStep(Single):
         self._columns = Columns(decoded, self.lanes)
         self._runs = coarsest(decoded)
 
-    def run(self, heard: Heard) -> tuple[pa.Table, int]:
+    def run(self, shared: SharedEvents) -> tuple[pa.Table, int]:
         decoded, automaton = self.decoded, self.decoded.automaton
-        events = self._columns.gathered(heard)
+        events = self._columns.gathered(shared)
         slices = events.slices
         totals = np.empty((len(slices), len(self.lanes.nothing)))
         stored = np.zeros(len(slices), np.int64)

@@ -21,8 +21,8 @@ from numba import njit
 
 from benchmarks.baselines.decoded import NOWHERE, Decoded, Doubles, Ints
 from benchmarks.baselines.granularity import MOVES
-from benchmarks.baselines.heard import Heard
 from benchmarks.baselines.lanes import Lanes
+from benchmarks.baselines.shared_slices import SharedEvents
 
 
 @dataclass(frozen=True)
@@ -54,12 +54,12 @@ class Stream:
     def row_bytes(self) -> int:
         return self._empty.nbytes
 
-    def aggregated(self, heard: Heard) -> Flowed:
+    def aggregated(self, shared: SharedEvents) -> Flowed:
         decoded, window, moves = self._decoded, self._decoded.query.window, self._moves
         events = decoded.time, decoded.slot, decoded.state, self._lanes.values
-        if 2 * len(heard.picked) < len(decoded.time):  # else it takes longer than it saves
+        if 2 * len(shared.picked) < len(decoded.time):  # else it takes longer than it saves
             # Where they break contiguity, events of no state count, too.
-            events = _picked(heard.picked, NOWHERE if moves == 2 else 0, *events)
+            events = _picked(shared.picked, NOWHERE if moves == 2 else 0, *events)
         found = _flow(
             events,
             self._automaton,
@@ -79,11 +79,11 @@ _HEAD = _2
 
 
 @njit(cache=True)
-def _picked(heard, least, time, slot, state, values):
+def _picked(chosen, least, time, slot, state, values):
     """The events of one query, so that others are passed over once and not once for each window."""
-    own = np.empty(len(heard), np.int64)
+    own = np.empty(len(chosen), np.int64)
     size = 0
-    for event in heard:
+    for event in chosen:
         own[size] = event
         size += state[event] >= least
     own = own[:size]

@@ -37,7 +37,7 @@ def grace_seconds() -> float:
 
 
 class Deadline:
-    """`text` is the last line of a process that did not heed a signal: what was kept.
+    """`text` is the last line of a process that ignored a signal: what was kept.
 
     `watch_signals` starts it with the first Ctrl-C or SIGTERM. Python runs a handler in the main
     thread, which may be waiting in C++. The number of the signal goes through a pipe as well, and

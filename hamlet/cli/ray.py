@@ -20,6 +20,7 @@ from hamlet.cli.exit_codes import FAILURE, INTERRUPTED, TERMINATED, error_text
 from hamlet.cli.job_failure import failures_explained, last_line
 from hamlet.cli.job_screen import JobScreen, job_screen
 from hamlet.cli.local_sinks import open_dead, open_late, open_sink
+from hamlet.cli.output_address import is_kafka, output_path
 from hamlet.cli.sharing_summary import show_decisions
 from hamlet.cli.signals import StopSignal
 from hamlet.cli.stderr import Notices
@@ -57,11 +58,11 @@ class OutputOptions:
 
     @property
     def folder(self) -> Path | None:
-        return None if self.to is None or self.kafka else Path(self.to)
+        return output_path(self.to)
 
     @property
     def kafka(self) -> bool:
-        return self.to is not None and self.to.startswith("kafka:")
+        return is_kafka(self.to)
 
 
 def run_on_ray(

@@ -14,6 +14,7 @@ from hamlet.cli import options
 from hamlet.cli.enums import DataFormat, EngineName, Sharing
 from hamlet.cli.flag_groups import ungrouped
 from hamlet.cli.help import examples, prose
+from hamlet.cli.output_address import output_path
 from hamlet.cli.run_checks import check_flags, chosen_format, chosen_planner
 from hamlet.cli.run_flags import InputFlags, OutputFlags, RuntimeFlags, SharingFlags
 from hamlet.cli.stderr import LoggedNotices, Notices
@@ -154,12 +155,12 @@ def _opened_output(request: RunRequest) -> Iterator[None]:
     from runtime.io.atomic import output_folder, remove_unfinished
 
     remove_left_folders()
-    output = request.output.output
-    if output is None or output.startswith("kafka:"):
+    folder = output_path(request.output.output)
+    if folder is None:
         yield
         return
-    with output_folder(Path(output)):
-        remove_unfinished(Path(output))
+    with output_folder(folder):
+        remove_unfinished(folder)
         yield
 
 
@@ -175,7 +176,7 @@ def _run_locally(request: RunRequest, queries: Workload, settings: Settings) -> 
         _value(input.input_format),
         (input.time_column, input.type_column, input.time_unit.value),
         request.declared,
-        None if output.output is None else Path(output.output),
+        output_path(output.output),
         chosen_format(output),
         output.limit,
         request.notices,

@@ -7,6 +7,7 @@ import re
 
 from hamlet.cli.enums import EngineName, Numeric, OutputFormat, PlannerChoice, Sharing
 from hamlet.cli.job_log import ADDRESS
+from hamlet.cli.output_address import KAFKA, is_kafka
 from hamlet.cli.run_flags import InputFlags, OutputFlags, RuntimeFlags, SharingFlags
 from runtime.errors import HamletError, InputError
 
@@ -27,7 +28,7 @@ def check_flags(
         raise HamletError(f"--spark-memory is `{runtime.spark_memory}`", "write it as 512m or 2g")
     lateness = input.lateness_micros  # rejects an invalid duration
     if runtime.engine is EngineName.LOCAL:
-        _check_local(input, lateness, runtime)
+        _check_local(input, lateness, output, runtime)
 
 
 def _check_exact(sharing: SharingFlags, numeric: Numeric) -> None:
@@ -55,7 +56,9 @@ def _check_planner(sharing: SharingFlags) -> None:
             )
 
 
-def _check_local(input: InputFlags, lateness: int, runtime: RuntimeFlags) -> None:
+def _check_local(
+    input: InputFlags, lateness: int, output: OutputFlags, runtime: RuntimeFlags
+) -> None:
     from_environment = runtime.address == os.environ.get(ADDRESS)
     given = {
         "--follow": input.follow,
@@ -71,6 +74,11 @@ def _check_local(input: InputFlags, lateness: int, runtime: RuntimeFlags) -> Non
                 f"{option} is for --engine ray: the local engine reads bounded inputs only",
                 f"leave out {option}, or --engine local",
             )
+    if is_kafka(output.output):
+        raise HamletError(
+            f"--output {KAFKA} is for --engine ray: the local engine writes to a folder",
+            "leave out --engine local, or name a folder",
+        )
 
 
 def chosen_format(output: OutputFlags) -> OutputFormat:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 EXAMPLES = examples(
     (
         "hamlet submit --address http://head:8265 -- run queries.sase --input events.parquet",
-        "run it on the cluster; its output and its exit code are passed on",
+        "run it on the cluster; its output and its exit code are returned",
     ),
     (
         "hamlet submit --address http://head:8265 --name rides --no-upload -- "

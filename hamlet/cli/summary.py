@@ -27,8 +27,8 @@ def print_summary(
     if counts.late:
         where = f", in {output / LATE}" if output else "; --output keeps them"
         notices.warn(
-            f"{pluralize(counts.late, 'event')} came too late for the watermark{where}; "
-            "--lateness waits longer"
+            f"{pluralize(counts.late, 'event')} {_was(counts.late)} late{where}; "
+            "increase --lateness to include them"
         )
     for name, count in sorted(counts.null_keys.items()):
         notices.warn(
@@ -40,7 +40,9 @@ def print_summary(
         notices.warn(f"{times} {_was(counts.truncated)} cut to whole microseconds")
     if summary.skipped:
         shown = ", ".join(summary.skipped[:3]) + (", ..." if len(summary.skipped) > 3 else "")
-        notices.warn(f"{pluralize(len(summary.skipped), 'file')} skipped, no data by name: {shown}")
+        notices.warn(
+            f"{pluralize(len(summary.skipped), 'file')} skipped: not a data format: {shown}"
+        )
     _missing_types(notices, workload, summary)
 
 
@@ -76,7 +78,7 @@ def _dead(notices: Notices, summary: Summary, output: Path | None) -> None:
 
 
 def _missing_types(notices: Notices, workload: Workload, summary: Summary) -> None:
-    """A misspelt type is no error, and matches nothing for ever."""
+    """A misspelt type is not an error; it never matches."""
     if not summary.counts.rows:
         return
     seen = summary.counts.types | summary.counts.other_types

@@ -24,7 +24,7 @@ def start_cluster(
         return stack.enter_context(clusters.start(environment, say=say))
     cluster = stack.enter_context(clusters.connect(options.address, environment))
     _check_shared(options, cluster)
-    stage("waiting for room on the cluster")
+    stage("waiting for cluster resources")
     wait_for_resources(_needed_room(options), say)
     _check_shared(options, cluster)  # nodes may have joined meanwhile
     return cluster

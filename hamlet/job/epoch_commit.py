@@ -145,9 +145,9 @@ def check_sink(committed: Manifest, address: str) -> None:
     anywhere else: they could be there twice."""
     if committed.sink != address:
         raise HamletError(
-            f"the last run died before it could tell that the results of epoch {committed.epoch} "
+            f"the last run ended before it confirmed that the results of epoch {committed.epoch} "
             f"were written with {committed.sink}",
-            f"start once more with {committed.sink}, and stop that run; then change it",
+            f"start once with {committed.sink}, stop it, then change the output",
         )
 
 

@@ -154,7 +154,7 @@ class CopiedInput(FileInput):
     def check_resumable(self) -> None:
         raise InputError(
             f"{self.options.text} cannot be read from where an earlier run stopped",
-            "start anew with another --checkpoint folder",
+            "start over with a new --checkpoint folder",
         )
 
     def probe_schema(self, folder: Path) -> pa.Schema | None:

@@ -27,8 +27,7 @@ def check_options(manifest: Manifest, options: JobOptions, input: InputOptions) 
     if options.actors > manifest.shards:
         raise HamletError(
             f"the checkpoint has {manifest.shards} shards, too few for --actors {options.actors}",
-            f"use at most --actors {manifest.shards}, or start anew with another --checkpoint "
-            "folder",
+            f"use at most --actors {manifest.shards}, or start over with a new --checkpoint folder",
         )
 
 
@@ -36,7 +35,7 @@ def check_equal(option: str, before: object, now: object) -> None:
     if before != now:
         raise HamletError(
             f"the checkpoint was made with {option} {before}, but this run has {now}",
-            "use the same option, or start anew with another --checkpoint folder",
+            "use the same option, or start over with a new --checkpoint folder",
         )
 
 

@@ -124,13 +124,13 @@ class Watchdog:
 
     def _end_hanging(self, status: ProcessStatus) -> None:
         """Whoever waits for it then gets an error, instead of waiting on."""
-        what = f"{status.name} (process {status.pid}) is stopped and does no work"
+        what = f"{status.name} (process {status.pid}) is suspended"
         if status.restartable:
-            self._warn(f"{what}; it is killed and started again")
+            self._warn(f"{what}; restarting it")
         elif status.needed:
             self._fail(what)  # first: once it is killed, others find that it has died
         else:
-            self._warn(f"{what}; it is killed, and the job goes on without it")
+            self._warn(f"{what}; killing it, and the job continues without it")
         status.kill()
 
     def _count_restarts(self, status: ProcessStatus) -> None:

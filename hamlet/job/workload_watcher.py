@@ -78,7 +78,7 @@ class WorkloadWatcher:
         self._seen = None  # nothing is wrong with the file: it is adopted later
         self._polled = time.monotonic() + self._retry_after
         self._warn(
-            f"{self._path} is not adopted yet: {_one_line(reason)}; the job tries again in "
+            f"{self._path} is not applied yet: {_one_line(reason)}; the job tries again in "
             f"{self._retry_after:g} s"
         )
 

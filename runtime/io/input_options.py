@@ -28,7 +28,7 @@ def split_options(text: str) -> InputPath:
     for name, value in parse_qsl(options, keep_blank_values=True) or [(options, "")]:
         if name != "multiline" or value not in _VALUES:
             raise InputError(
-                f"`{options}` is no option of an input, and there is no file {text}",
+                f"`{options}` is not an input option, and there is no file {text}",
                 "the option is ?multiline=true: quoted values of CSV may have line breaks",
             )
         found = found._replace(multiline=_VALUES[value])

@@ -63,18 +63,18 @@ _TEXTS: Mapping[Reason, str] = {
     Reason.REPEATED_KEY: "malformed JSON: more than one `{column}`",
     Reason.FIELD_COUNT: "fields: {count}, not {expected}",
     Reason.OPEN_QUOTE: "a quote is not closed before the end",
-    Reason.MISQUOTED: "a quoted value goes on after its quote",
+    Reason.MISQUOTED: "text follows a closing quote",
     Reason.TOMBSTONE: "the value is null (a tombstone)",
     Reason.NO_CONFLUENT_HEADER: (
         "the value has no Confluent header (a zero and four bytes of schema id)"
     ),
     Reason.NOT_AVRO: "the value is not Avro of this schema",
-    Reason.AFTER_AVRO: "the value goes on after the Avro of this schema",
-    Reason.WRONG_TYPE: "`{column}` is no {noun}",
+    Reason.AFTER_AVRO: "extra bytes follow the Avro value",
+    Reason.WRONG_TYPE: "`{column}` is not {noun}",
     Reason.OUT_OF_RANGE: "`{column}` is beyond a 64-bit integer",
     Reason.NOT_TEXT: "`{column}` is not UTF-8",
     Reason.NO_TIME: "the time is null",
-    Reason.INVALID_TIME: "the time is no time",
+    Reason.INVALID_TIME: "the time is not valid",
     Reason.TIME_OUT_OF_RANGE: "the time is out of range",
     Reason.NO_TYPE: "the type is null",
     Reason.INFINITE: "`{column}` is infinite",
@@ -156,9 +156,9 @@ def _iso_time(micros: int) -> str:
 
 def noun_of(data_type: pa.DataType) -> str:
     if pt.is_integer(data_type):
-        return "whole number"
+        return "a whole number"
     if pt.is_floating(data_type):
-        return "number"
+        return "a number"
     if pt.is_boolean(data_type):
-        return "boolean"
-    return "text" if pt.is_string(data_type) else str(data_type)
+        return "a boolean"
+    return "text" if pt.is_string(data_type) else f"of type {data_type}"

@@ -36,11 +36,11 @@ def is_kafka(text: str) -> bool:
 def parse_address(text: str) -> KafkaAddress:
     brokers, slash, topic = text.removeprefix(SCHEME).partition("/")
     if not is_kafka(text) or not slash:
-        raise InputError(f"{text} is no address of a Kafka topic", _EXPECTED)
+        raise InputError(f"{text} is not a Kafka address", _EXPECTED)
     if "@" in brokers or "?" in topic:
         raise InputError(
             f"{_without_secret(text)} has more than brokers and a topic",
-            "user, password and the like belong into the file of --kafka-options",
+            "put user and password in the --kafka-options file",
         )
     if not _TOPIC.fullmatch(topic) or topic in (".", ".."):
         raise InputError(f"`{topic}` cannot be the name of a Kafka topic", _EXPECTED)
@@ -50,10 +50,10 @@ def parse_address(text: str) -> KafkaAddress:
 def _broker(text: str, whole: str) -> str:
     found = _BROKER.fullmatch(text)
     if found is None:
-        raise InputError(f"`{text}` in {whole} is no HOST:PORT", _EXPECTED)
+        raise InputError(f"`{text}` in {whole} is not HOST:PORT", _EXPECTED)
     port = int(found["port"] or PORT)
     if not 0 < port < 65_536:
-        raise InputError(f"{port} in {whole} is no port")
+        raise InputError(f"{port} in {whole} is not a port")
     return f"{found['host']}:{port}"
 
 

@@ -54,9 +54,9 @@ def read_avsc(path: str | Path, confluent: bool = False) -> Avro:
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:  # of UTF-8 or of JSON
-        raise InputError(f"{path} is no Avro schema: {error}") from error
+        raise InputError(f"{path} is not an Avro schema: {error}") from error
     if not isinstance(parsed, dict) or parsed.get("type") != "record":
-        raise InputError(f"{path} is no Avro schema of a record", "events are records")
+        raise InputError(f"{path} is not an Avro schema of a record", "events are records")
     return Avro(text, confluent)
 
 

@@ -80,7 +80,9 @@ def read_options(path: str | Path, environment: Mapping[str, str] = os.environ) 
         if not equals:
             raise InputError(f"{place}: `name=value` is expected here")
         if name not in KEYS:
-            raise InputError(f"{place}: `{name}` is no option of ours", did_you_mean(name, KEYS))
+            raise InputError(
+                f"{place}: `{name}` is not an allowed option", did_you_mean(name, KEYS)
+            )
         if name in values:
             raise InputError(f"{place}: `{name}` is given twice")
         values[name] = _filled(value, environment, place)
@@ -112,11 +114,11 @@ def _check(values: dict[str, str], path: str | Path) -> None:
     for name in values:
         family = name.partition(".")[0].upper()
         if family in ("SASL", "SSL") and family not in protocol.split("_"):
-            raise InputError(f"{path}: `{name}` means nothing with {PROTOCOL}={protocol}")
+            raise InputError(f"{path}: `{name}` has no effect with {PROTOCOL}={protocol}")
     if protocol.startswith("SASL"):
         _check_login(values, path)
     if (KEY in values) != (CERTIFICATE in values):
-        raise InputError(f"{path}: {KEY} and {CERTIFICATE} need each other")
+        raise InputError(f"{path}: {KEY} and {CERTIFICATE} must be set together")
     for name in (CA, CERTIFICATE):
         if name in values:
             _pem(values, name)
@@ -136,7 +138,7 @@ def _check_login(values: dict[str, str], path: str | Path) -> None:
 def _pem(values: Mapping[str, str], name: str) -> str:
     text = _text(values[name])
     if "-----BEGIN " not in text:
-        raise InputError(f"{name}: {values[name]} is no PEM file")
+        raise InputError(f"{name}: {values[name]} is not a PEM file")
     return text
 
 

@@ -112,12 +112,12 @@ def check_parts(output: Path, committed: Callable[[], int]) -> None:
     if last < 0:
         raise HamletError(
             f"{output} holds results of another run, such as {newest.name}",
-            "go on with the --checkpoint of that run, or name another --output",
+            "use the --checkpoint of that run, or name another --output",
         )
     raise HamletError(
         f"{output} has results up to epoch {_epoch(newest)}, but the checkpoint ends with epoch "
         f"{last}",
-        "go on with the --checkpoint of that run, or name another --output. If the checkpoint is "
+        "use the --checkpoint of that run, or name another --output. If the checkpoint is "
         f"an older copy, and all input after it is still there, delete the parts above {last}",
     )
 

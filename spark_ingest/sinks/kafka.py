@@ -79,13 +79,13 @@ class KafkaSink(EpochSink):
                 f"{self._address} has results of the job `{self._job}` up to epoch {marked}, but "
                 f"the checkpoint ends with epoch {committed}",
                 "the checkpoint is an older copy, or that of another job: give the job another "
-                "name and topic, or start anew without the checkpoint",
+                "name and topic, or start over without the checkpoint",
             )
         self._published = marked
         if again is not None:
             self._say(
                 f"{self._address} has the results of epoch {marked}, but the checkpoint does not: "
-                "the epoch is computed once more, and not sent"
+                "the epoch is recomputed but not sent"
             )
         return again
 

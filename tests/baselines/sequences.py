@@ -134,7 +134,7 @@ def part_taken(system: System, cases: int = 60) -> float:
 
 REFUSED = {
     "skip-till-any-match only": "PATTERN SEQ(A, B+) SEMANTICS skip-till-next-match",
-    "no conditions on neighbours": "PATTERN SEQ(A, B+) WHERE B.x < NEXT(B).x",
+    "no adjacent conditions": "PATTERN SEQ(A, B+) WHERE B.x < NEXT(B).x",
     "no `P | Q`": "PATTERN SEQ(A, (B | C))",
     "repeats single types": "PATTERN (SEQ(A, B))+",
 }

@@ -35,6 +35,14 @@ def test_inputs_without_an_end(hamlet, input: str):
     assert f"--input {input.partition(':')[0]}: is for --engine ray" in done.stderr
 
 
+def test_results_in_kafka(hamlet, folder: Path):
+    options = ("--engine", "local", "--output", "kafka://host/topic")
+    done = hamlet("run", "ride.sase", "--input", "ride.csv", *options)
+    assert done.exit_code == 1
+    assert "--output kafka: is for --engine ray" in done.stderr
+    assert not (folder / "kafka:").exists()
+
+
 # ---- mistakes do not wait for Ray ----------------------------------------------------------
 
 MISTAKES = [

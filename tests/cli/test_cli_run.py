@@ -151,7 +151,7 @@ def test_bad_rows_are_kept_and_counted(hamlet, folder: Path):
     (path,) = (folder / "results" / "_dead_letter").iterdir()
     dead = [json.loads(line) for line in path.read_text().splitlines()]
     assert [(row["row"], row["reason"]) for row in dead] == [
-        (4, "the time is no time"),
+        (4, "the time is not valid"),
         (5, "the type is null"),
     ]
 

@@ -14,7 +14,7 @@ from runtime.io.csv_header import CsvHeader, header_of
 from runtime.io.read import open_input
 
 OPEN = "a quote is not closed before the end"
-MISQUOTED = "a quoted value goes on after its quote"
+MISQUOTED = "text follows a closing quote"
 WELL_QUOTED = b'time,type,v\n1,A,"x, ""y"""\n2,A,""\n3,A,5" disk\n\n4,"A",z\n'
 
 
@@ -118,9 +118,9 @@ def test_misquoted_rows_keep_their_place_beside_rows_with_too_many_fields():
     assert found.rows == [(2, ["2", "A"]), (6, ["5", "B"])]
     assert [(row, reason[:6]) for row, reason, _ in found.dead] == [
         (0, "fields"),
-        (1, "a quot"),
+        (1, "text f"),
         (3, "fields"),
-        (4, "a quot"),
+        (4, "text f"),
         (5, "fields"),
     ]
 

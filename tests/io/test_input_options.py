@@ -32,6 +32,6 @@ def test_a_file_may_have_a_question_mark_in_its_name(tmp_path):
     "options", ["multiline=yes", "multiline", "header=no", "", "multiline=true&x"]
 )
 def test_other_options_are_refused(options):
-    with pytest.raises(InputError, match="is no option of an input") as caught:
+    with pytest.raises(InputError, match="is not an input option") as caught:
         split_options(f"a.csv?{options}")
     assert "?multiline=true" in caught.value.render()

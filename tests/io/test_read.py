@@ -270,7 +270,7 @@ def test_the_use_guides_the_type(put):
     rows, dead = read(path, uses=uses)
     assert rows == [{"time": "1", "type": "A", "a": "1", "b": 7, "c": 1, "d": 1.0}]
     assert reasons(dead)[0][0] == 1
-    assert "`c` is no whole number" in dead[0][2]
+    assert "`c` is not a whole number" in dead[0][2]
     assert json.loads(dead[0][3])["c"] == "x"
 
 
@@ -297,7 +297,7 @@ def test_declared_types_win(put):
     declared = Schema({"v": pa.float64(), "w": pa.string()})
     rows, dead = read(path, declared=declared)
     assert rows == [{"time": "1", "type": "A", "v": 5.0, "w": "1"}]
-    assert reasons(dead) == [(1, "`v` is no number")]
+    assert reasons(dead) == [(1, "`v` is not a number")]
 
 
 def test_empty_fields_are_null_and_quoted_ones_are_empty(put):
@@ -452,7 +452,7 @@ def test_any_text_is_cut_where_arrow_sees_the_end_of_a_record(text, size):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csv_split, "BLOCK_BYTES", size)
         assert read("-", stdin=io.BytesIO(content), multiline=True) == whole
-    if not any(reason.startswith("a quote") for _, reason in reasons(whole[1])):
+    if not any("quote" in reason for _, reason in reasons(whole[1])):
         strings = pa_csv.ConvertOptions(column_types={"time": pa.string(), "type": pa.string()})
         skip = pa_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=lambda row: "skip")
         table = pa_csv.read_csv(io.BytesIO(content), parse_options=skip, convert_options=strings)
@@ -527,10 +527,10 @@ def test_wrong_types_are_dead(put):
     rows, dead = read(put("a.jsonl", lines), uses={"v": NUMBER, "s": TEXT})
     assert [(r["time"], r["v"], r["s"]) for r in rows] == [(1, 1.5, "x"), (6, None, None)]
     assert reasons(dead) == [
-        (1, "`v` is no number"),
-        (2, "`v` is no number"),
-        (3, "`v` is no number"),
-        (4, "`s` is no text"),
+        (1, "`v` is not a number"),
+        (2, "`v` is not a number"),
+        (3, "`v` is not a number"),
+        (4, "`s` is not text"),
     ]
     assert json.loads(dead[0][3])["v"] == "2"
 
@@ -645,7 +645,7 @@ def test_an_odd_time_is_one_bad_row(put):
     assert made.events.column(TIME).to_pylist() == [1_000_000]
     (fraction,), (word,) = block.dead.to_pylist(), made.dead.to_pylist()
     assert (fraction["row"], word["row"]) == (1, 2)
-    assert fraction["reason"].startswith("`time` is no text")
+    assert fraction["reason"].startswith("`time` is not text")
     assert json.loads(fraction["event"]) == {"time": 2.5, "type": "A"}
 
 
@@ -655,7 +655,7 @@ def test_a_fraction_is_no_text(put):
     rows, dead = read(put("a.jsonl", lines + lines.replace(b"1.5", b"true")), uses={"k": ANY})
     assert [r["k"] for r in rows] == ["a", "a", "true"]
     ((row, reason),) = reasons(dead)
-    assert (row, reason.split(" (")[0]) == (1, "`k` is no text")
+    assert (row, reason.split(" (")[0]) == (1, "`k` is not text")
 
 
 def test_numbers_that_json_does_not_have(put):

@@ -135,7 +135,7 @@ def test_a_lost_rehearsal_keeps_no_change_from_being_made(job: Job):
     job.pool.error = EnvironmentFailure("its rehearsal has not ended after 600 s")
     assert job.polled(2) == {"q0"}
     assert job.said == []
-    assert "is not adopted yet: its rehearsal has not ended" in job.warned[0]
+    assert "is not applied yet: its rehearsal has not ended" in job.warned[0]
     job.pool.error = None
     assert job.polled() == {"q0", "second"}
 

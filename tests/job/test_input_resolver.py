@@ -22,5 +22,5 @@ def test_multiline_is_part_of_the_request_and_of_the_name(tmp_path):
 
 
 def test_an_unknown_option_is_refused(tmp_path):
-    with pytest.raises(InputError, match="`header=no` is no option of an input"):
+    with pytest.raises(InputError, match="`header=no` is not an input option"):
         resolve_input(InputOptions(f"{tmp_path}?header=no", ReadRequest()))

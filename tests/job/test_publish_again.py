@@ -153,7 +153,7 @@ def test_what_may_be_missing_is_not_published_elsewhere(
     the sink may change."""
     killed(tmp_path)
     for _ in range(2):
-        with pytest.raises(HamletError, match="could tell that the results of epoch 0") as error:
+        with pytest.raises(HamletError, match="confirmed that the results of epoch 0") as error:
             Run(tmp_path, tmp_path / output, format)
         assert f"--output {tmp_path}/one --format parquet" in str(error.value.hint)
     Run(tmp_path, tmp_path / "one")
@@ -167,7 +167,7 @@ def test_a_damaged_mark_only_means_that_nobody_knows(tmp_path: Path) -> None:
     for name in run.checkpoints.store.names():
         if name.endswith(".published"):
             run.checkpoints.store.write(name, b"")
-    with pytest.raises(HamletError, match="died before it could tell"):
+    with pytest.raises(HamletError, match="ended before it confirmed"):
         Run(tmp_path, tmp_path / "two")
     Run(tmp_path, tmp_path / "one")
     Run(tmp_path, tmp_path / "two")

@@ -162,7 +162,7 @@ def test_a_change_that_cannot_be_made(tmp_path: Path):
 def test_a_change_that_the_machine_failed_is_made_later(job: Job):
     job.refuse(A + B + C, EnvironmentFailure("its rehearsal failed: the actor died"))
     assert job.warned == [
-        f"{job.path} is not adopted yet: its rehearsal failed: the actor died; the job tries again "
+        f"{job.path} is not applied yet: its rehearsal failed: the actor died; the job tries again "
         "in 0 s"
     ]
     assert job.look() == ["a", "b", "c"]

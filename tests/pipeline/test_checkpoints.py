@@ -335,7 +335,7 @@ def test_a_takeover_is_neither_a_mistake_nor_without_a_way_on(folder: BlobStore)
     claimed(folder)
     with pytest.raises(Failure, match="another run has taken over") as error:
         commit(first, 0)
-    assert "end that one first" in str(error.value.hint)
+    assert "stop it and start this command again" in str(error.value.hint)
 
 
 def test_a_run_that_wakes_up_after_its_results_were_deleted(folder: BlobStore) -> None:

@@ -117,7 +117,7 @@ def test_bad_rows_go_to_the_dead_letters_with_their_reason():
     assert out.events.column(TIME).to_pylist() == [1_000_000, 6_000_000]
     assert out.dead.drop_columns("event").to_pylist() == [
         {"source": "a.csv", "row": 1, "reason": "the time is null"},
-        {"source": "a.csv", "row": 2, "reason": "the time is no time"},
+        {"source": "a.csv", "row": 2, "reason": "the time is not valid"},
         {"source": "a.csv", "row": 3, "reason": "the type is null"},
         {"source": "a.csv", "row": 4, "reason": "`v` is infinite"},
     ]

@@ -155,11 +155,11 @@ def test_reasons(local_spark):
         b"[1]": "malformed JSON: not an object",
         b" null": "malformed JSON: not an object",
         b'{"time":1,"t\\u0069me":1}': "malformed JSON: more than one `time`",
-        b'{"type":"A","time":2.5}': "`time` is no whole number",
-        b'{"time":"1"}': "`time` is no whole number",
+        b'{"type":"A","time":2.5}': "`time` is not a whole number",
+        b'{"time":"1"}': "`time` is not a whole number",
         b'{"time":9223372036854775808}': "`time` is beyond a 64-bit integer",
-        b'{"type":{"type":"A"}}': "`type` is no text",
-        b'{"type":0.5}': "`type` is no text",
+        b'{"type":{"type":"A"}}': "`type` is not text",
+        b'{"type":0.5}': "`type` is not text",
         None: "the value is null (a tombstone)",
     }
     frame = local_spark.createDataFrame(

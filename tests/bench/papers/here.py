@@ -1,6 +1,6 @@
 """Systems that run in the process of a test, without a limit: quick, and any error is loud."""
 
-from benchmarks._papers.measure import Crew
+from benchmarks._papers.measure import WorkerPool
 from benchmarks._papers.worker import Clocks, Stopped, Turn
 from benchmarks.baselines import registry
 from benchmarks.baselines.system import Unsupported
@@ -29,7 +29,7 @@ class Here:
         pass
 
 
-class HereCrew(Crew):
+class HereWorkerPool(WorkerPool):
     def __init__(self, find=registry.system) -> None:
         super().__init__(find)
 

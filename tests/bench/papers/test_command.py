@@ -16,7 +16,7 @@ from runtime.errors import HamletError
 clock = itertools.count(1)
 
 
-def made_up(experiment, mode, crew, tell) -> list[store.Row]:
+def made_up(experiment, mode, pool, tell) -> list[store.Row]:
     """No time twice."""
     rows = [
         store.Row(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.papers.here import HereCrew
+from bench.papers.here import HereWorkerPool
 from benchmarks import page
 from benchmarks._papers import claims, store
 from benchmarks._papers.experiment import FOLDER, load
@@ -13,13 +13,13 @@ from benchmarks._papers.store import Measured
 
 
 @pytest.fixture(scope="module")
-def crew():
-    return HereCrew()
+def pool():
+    return HereWorkerPool()
 
 
-def all_of_it(experiment, crew, folder: Path) -> Measured:
+def all_of_it(experiment, pool, folder: Path) -> Measured:
     told = []
-    rows = measured(experiment, TINY, crew, told.append)  # raises where answers differ
+    rows = measured(experiment, TINY, pool, told.append)  # raises where answers differ
     found = Measured(tuple(rows), store.about("tiny", TINY.limit, 2**30, TINY.repeats))
     assert len(told) == points([experiment], TINY)
     assert len(rows) == len(told) * len(experiment.systems)
@@ -42,11 +42,11 @@ def all_of_it(experiment, crew, folder: Path) -> Measured:
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.yaml")), ids=lambda path: path.stem)
-def test_a_tiny_version(path: Path, crew, tmp_path: Path):
-    all_of_it(load(path), crew, tmp_path)
+def test_a_tiny_version(path: Path, pool, tmp_path: Path):
+    all_of_it(load(path), pool, tmp_path)
 
 
-def test_that_of_the_tests(odd: Path, crew, tmp_path: Path):
-    found = all_of_it(load(odd / "odd-1.yaml"), crew, tmp_path)
+def test_that_of_the_tests(odd: Path, pool, tmp_path: Path):
+    found = all_of_it(load(odd / "odd-1.yaml"), pool, tmp_path)
     assert {row.status for row in found.rows} == {"ended"}
     assert len(list(tmp_path.glob("*.svg"))) == 4

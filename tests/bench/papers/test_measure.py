@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from bench.papers.here import HereCrew
+from bench.papers.here import HereWorkerPool
 from bench.papers.systems import find
 from benchmarks._papers import measure as measuring
 from benchmarks._papers import store
 from benchmarks._papers.experiment import experiments
-from benchmarks._papers.measure import TINY, Crew, Mode, measured, points
+from benchmarks._papers.measure import TINY, Mode, WorkerPool, measured, points
 from benchmarks._papers.store import Measured
 from benchmarks._papers.worker import Stopped
 from runtime.errors import Failure
@@ -37,8 +37,8 @@ def status(rows):
 def test_a_system_that_does_not_end_is_not_tried_again(small, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(measuring, "WARM_SECONDS", 0.5)
     told = []
-    with Crew(find) as crew:
-        rows = measured(small("plan-sleeps", "hamlet"), SHORT, crew, told.append)
+    with WorkerPool(find) as pool:
+        rows = measured(small("plan-sleeps", "hamlet"), SHORT, pool, told.append)
     assert status(rows) == [
         ("1", "plan-sleeps", "not ended"),
         ("1", "hamlet", "ended"),
@@ -58,17 +58,17 @@ def test_a_system_that_does_not_end_is_not_tried_again(small, monkeypatch: pytes
 def test_different_answers_fail_loudly(small, name: str):
     """One gives a row that is none, the other gives none."""
     with pytest.raises(Failure, match=f"odd-1, queries 1: `{name}` and `hamlet` give different"):
-        measured(small("hamlet", name), TINY, HereCrew(find), lambda rows: None)
+        measured(small("hamlet", name), TINY, HereWorkerPool(find), lambda rows: None)
 
 
 def test_planners_have_no_answers_and_no_windows(small):
-    rows = measured(small("plan-behaves", "hamlet"), TINY, HereCrew(find), lambda rows: None)
+    rows = measured(small("plan-behaves", "hamlet"), TINY, HereWorkerPool(find), lambda rows: None)
     assert {row.status for row in rows} == {"ended"}
     assert {(row.system, row.windows) for row in rows} == {("plan-behaves", 1), ("hamlet", 4)}
 
 
 def test_what_a_system_cannot_express(small):
-    rows = measured(small("hamlet", "refuses"), TINY, HereCrew(find), lambda rows: None)
+    rows = measured(small("hamlet", "refuses"), TINY, HereWorkerPool(find), lambda rows: None)
     assert [(row.status, row.reason) for row in rows if row.system == "refuses"] == [
         ("cannot", "it would rather not")
     ] * 2
@@ -77,7 +77,7 @@ def test_what_a_system_cannot_express(small):
 def test_systems_take_turns_in_an_order_that_rotates(small):
     turns = []
 
-    class Watched(HereCrew):
+    class Watched(HereWorkerPool):
         def start(self, system):
             found = super().start(system)
             run = found.timed
@@ -95,7 +95,7 @@ def test_systems_take_turns_in_an_order_that_rotates(small):
 def test_a_repeat_that_does_not_end_takes_the_others_back(small):
     """A median of the runs that were quick enough would be too small."""
 
-    class Slowing(HereCrew):
+    class Slowing(HereWorkerPool):
         def start(self, system):
             found = super().start(system)
             run, times = found.timed, iter(range(9))
@@ -119,7 +119,7 @@ def test_points(odd: Path):
 
 
 def test_measurements_are_kept(small, tmp_path: Path):
-    rows = measured(small("hamlet", "refuses"), TINY, HereCrew(find), lambda rows: None)
+    rows = measured(small("hamlet", "refuses"), TINY, HereWorkerPool(find), lambda rows: None)
     kept = Measured(tuple(rows), store.about("tiny", 1.0, 2**30, 1))
     store.write(tmp_path / "papers.parquet", kept)
     assert store.read(tmp_path / "papers.parquet") == kept

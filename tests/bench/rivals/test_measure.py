@@ -13,7 +13,7 @@ from benchmarks._rivals import plots, sql, store
 from benchmarks._rivals.cases import CASES, any_match, many, next_match
 from benchmarks._rivals.classes import class_path
 from benchmarks._rivals.job import Job
-from benchmarks._rivals.measure import Crew, Effort, measure, settled
+from benchmarks._rivals.measure import Effort, WorkerPool, measure, settled
 from benchmarks._rivals.section import section
 from benchmarks._rivals.systems import RIVALS, SqlRival
 from runtime.errors import HamletError
@@ -116,10 +116,10 @@ def test_a_process_is_kept_from_point_to_point_and_warm(
 ) -> None:
     seconds, told = scripted
     seconds["flink"] = [0.5]
-    with Crew(Effort(60, 1, 0, java_warm_s=10)) as crew:
-        crew.measure(any_match(8), ["flink"], silent)
+    with WorkerPool(Effort(60, 1, 0, java_warm_s=10)) as pool:
+        pool.measure(any_match(8), ["flink"], silent)
         first = told.count("flink")
-        (found,) = crew.measure(any_match(8), ["flink"], silent)
+        (found,) = pool.measure(any_match(8), ["flink"], silent)
     assert (first, told.count("flink") - first) == (20, 8)
     assert [line for line in told if line != "flink"] == ["flink loads", "flink ends"]
     assert (found.outcome, found.peak_bytes) == ("ended", 2)
@@ -138,9 +138,9 @@ def test_only_the_first_run_of_a_new_process_may_take_longer(
         return run(self, limit_s)
 
     monkeypatch.setattr(Scripted, "run", noted)
-    with Crew(Effort(5, 1, 1, java_warm_s=6)) as crew:
-        crew.measure(any_match(8), ["flink"], silent)
-        crew.measure(any_match(8), ["flink"], silent)
+    with WorkerPool(Effort(5, 1, 1, java_warm_s=6)) as pool:
+        pool.measure(any_match(8), ["flink"], silent)
+        pool.measure(any_match(8), ["flink"], silent)
     assert limits[0] == 5 + 12
     assert set(limits[1:]) == {5}
 
@@ -228,7 +228,7 @@ def test_several_queries_are_one_statement(name: str) -> None:
     rival = RIVALS[name]
     assert isinstance(rival, SqlRival)
     queries = many(3).queries
-    (alone,), (together,) = rival.asked(queries[:1]), rival.asked(queries)
+    (alone,), (together,) = rival.statements(queries[:1]), rival.statements(queries)
     assert "'A0'" in alone.text
     assert together.queries == queries
     assert sql.roles([alone]).num_rows == 0

@@ -35,7 +35,7 @@ def test_cpu_time_is_that_of_this_process_where_it_has_no_others() -> None:
 def test_a_job_on_one_core(tmp_path) -> None:
     large = pipeline.written(tmp_path / "large", 5_000)
     small = pipeline.written(tmp_path / "small", 300, file_rows=100)
-    asked = job.Asked(
+    request = job.JobRequest(
         str(large.folder),
         large.workload.source.text,
         large.rows,
@@ -46,7 +46,7 @@ def test_a_job_on_one_core(tmp_path) -> None:
         repeats=1,
     )
     before = os.sched_getaffinity(0)
-    found = Measured(job.in_process(asked), {})
+    found = Measured(job.in_process(request), {})
     assert os.sched_getaffinity(0) == before
     assert [row.at for row in found.of("job", "1 cores")] == [1, 2]
     for kind in ("Spark executors", "Spark's driver", "routers", "aggregators", "driver", "Ray"):
@@ -56,4 +56,4 @@ def test_a_job_on_one_core(tmp_path) -> None:
     assert found.value("job epochs", "1 cores", 2) >= 1
     assert found.value("job rows", "1 cores", 2) > 0
     with pytest.raises(RuntimeError, match="a job with 1 cores failed"):
-        job.in_process(replace(asked, folder=str(tmp_path / "none")))
+        job.in_process(replace(request, folder=str(tmp_path / "none")))

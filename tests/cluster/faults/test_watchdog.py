@@ -59,7 +59,7 @@ def test_stopped_processes_are_restarted(command, undisturbed):
         command.wait_for(lambda pid=before[0]: not proc.alive(pid))
         command.wait_for(lambda kind=kind: restarts(command).get(kind) == 1)
         command.wait_for(lambda files=files: command.files() == files)
-    assert command.said.count("is killed and started again") == len(RESTARTED), command.said
+    assert command.said.count("is suspended; restarting it") == len(RESTARTED), command.said
     assert {kind: restarts(command)[kind] for kind in RESTARTED} == dict.fromkeys(RESTARTED, 1)
     command.fill(files, stream.FILES)
     command.all_files()
@@ -116,7 +116,7 @@ def test_a_server_is_lost_while_spark_starts(command):
     (lost,) = processes.of("gcs_server", command.pid)
     processes.stop(lost)
     assert command.end() == 2, command.said
-    assert f"error: Ray's gcs_server (process {lost}) is stopped and does no" in command.said
+    assert f"error: Ray's gcs_server (process {lost}) is suspended" in command.said
     last = command.said.splitlines()[-1]
     assert last.startswith(f"failed: Ray's gcs_server (process {lost}) is stopped")
     assert f"; kept: {command.checkpoint} as it was" in last
@@ -135,7 +135,7 @@ def test_a_stopped_rehearsal_keeps_no_change_from_being_made(command, tmp_path):
     assert adding.returncode != 0
     assert "its rehearsal failed: " in said
     assert "the job goes on as it was; try again" in said
-    assert f"(process {lost}) is stopped and does no work; it is killed, and the" in command.said
+    assert f"(process {lost}) is suspended; killing it, and the" in command.said
     adding = query(command, "add", "more.sase")
     assert "added more with epoch" in adding.communicate(timeout=PATIENCE_S)[1]
     assert command.signal(signal.SIGTERM) == 0, command.said
@@ -165,7 +165,7 @@ def test_sigterm_while_a_process_is_stopped(command, kind, codes, monkeypatch):
 
 def _wait_for_end(pids: list[int]) -> None:
     """Nothing of the job stays."""
-    until = time.monotonic() + 30
+    until = time.monotonic() + PATIENCE_S
     while any(map(proc.alive, pids)):
         assert time.monotonic() < until, [processes.command(p) for p in pids if proc.alive(p)]
         time.sleep(0.1)

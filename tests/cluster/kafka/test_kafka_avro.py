@@ -60,7 +60,7 @@ def test_events_and_dead_letters(spark, broker, topic):
     broken = "the value is not Avro of this schema"
     assert reasons(dead) == {
         2: broken,
-        3: "the value goes on after the Avro of this schema",
+        3: "extra bytes follow the Avro value",
         4: broken,
         5: "the value is null (a tombstone)",
         6: broken,
@@ -86,8 +86,8 @@ def test_the_header_of_confluent(spark, broker, topic):
 def test_schemas_that_are_none(spark, broker, topic, tmp_path):
     file = tmp_path / "event.avsc"
     for text, reason in (
-        ("{", "is no Avro schema"),
-        ('"string"', "is no Avro schema of a record"),
+        ("{", "is not an Avro schema"),
+        ('"string"', "is not an Avro schema of a record"),
     ):
         file.write_text(text)
         with pytest.raises(InputError, match=reason):

@@ -29,12 +29,12 @@ def test_addresses():
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("kafka://one:1", "is no address of a Kafka topic"),
+        ("kafka://one:1", "is not a Kafka address"),
         ("kafka://one:1/", "cannot be the name of a Kafka topic"),
         ("kafka://one:1/a b", "cannot be the name of a Kafka topic"),
-        ("kafka:///events", "is no HOST:PORT"),
-        ("kafka://one:x/events", "is no HOST:PORT"),
-        ("kafka://one:99999/events", "is no port"),
+        ("kafka:///events", "is not HOST:PORT"),
+        ("kafka://one:x/events", "is not HOST:PORT"),
+        ("kafka://one:99999/events", "is not a port"),
     ],
 )
 def test_addresses_that_are_none(text, reason):
@@ -85,20 +85,24 @@ def test_certificates_and_keys_go_by_their_content(tmp_path):
         with pytest.raises(InputError, match=r"locked\.key cannot be read"):
             options(tmp_path, *lines, *wrong)
     (tmp_path / "ca.pem").write_text("a certificate")
-    with pytest.raises(InputError, match="is no PEM file"):
+    with pytest.raises(InputError, match="is not a PEM file"):
         options(tmp_path, *lines)
 
 
 @pytest.mark.parametrize(
     ("lines", "reason", "hint"),
     [
-        (["sasl.user=me"], "kafka.properties:1: `sasl.user` is no option", "`sasl.username`"),
+        (
+            ["sasl.user=me"],
+            "kafka.properties:1: `sasl.user` is not an allowed option",
+            "`sasl.username`",
+        ),
         (["security.protocol"], "`name=value` is expected", None),
-        (["sasl.username=a"], "means nothing with security.protocol=PLAINTEXT", None),
+        (["sasl.username=a"], "has no effect with security.protocol=PLAINTEXT", None),
         (["security.protocol=TLS"], "security.protocol is one of", None),
         (["security.protocol=SASL_SSL"], "SASL_SSL needs sasl.mechanism", None),
         (["", "sasl.password=${NONE}"], ":2: the environment has no variable NONE", None),
-        (["security.protocol=SSL", "ssl.key.location=x"], "need each other", None),
+        (["security.protocol=SSL", "ssl.key.location=x"], "must be set together", None),
         (["security.protocol=SSL", "ssl.ca.location=/none"], "cannot read /none", None),
         (["security.protocol=SSL", "security.protocol=SSL"], "is given twice", None),
     ],

@@ -120,7 +120,7 @@ def test_an_input_with_a_wrong_schema(tmp_path):
     avro = tmp_path / "events.avsc"
     avro.write_text("[]")
     input = InputOptions("kafka://127.0.0.1:9/events", needs(), follow=True, avro=avro)
-    with pytest.raises(HamletError, match="is no Avro schema of a record"):
+    with pytest.raises(HamletError, match="is not an Avro schema of a record"):
         resolve_input(input)
 
 

@@ -182,7 +182,7 @@ def test_bad_rows_have_the_reasons_of_files_and_their_offsets(spark, broker, top
         5: "the value is null (a tombstone)",
         6: "malformed JSON: not an object",
         7: "the row is not UTF-8",
-        8: "`n` is no whole number",
+        8: "`n` is not a whole number",
     }
     by_row = {each["row"]: each["event"] for each in dead}
     assert json.loads(by_row[1]) == "{not json"

@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from benchmarks.baselines.answers import answer
 from benchmarks.baselines.decoded import Decoded, Doubles, Ints, decoded
-from benchmarks.baselines.heard import Heard, Hearing, hearings
 from benchmarks.baselines.lanes import Lanes
+from benchmarks.baselines.shared_slices import QueryGroup, SharedEvents, query_groups
 from benchmarks.baselines.system import Answers, Prepared, System
 from runtime.language.query import Workload
 
@@ -26,26 +26,26 @@ class Single(ABC):
         self.lanes = Lanes.of(decoded)
 
     @abstractmethod
-    def run(self, heard: Heard) -> tuple[pa.Table, int]:
+    def run(self, shared: SharedEvents) -> tuple[pa.Table, int]:
         """The answer, and the most bytes stored at a time."""
 
     def answer(self, window: Ints, slot: Ints, totals: Doubles) -> pa.Table:
         return answer(self.decoded, window, slot, self.lanes.restored(totals))
 
 
-class Singly(Prepared):
+class PreparedSingles(Prepared):
     """All queries are there at the same time, so their bytes add up."""
 
-    def __init__(self, groups: Sequence[tuple[Hearing, Sequence[Single]]]) -> None:
+    def __init__(self, groups: Sequence[tuple[QueryGroup, Sequence[Single]]]) -> None:
         self._groups = groups
 
     def run(self) -> Answers:
         found: Answers = {}
         self.state_bytes = 0
-        for hearing, singles in self._groups:
-            heard = hearing.heard()
+        for group, singles in self._groups:
+            shared = group.events()
             for single in singles:
-                found[single.decoded.query.name], stored = single.run(heard)
+                found[single.decoded.query.name], stored = single.run(shared)
                 self.state_bytes += stored
         return found
 
@@ -55,6 +55,6 @@ class OneByOne(System):
     def single(self, decoded: Decoded) -> Single:
         """Raises `Unsupported`."""
 
-    def prepare(self, workload: Workload, table: pa.Table) -> Singly:
-        groups = hearings(decoded(workload, table))
-        return Singly([(group, list(map(self.single, group.queries))) for group in groups])
+    def prepare(self, workload: Workload, table: pa.Table) -> PreparedSingles:
+        groups = query_groups(decoded(workload, table))
+        return PreparedSingles([(group, list(map(self.single, group.queries))) for group in groups])

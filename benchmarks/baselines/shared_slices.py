@@ -1,5 +1,5 @@
-"""What queries with the same partitions and the same window hear of a stream: found once for all of
-them, while each is still evaluated by itself."""
+"""The slices of queries with the same partitions and the same window: found once for all of them,
+while each query is still evaluated by itself."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from benchmarks.baselines.slices import Slices, cut
 from runtime.language.query import Semantics
 
 
-class Hearing:
-    """Whose events are picked: made before the clock, as local conditions are evaluated there."""
+class QueryGroup:
+    """Queries with the same slices. Finds the events that they need before the clock starts,
+    as local conditions are evaluated there."""
 
     def __init__(self, queries: Sequence[Decoded]) -> None:
         self.queries = queries
@@ -24,11 +25,11 @@ class Hearing:
         if any(each.query.semantics is Semantics.CONTIGUOUS for each in queries):
             self._wanted = np.ones_like(self._wanted)
 
-    def heard(self) -> Heard:
-        return Heard(self.queries[0], np.flatnonzero(self._wanted))
+    def events(self) -> SharedEvents:
+        return SharedEvents(self.queries[0], np.flatnonzero(self._wanted))
 
 
-class Heard:
+class SharedEvents:
     """Events in order of time. Lives for one run."""
 
     def __init__(self, one: Decoded, picked: Ints) -> None:
@@ -43,8 +44,8 @@ class Heard:
         return replace(found, order=self.picked.take(found.order))
 
 
-def hearings(queries: Sequence[Decoded]) -> list[Hearing]:
-    """Contiguous queries hear all events, others only those of their types."""
+def query_groups(queries: Sequence[Decoded]) -> list[QueryGroup]:
+    """Contiguous queries need all events, others only those of their types."""
     found = []
     for group in together(queries):
         for is_contiguous in (False, True):
@@ -54,5 +55,5 @@ def hearings(queries: Sequence[Decoded]) -> list[Hearing]:
                 if (each.query.semantics is Semantics.CONTIGUOUS) == is_contiguous
             ]
             if some:
-                found.append(Hearing(some))
+                found.append(QueryGroup(some))
     return found
