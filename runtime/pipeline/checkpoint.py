@@ -34,7 +34,7 @@ from runtime.errors import Failure, HamletError
 from runtime.pipeline.blob_store import BlobStore, CorruptCheckpoint
 from runtime.pipeline.checkpoint_files import CheckpointFiles
 from runtime.pipeline.epoch_record import Results, pack, unpack_manifest, unpack_results
-from runtime.pipeline.lease import LEASE_SECONDS, Lease, await_end_of_leases
+from runtime.pipeline.lease import SYSTEM_CLOCK, Lease, LeaseClock, await_end_of_leases
 from runtime.pipeline.manifest import Manifest
 
 # The last one, and one that a user can go back to by hand.
@@ -59,7 +59,7 @@ class Superseded(Failure):
 
 class CheckpointStore:
     def __init__(
-        self, store: BlobStore, run: str | None = None, lease_seconds: float = LEASE_SECONDS
+        self, store: BlobStore, run: str | None = None, lease_clock: LeaseClock = SYSTEM_CLOCK
     ) -> None:
         self.store = store
         self.files = CheckpointFiles(store)
@@ -70,7 +70,7 @@ class CheckpointStore:
         self._newest_record = ""
         self._swept = False
         self._lease: Lease | None = None
-        self._lease_seconds = lease_seconds
+        self._lease_clock = lease_clock
 
     @property
     def owner(self) -> str:
@@ -163,16 +163,16 @@ class CheckpointStore:
         self.store.create()
         earlier = self._claims()
         if self.store.shared:
-            await_end_of_leases(self.store, earlier, say, self._lease_seconds)
+            await_end_of_leases(self.store, earlier, say, clock=self._lease_clock)
         number = 1 + max((int(claim.partition("-")[0]) for claim in earlier), default=0)
         self.files.owner = f"{number:09d}-{self.run}"
         if self.store.shared:
-            self._lease = Lease(self.store, self.owner, self._lease_seconds)
+            self._lease = Lease(self.store, self.owner, clock=self._lease_clock)
         self.files.write(f"owners/{self.owner}.owner", -1, json.dumps({"run": self.run}).encode())
         if self.store.shared:
             # A listing from a cache may have missed a claim. Writing brings the cache up to date.
             missed = {claim for claim in self._claims() - earlier if claim < self.owner}
-            await_end_of_leases(self.store, missed, say, self._lease_seconds)
+            await_end_of_leases(self.store, missed, say, clock=self._lease_clock)
         manifest = self._resume(warn)
         base = json.dumps(self._newest_record or None).encode()
         self.files.write(f"owners/{self.owner}.base", -1, base)

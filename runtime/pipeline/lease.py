@@ -22,17 +22,43 @@ _RENEWALS = 3
 _PATIENCE = 4
 _POLL_SECONDS = 0.5
 _RELEASED = b"released"
-# An owner's lease runs out while its machine is suspended, when the monotonic clock stands still.
-_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+_BOOTTIME = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
+class LeaseClock:
+    """An owner's lease runs out while its machine is suspended, when `monotonic` stands still."""
+
+    def boottime(self) -> float:
+        return time.clock_gettime(_BOOTTIME)
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+    def wait(self, stopped: threading.Event, seconds: float) -> bool:
+        """Whether it was stopped before the time was over."""
+        return stopped.wait(seconds)
+
+
+SYSTEM_CLOCK = LeaseClock()
 
 
 class Lease:
     """Renewed in a thread of its own until it is released."""
 
-    def __init__(self, store: BlobStore, owner: str, seconds: float = LEASE_SECONDS) -> None:
+    def __init__(
+        self,
+        store: BlobStore,
+        owner: str,
+        seconds: float = LEASE_SECONDS,
+        clock: LeaseClock = SYSTEM_CLOCK,
+    ) -> None:
         self._store = store
         self._name = _name(owner)
         self._seconds = seconds
+        self._clock = clock
         self._number = 0
         self._renewed = 0.0
         self._stopped = threading.Event()
@@ -42,7 +68,7 @@ class Lease:
 
     def check(self) -> None:
         """Raises if the lease has run out: another run may believe that this one is dead."""
-        if _now() - self._renewed > self._seconds:
+        if self._clock.boottime() - self._renewed > self._seconds:
             raise EnvironmentFailure(
                 f"{self._store.address} could not be written to for {self._seconds:g} s, so "
                 "another run may have taken over",
@@ -58,13 +84,13 @@ class Lease:
             self._store.write(self._name, _RELEASED, replace=True)
 
     def _run(self) -> None:
-        while not self._stopped.wait(self._seconds / _RENEWALS):
+        while not self._clock.wait(self._stopped, self._seconds / _RENEWALS):
             # Tried again; `check` says when it was too long.
             with suppress(HamletError, FileNotFoundError):
                 self._renew()
 
     def _renew(self) -> None:
-        began = _now()
+        began = self._clock.boottime()
         self._store.write(self._name, str(self._number).encode(), replace=True)
         self._number, self._renewed = self._number + 1, began
 
@@ -74,18 +100,20 @@ def await_end_of_leases(
     owners: Iterable[str],
     say: Callable[[str], None],
     seconds: float = LEASE_SECONDS,
+    clock: LeaseClock = SYSTEM_CLOCK,
 ) -> None:
     """Returns once each lease was released or has run out."""
     names = [_name(owner) for owner in owners]
-    seen, since, began = _active(store, names), time.monotonic(), time.monotonic()
+    seen = _active(store, names)
+    since = began = clock.monotonic()
     if seen:
         say(f"waiting up to {seconds:g} s for the lease of the last run on {store.address}")
-    while seen and time.monotonic() - since < seconds:
-        time.sleep(min(_POLL_SECONDS, seconds / 10))
+    while seen and clock.monotonic() - since < seconds:
+        clock.sleep(min(_POLL_SECONDS, seconds / 10))
         now = _active(store, names)
         if now != seen:
-            seen, since = now, time.monotonic()
-        if time.monotonic() - began > _PATIENCE * seconds:
+            seen, since = now, clock.monotonic()
+        if clock.monotonic() - began > _PATIENCE * seconds:
             raise HamletError(
                 f"another run uses the checkpoints in {store.address}", "stop that run first"
             )
@@ -103,10 +131,6 @@ def _content(store: BlobStore, name: str) -> bytes | None:
         return content
     except FileNotFoundError:
         return None
-
-
-def _now() -> float:
-    return time.clock_gettime(_CLOCK)
 
 
 def _name(owner: str) -> str:

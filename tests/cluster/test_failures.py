@@ -52,7 +52,7 @@ CLIENT_ADDRESS = """
 def told(run):
     def ask(body: str) -> tuple[str, str, int]:
         process = run(RUN.format(body=body), RAY_ADDRESS=None)
-        out, err = process.communicate(timeout=150)
+        out, err = process.communicate(timeout=300)
         assert process.returncode == 0, err
         assert err == ""
         return json.loads(out)

@@ -30,7 +30,7 @@ from spark_ingest.spark_watch import (
     spark_driver,
 )
 
-LIMIT_S = 120.0
+LIMIT_S = 300.0
 
 
 def wait_for(done: Callable[[], object]) -> None:

@@ -26,7 +26,7 @@ def test_hand_over_through_blocks(spark):
             )
             for i in range(info.numPartitions())
         ]
-        tables = ray.get(blocks, timeout=120)
+        tables = ray.get(blocks, timeout=300)
     finally:
         writer.releaseRecoverableRDD(info.rddId())
     assert [len(table) for table in tables] == [ROWS // 2] * 2

@@ -85,7 +85,7 @@ def address(env, ports, tmp_path_factory):
         yield url
     finally:
         head.terminate()
-        head.wait(60)
+        head.wait(PATIENCE_S)
         remove(folder)
 
 

@@ -51,5 +51,5 @@ def test_the_next_one_waits(holder):
     thread.start()
     assert not entered.wait(0.5)
     holder.kill()
-    assert entered.wait(30)
+    assert entered.wait(300)
     thread.join()

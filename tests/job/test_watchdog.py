@@ -18,7 +18,7 @@ from hamlet.job import watchdog as watchdogs
 from hamlet.job.watchdog import ProcessLost, Watchdog
 from runtime.errors import Failure
 
-LIMIT_S = 30.0
+LIMIT_S = 300.0
 ROUND_S = 0.05
 
 

@@ -94,7 +94,7 @@ def test_a_run_is_looked_at_and_its_report(page: Any, tmp_path: Path):
         url = next(line for line in run.stderr if "live page" in line).split()[-1]
         page.get(url)
         assert until(lambda: state(page) == "running")
-        assert until(lambda: len(decisions(page)) > 3, 60)
+        assert until(lambda: len(decisions(page)) > 3)
 
         if PICTURES:
             until(lambda: False, 15)

@@ -20,7 +20,7 @@ def promtool() -> Callable[..., str]:
 
     def run(*arguments: object) -> str:
         command = [str(tool), *map(str, arguments)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 

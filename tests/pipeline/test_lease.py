@@ -2,7 +2,6 @@
 cannot renew it any more."""
 
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -12,12 +11,52 @@ from runtime.errors import EnvironmentFailure, HamletError
 from runtime.pipeline.blob_store import BlobStore
 from runtime.pipeline.checkpoint import CheckpointStore
 from runtime.pipeline.checkpoint_files import CheckpointFiles
-from runtime.pipeline.lease import Lease, await_end_of_leases
+from runtime.pipeline.lease import LEASE_SECONDS, Lease, LeaseClock, await_end_of_leases
 
-SECONDS = 0.3
-# Nobody stops a thread for so long, on a busy machine either.
-LONG_SECONDS = 1.5
 OWNER = "000000001-" + "a" * 12
+HANG_S = 300.0
+
+
+class ManualClock(LeaseClock):
+    """Time passes only while somebody sleeps. No lease is renewed."""
+
+    def __init__(self) -> None:
+        self._time = 0.0
+
+    def boottime(self) -> float:
+        return self._time
+
+    def monotonic(self) -> float:
+        return self._time
+
+    def sleep(self, seconds: float) -> None:
+        self._time += seconds
+
+    def wait(self, stopped: threading.Event, seconds: float) -> bool:
+        return stopped.wait()
+
+
+class RenewingClock(ManualClock):
+    """Whoever sleeps lets the owner of the one lease renew it once, or try to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._waits = threading.Semaphore(0)
+        self._turn = threading.Semaphore(0)
+
+    def sleep(self, seconds: float) -> None:
+        super().sleep(seconds)
+        assert self._waits.acquire(timeout=HANG_S)
+        self._turn.release()
+        assert self._waits.acquire(timeout=HANG_S)
+        self._waits.release()
+
+    def wait(self, stopped: threading.Event, seconds: float) -> bool:
+        self._waits.release()
+        while not self._turn.acquire(timeout=0.01):
+            if stopped.is_set():
+                return True
+        return stopped.is_set()
 
 
 @pytest.fixture
@@ -27,9 +66,9 @@ def store(tmp_path: Path) -> BlobStore:
     return found
 
 
-def awaited(store: BlobStore, seconds: float = SECONDS) -> list[str]:
+def awaited(store: BlobStore, clock: LeaseClock | None = None) -> list[str]:
     said: list[str] = []
-    await_end_of_leases(store, [OWNER], said.append, seconds)
+    await_end_of_leases(store, [OWNER], said.append, clock=clock or ManualClock())
     return said
 
 
@@ -40,21 +79,12 @@ def cut_off(store: BlobStore) -> None:
     folder.write_text("")
 
 
-def until_it_runs_out(lease: Lease) -> EnvironmentFailure:
-    while True:
-        try:
-            lease.check()
-        except EnvironmentFailure as error:
-            return error
-        time.sleep(SECONDS / 10)
-
-
 def test_without_a_lease_nobody_waits(store: BlobStore) -> None:
     assert awaited(store) == []
 
 
 def test_a_released_lease(store: BlobStore) -> None:
-    lease = Lease(store, OWNER, 60.0)
+    lease = Lease(store, OWNER)
     lease.check()
     lease.release()
     assert awaited(store) == []
@@ -63,44 +93,51 @@ def test_a_released_lease(store: BlobStore) -> None:
 def test_a_lease_that_nobody_renews_runs_out(store: BlobStore) -> None:
     store.write(f"leases/{OWNER}", b"7")
     assert awaited(store) == [
-        f"waiting up to 0.3 s for the lease of the last run on {store.address}"
+        f"waiting up to 30 s for the lease of the last run on {store.address}"
     ]
 
 
 def test_a_lease_that_is_renewed_is_not_taken_over(store: BlobStore) -> None:
-    lease = Lease(store, OWNER, LONG_SECONDS)
+    clock = RenewingClock()
+    lease = Lease(store, OWNER, clock=clock)
     with pytest.raises(HamletError, match="another run uses the checkpoints") as error:
-        awaited(store, LONG_SECONDS)
+        awaited(store, clock)
     assert error.value.hint == "stop that run first"
     lease.check()
     lease.release()
 
 
 def test_an_owner_that_is_cut_off_ends_and_its_first_error_counts(store: BlobStore) -> None:
-    lease = Lease(store, OWNER, SECONDS)
+    clock = RenewingClock()
+    lease = Lease(store, OWNER, clock=clock)
     cut_off(store)
-    error = until_it_runs_out(lease)
-    assert "could not be written to for 0.3 s" in error.message
-    assert "resumes" in str(error.hint)
+    clock.sleep(LEASE_SECONDS)
+    lease.check()
+    clock.sleep(1)
+    with pytest.raises(EnvironmentFailure, match="could not be written to for 30 s") as error:
+        lease.check()
+    assert "resumes" in str(error.value.hint)
     lease.release()  # raises nothing
 
 
 def test_a_renewal_that_fails_is_tried_again(store: BlobStore) -> None:
-    lease = Lease(store, OWNER, SECONDS)
+    clock = RenewingClock()
+    lease = Lease(store, OWNER, clock=clock)
     cut_off(store)
-    until_it_runs_out(lease)
+    clock.sleep(LEASE_SECONDS / 2)
     (Path(store.address) / "leases").unlink()
-    while not store.exists(f"leases/{OWNER}"):
-        time.sleep(SECONDS / 10)
+    clock.sleep(LEASE_SECONDS)
+    lease.check()
+    assert store.exists(f"leases/{OWNER}")
     lease.release()
     assert awaited(store) == []
 
 
-def claimed(store: BlobStore, *said: str) -> CheckpointStore:
-    heard: list[str] = []
-    checkpoints = CheckpointStore(store, lease_seconds=LONG_SECONDS)
-    checkpoints.claim(pytest.fail, heard.append)
-    assert [each.split(" for ")[0] for each in heard] == list(said)
+def claimed(store: BlobStore, *said: str, clock: LeaseClock | None = None) -> CheckpointStore:
+    notices: list[str] = []
+    checkpoints = CheckpointStore(store, lease_clock=clock or ManualClock())
+    checkpoints.claim(pytest.fail, notices.append)
+    assert [each.split(" for ")[0] for each in notices] == list(said)
     return checkpoints
 
 
@@ -120,17 +157,17 @@ def test_a_run_waits_for_one_that_was_killed(store: BlobStore) -> None:
         store.write(f"leases/00000000{number}-{'a' * 12}", b"5")
         CheckpointFiles(store).write(f"owners/00000000{number}-{'a' * 12}.owner", -1, b"{}")
     began = threading.active_count()
-    run = claimed(store, "waiting up to 1.5 s")
+    run = claimed(store, "waiting up to 30 s")
     run.commit(manifest_of(0), {})
     run.close()
     assert threading.active_count() == began
 
 
 def test_an_owner_that_is_cut_off_does_not_publish(store: BlobStore) -> None:
-    run = claimed(store)
+    clock = ManualClock()
+    run = claimed(store, clock=clock)
     cut_off(store)
-    assert run._lease is not None
-    until_it_runs_out(run._lease)
+    clock.sleep(LEASE_SECONDS + 1)
     with pytest.raises(EnvironmentFailure, match="may have taken over"):
         run.commit(manifest_of(0), {})
 

@@ -46,7 +46,7 @@ def opened() -> Chrome:
         raise Missing(str(error.msg).splitlines()[0]) from error
 
 
-def until(what: Callable[[], Any], seconds: float = 120.0) -> Any:
+def until(what: Callable[[], Any], seconds: float = 300.0) -> Any:
     """What it gives, as soon as it gives something."""
     deadline = time.monotonic() + seconds
     while True:

@@ -4,7 +4,7 @@ import shutil
 import time
 from pathlib import Path
 
-PATIENCE_S = 30.0
+PATIENCE_S = 300.0
 
 
 def remove(folder: Path) -> None:

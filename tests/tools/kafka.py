@@ -136,10 +136,10 @@ class Broker:
         new = NewTopic(topic, partitions, 1, config=settings)
         admin = self.admin()  # held, or the call ends with it
         for future in admin.create_topics([new]).values():
-            future.result(30)
+            future.result(300)
 
     def _await(self) -> None:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while True:
             assert self._process is not None
             if self._process.poll() is not None or time.monotonic() > deadline:

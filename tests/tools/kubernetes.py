@@ -75,7 +75,7 @@ def schemas() -> None:
 
 def run_helm(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     command = [str(helm()), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
 
 def render(

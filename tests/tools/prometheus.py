@@ -26,7 +26,7 @@ from tools.kafka import free_ports
 PACKAGE = "prometheus"
 PROGRAMS = ("prometheus", "promtool")
 RULES = Path(__file__).parents[2] / "grafana" / "prometheus" / "rules.yml"
-PATIENCE_S = 60.0
+PATIENCE_S = 300.0
 
 
 class NotToBeHad(Exception):

@@ -118,7 +118,7 @@ class Sender(threading.Thread):
             time.sleep(0.1)
         for partition in range(PARTITIONS):
             self._send(now + stream.END * 1000, "X", partition)
-        assert self._producer.flush(60) == 0
+        assert self._producer.flush(300) == 0
 
     def _send(self, time: int, type: str, partition: int | None = None) -> None:
         driver = f"d{self._chance.randrange(200)}"

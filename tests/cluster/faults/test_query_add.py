@@ -119,7 +119,7 @@ def test_a_driver_that_dies(command: Command, more, tmp_path: Path):
     command.wait_for(lambda: stop_aggregators(command) or adding.poll() is not None or shown(url))
     below = proc.tree(command.pid)
     command.kill()
-    said = adding.communicate(timeout=60)[1]
+    said = adding.communicate(timeout=300)[1]
     for pid in filter(proc.alive, below):
         os.kill(pid, signal.SIGKILL)
     assert "added" not in said

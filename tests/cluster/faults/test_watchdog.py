@@ -165,7 +165,7 @@ def test_sigterm_while_a_process_is_stopped(command, kind, codes, monkeypatch):
 
 def _wait_for_end(pids: list[int]) -> None:
     """Nothing of the job stays."""
-    until = time.monotonic() + 30
+    until = time.monotonic() + PATIENCE_S
     while any(map(proc.alive, pids)):
         assert time.monotonic() < until, [processes.command(p) for p in pids if proc.alive(p)]
         time.sleep(0.1)

@@ -236,7 +236,7 @@ def test_a_row_that_is_too_large_is_an_error_and_nothing_is_seen(broker, topic, 
 def test_killed_while_publishing(broker, topic, sink, root, moment):
     address = f"kafka://{broker.address}/{topic}"
     arguments = [sys.executable, "-c", DYING, address, "job", moment]
-    died = subprocess.run(arguments, cwd=root, capture_output=True, check=False, timeout=120)
+    died = subprocess.run(arguments, cwd=root, capture_output=True, check=False, timeout=300)
     assert died.returncode == -signal.SIGKILL, died.stderr.decode()
     if moment == "after":
         assert sorted(rows(broker, topic)) == [1, 2, 3, 4]
@@ -253,7 +253,7 @@ def test_a_marker_behind_the_open_transaction_of_another_is_waited_for(broker, t
     out = sink("a")
     out.recover(-1)
     other = Producer({"bootstrap.servers": broker.address, "transactional.id": f"{topic}-other"})
-    other.init_transactions(30)
+    other.init_transactions(300)
     other.begin_transaction()
     other.produce(f"{topic}-epochs", "{}", "other")
     other.flush()
