@@ -19,6 +19,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from hamlet.cli.stderr import print_plain
 from runtime.errors import Failure, HamletError, QueryError, WorkloadError, is_environment
 
 MISTAKE, FAILURE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
@@ -57,7 +58,7 @@ class HamletGroup(TyperGroup):
         try:
             return super().make_context(*args, **options)
         except KeyboardInterrupt as error:  # Typer would exit without a message
-            typer.echo("interrupted", err=True)
+            print_plain("interrupted")
             raise typer.Exit(INTERRUPTED) from error
 
     def invoke(self, ctx: Any) -> Any:
@@ -133,7 +134,7 @@ def _print_error(message: str, ctx: Any, error: BaseException) -> None:
     if ctx.meta.get(_DEBUG, False):
         traceback.print_exc()
     for line in (message, *getattr(error, "__notes__", ())):
-        typer.echo(line, err=True)
+        print_plain(line)
 
 
 def _is_typer_error(error: Exception) -> bool:

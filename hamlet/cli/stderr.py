@@ -3,12 +3,31 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from logging import WARNING
 
+import typer
 from rich.console import Console
 from rich.text import Text
 
 from hamlet.logs import log
+
+
+class StderrConsole(Console):
+    """Falls silent when the reader of standard error goes away, as in `2> >(head -1)`. The parent
+    class would send standard output to nowhere, and end the thread that had something to print."""
+
+    def __init__(self) -> None:
+        super().__init__(stderr=True, highlight=False, soft_wrap=True)
+
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
+
+
+def print_plain(text: str) -> None:
+    """Prints the text as it is. Whether anybody reads it changes nothing else."""
+    with suppress(BrokenPipeError):
+        typer.echo(text, err=True)
 
 
 class Notices:
@@ -16,7 +35,7 @@ class Notices:
 
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet
-        self.console = Console(stderr=True, highlight=False, soft_wrap=True)
+        self.console = StderrConsole()
 
     def say(self, line: str = "") -> None:
         self._print(Text(one_line(line)))

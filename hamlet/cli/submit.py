@@ -34,7 +34,7 @@ from hamlet.cli.ray_dashboard import (
     ray_errors,
     stop_jobs_named,
 )
-from hamlet.cli.stderr import Notices
+from hamlet.cli.stderr import Notices, print_plain
 
 if TYPE_CHECKING:
     from ray.job_submission import JobSubmissionClient
@@ -146,7 +146,7 @@ def command(
         info = client.get_job_info(job)
     if log.code is None:  # it was killed, or did not even start
         reason = " ".join((info.message or "").split())
-        typer.echo(f"error: job {job} did not finish: {reason}", err=True)
+        print_plain(f"error: job {job} did not finish: {reason}")
     raise exit_with(FAILURE if log.code is None else log.code)
 
 

@@ -15,7 +15,7 @@ import typer
 
 from hamlet.cli.exit_codes import INTERRUPTED, error_text
 from hamlet.cli.signals import StopSignal
-from hamlet.cli.stderr import Notices
+from hamlet.cli.stderr import Notices, print_plain
 from runtime.errors import HamletError, WorkloadError
 from runtime.language.query import Workload
 from runtime.pipeline.blob_store import BlobStore
@@ -70,7 +70,7 @@ def _await_change(path: Path, seen: bytes | None, error: HamletError, notices: N
 
 def _report(error: HamletError, notices: Notices, then: str) -> None:
     """Prints the error as plain lines, even with --log: a caret must stay below its text."""
-    typer.echo(error_text(error), err=True)
+    print_plain(error_text(error))
     notices.warn(then)
 
 

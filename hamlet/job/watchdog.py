@@ -11,6 +11,7 @@ is suspended, as by Ctrl-Z.
 from __future__ import annotations
 
 import threading
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable
 
@@ -96,8 +97,16 @@ class Watchdog:
 
     def _run(self) -> None:
         while not self._closed.wait(EVERY_SECONDS) and self._error is None:
-            self._look()
+            self._look_or_fail()
             self.rounds += 1
+
+    def _look_or_fail(self) -> None:
+        """Without a watchdog, the job would wait for ever for the next process that is lost."""
+        try:
+            self._look()
+        except BaseException as error:
+            reason = traceback.format_exception_only(error)[-1].strip()
+            self._fail(f"the watchdog cannot go on: {reason}")
 
     def _look(self) -> None:
         for observer in self._observers:

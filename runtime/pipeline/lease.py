@@ -60,7 +60,8 @@ class Lease:
         self._seconds = seconds
         self._clock = clock
         self._number = 0
-        self._renewed = 0.0
+        self._renewed = clock.boottime()
+        self._lost = False
         self._stopped = threading.Event()
         self._renew()
         self._thread = threading.Thread(target=self._run, name="lease", daemon=True)
@@ -68,7 +69,7 @@ class Lease:
 
     def check(self) -> None:
         """Raises if the lease has run out: another run may believe that this one is dead."""
-        if self._clock.boottime() - self._renewed > self._seconds:
+        if self._has_run_out():
             raise EnvironmentFailure(
                 f"{self._store.address} could not be written to for {self._seconds:g} s, so "
                 "another run may have taken over",
@@ -85,6 +86,8 @@ class Lease:
 
     def _run(self) -> None:
         while not self._clock.wait(self._stopped, self._seconds / _RENEWALS):
+            if self._has_run_out():
+                return
             # Tried again; `check` says when it was too long.
             with suppress(HamletError, FileNotFoundError):
                 self._renew()
@@ -92,7 +95,15 @@ class Lease:
     def _renew(self) -> None:
         began = self._clock.boottime()
         self._store.write(self._name, str(self._number).encode(), replace=True)
-        self._number, self._renewed = self._number + 1, began
+        self._number += 1
+        if not self._has_run_out():
+            self._renewed = began
+
+    def _has_run_out(self) -> bool:
+        """Once is for good, also if it was renewed late: another run may have seen it meanwhile."""
+        if self._clock.boottime() - self._renewed > self._seconds:
+            self._lost = True
+        return self._lost
 
 
 def await_end_of_leases(

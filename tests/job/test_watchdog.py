@@ -295,3 +295,44 @@ def test_processes_of_two_nodes_may_have_one_number() -> None:
     nodes = Nodes(312)
     with Seen(nodes):
         assert nodes.killed.wait(LIMIT_S)
+
+
+class Unkillable(Restarted):
+    """It cannot be killed, as if it belonged to another user."""
+
+    def observe(self) -> list[ProcessStatus]:
+        return [replace(each, kill=self.kill) for each in super().observe()]
+
+    def kill(self) -> None:
+        raise PermissionError("it belongs to somebody else")
+
+
+def fail(what: str) -> None:
+    raise ValueError(f"nobody hears of {what}")
+
+
+def leave(what: str) -> None:
+    raise SystemExit(1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "restarted", "warn", "error"),
+    [
+        (Restarted, fail, print, "ValueError: nobody hears of router"),
+        (Restarted, print, fail, "ValueError: nobody hears of the router"),
+        (Restarted, print, leave, "SystemExit"),
+        (Unkillable, print, print, "PermissionError: it belongs to somebody else"),
+    ],
+)
+def test_a_watchdog_that_cannot_go_on_ends_the_job(child, kind, restarted, warn, error):
+    """It would see nothing more, and the job would wait for a process that is dead."""
+    actor, failures = kind(child), []
+    dog = Watchdog([actor], restarted, warn, "again", failures.append)
+    dog.start()
+    wait_for(lambda: actor.rounds > 5)
+    actor.process.send_signal(signal.SIGSTOP)
+    wait_for(lambda: failures)
+    dog.stop()
+    assert failures[0].message.startswith(f"the watchdog cannot go on: {error}")
+    with pytest.raises(Failure, match="the watchdog cannot go on"):
+        dog.check()

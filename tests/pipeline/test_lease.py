@@ -4,6 +4,7 @@ cannot renew it any more."""
 import threading
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from pipeline.records import manifest_of
@@ -57,6 +58,57 @@ class RenewingClock(ManualClock):
             if stopped.is_set():
                 return True
         return stopped.is_set()
+
+
+class SuspendedClock(ManualClock):
+    """A lease is due to be renewed once `wake` is called, whatever time it is by then."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._awake = threading.Event()
+        self._renewed: list[threading.Event] = []
+
+    def wake(self) -> None:
+        self._awake.set()
+
+    def wait(self, stopped: threading.Event, seconds: float) -> bool:
+        if stopped in self._renewed:
+            return stopped.wait(HANG_S)
+        self._renewed.append(stopped)
+        return not self._awake.wait(HANG_S)
+
+
+class SlowStore(BlobStore):
+    """The next write takes so many `seconds`."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(address, durable=False)
+        self.clock = SuspendedClock()
+        self.seconds = 0.0
+        self.written: list[bytes | pa.Buffer] = []
+
+    def write(self, name: str, *parts: bytes | pa.Buffer, replace: bool = False) -> int:
+        self.written += parts
+        seconds, self.seconds = self.seconds, 0.0
+        self.clock.sleep(seconds)
+        return super().write(name, *parts, replace=replace)
+
+
+class StaleListing(BlobStore):
+    """Shared, and lists no file of the `other` run."""
+
+    def __init__(self, address: str, durable: bool = True) -> None:
+        super().__init__(address, durable)
+        self.shared = True
+        self.other = "nobody"
+
+    def names(self, below: str = "") -> list[str]:
+        return [name for name in super().names(below) if self.other not in name]
+
+
+@pytest.fixture
+def slow_store(tmp_path: Path) -> SlowStore:
+    return SlowStore(str(tmp_path / "checkpoint"))
 
 
 @pytest.fixture
@@ -126,11 +178,50 @@ def test_a_renewal_that_fails_is_tried_again(store: BlobStore) -> None:
     cut_off(store)
     clock.sleep(LEASE_SECONDS / 2)
     (Path(store.address) / "leases").unlink()
-    clock.sleep(LEASE_SECONDS)
+    clock.sleep(LEASE_SECONDS / 2)
+    clock.sleep(LEASE_SECONDS / 2)
     lease.check()
     assert store.exists(f"leases/{OWNER}")
     lease.release()
     assert awaited(store) == []
+
+
+def test_a_lease_that_ran_out_is_not_renewed(slow_store: SlowStore) -> None:
+    lease = Lease(slow_store, OWNER, clock=slow_store.clock)
+    slow_store.clock.sleep(LEASE_SECONDS + 1)
+    slow_store.clock.wake()
+    lease.release()
+    assert slow_store.written == [b"0", b"released"]
+    with pytest.raises(EnvironmentFailure, match="may have taken over"):
+        lease.check()
+
+
+def test_a_lease_that_runs_out_while_it_is_renewed(slow_store: SlowStore) -> None:
+    """Another run may have seen, before the write, that it had run out."""
+    lease = Lease(slow_store, OWNER, clock=slow_store.clock)
+    slow_store.clock.sleep(LEASE_SECONDS / 2)
+    slow_store.seconds = LEASE_SECONDS - 1
+    slow_store.clock.wake()
+    lease.release()
+    assert slow_store.written == [b"0", b"1", b"released"]
+    with pytest.raises(EnvironmentFailure, match="may have taken over"):
+        lease.check()
+
+
+def test_a_lapsed_lease_does_not_revive(store: BlobStore) -> None:
+    """Its owner slept while another run took over. The listing that it gets is old."""
+    clock = SuspendedClock()
+    stale = StaleListing(store.address, durable=False)
+    first = claimed(stale, clock=clock)
+    first.commit(manifest_of(0), {})
+    second = claimed(store, "waiting up to 30 s", clock=clock)
+    second.commit(manifest_of(1), {})
+    stale.other = second.run
+    clock.wake()
+    first.close()
+    with pytest.raises(EnvironmentFailure, match="may have taken over"):
+        first.commit(manifest_of(1), {})
+    second.close()
 
 
 def claimed(store: BlobStore, *said: str, clock: LeaseClock | None = None) -> CheckpointStore:
