@@ -28,7 +28,7 @@ from runtime.io.input_options import InputPath, split_options
 from runtime.io.read import open_input, open_request
 from runtime.io.reader import ReadRequest
 from spark_ingest.sources.files import FileSource
-from spark_ingest.sources.segments import Feed, SegmentSource
+from spark_ingest.sources.segments import Feed, SegmentSource, segment_of
 from spark_ingest.sources.source import Position, StreamSource
 from spark_ingest.sources.stream_inputs import GeneratedFeed, SocketFeed
 
@@ -217,7 +217,7 @@ class FeedInput(ResolvedInput):
             bounded=self._bounded,
             schema=schema or self._schema,
             unit=self.options.unit,
-            start=0 if at is None else at["segment"],
+            start=0 if at is None else segment_of(at),
             owner=self.owner,
             warn=self.options.warn,
         )

@@ -5,31 +5,27 @@ from __future__ import annotations
 import errno
 import os
 import re
-import socket
 import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
-from hashlib import blake2b
 from pathlib import Path
 from typing import IO
 
 from runtime.errors import InputError, os_failure
-from runtime.pipeline.local_folder import make_folder, sync_folder
+from runtime.pipeline.local_folder import machine_id, make_folder, sync_folder, unfinished_name
 
 # A file of a process that cannot be asked, on another machine, is left behind after this long.
 _STALE_SECONDS = 24 * 3600.0
-_UNFINISHED = re.compile(r"\..+\.(\d+)-([0-9a-f]{8})\.tmp")
+_UNFINISHED = re.compile(r"\..+\.(\d+)-([0-9a-f]{8})(?:-[0-9a-f]{8})?\.tmp")
 
 
 class AtomicFiles:
     """Writes any number of files under temporary names; `publish` renames them all. If `durable`,
-    published files survive a power failure. If `private`, only this user can read them."""
+    published files survive a power failure."""
 
-    def __init__(self, durable: bool = True, private: bool = False) -> None:
+    def __init__(self, durable: bool = True) -> None:
         self._durable = durable
-        self._opener = open_private if private else None
         self._written: dict[Path, Path] = {}
 
     @contextmanager
@@ -45,10 +41,10 @@ class AtomicFiles:
 
     def _opened(self, path: Path) -> IO[bytes]:
         try:
-            return open(path, "wb", opener=self._opener)
+            return open(path, "wb")
         except FileNotFoundError:
             make_folder(path.parent)
-            return open(path, "wb", opener=self._opener)
+            return open(path, "wb")
 
     def publish(self) -> None:
         renamed = set()
@@ -70,49 +66,30 @@ class AtomicFiles:
         self._written.clear()
 
 
-def create_whole(path: Path, content: bytes) -> bool:
-    """Writes a new file that appears complete or not at all. Returns whether it is new: a file of
-    this name stays as it is."""
-    waiting = unfinished(path)
-    with _explained(path):
-        try:
-            with open(waiting, "wb", opener=open_private) as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.link(waiting, path)  # unlike a rename, it does not replace a file
-        except FileExistsError:
-            return False
-        finally:
-            waiting.unlink(missing_ok=True)
-        sync_folder(path.parent)
-    return True
-
-
 def open_private(path: str, flags: int) -> int:
     """An `opener` of files that only this user can read."""
     return os.open(path, flags, 0o600)
 
 
 def unfinished(path: Path) -> Path:
-    """The temporary name of a file, with its process and machine. It is hidden, so that readers of
-    the folder ignore it."""
-    return path.with_name(f".{path.name}.{os.getpid()}-{_machine()}.tmp")
+    """The temporary name of a file."""
+    return path.with_name(unfinished_name(path.name))
 
 
 def remove_unfinished(folder: Path) -> None:
     """Removes files that killed processes left in a folder, or in the folders in it."""
     for path in (*folder.glob(".*.tmp"), *folder.glob("*/.*.tmp")):
         with suppress(OSError):
-            if _is_left(path):
+            if is_left(path):
                 path.unlink()
 
 
-def _is_left(path: Path) -> bool:
+def is_left(path: Path) -> bool:
+    """Whether the process that wrote an unfinished file is gone."""
     found, known = _UNFINISHED.fullmatch(path.name), path.lstat()
     if found is None or not stat.S_ISREG(known.st_mode) or known.st_uid != os.geteuid():
         return False
-    if found[2] != _machine():
+    if found[2] != machine_id():
         return known.st_mtime < time.time() - _STALE_SECONDS
     try:
         os.kill(int(found[1]), 0)
@@ -121,16 +98,6 @@ def _is_left(path: Path) -> bool:
     except (PermissionError, OverflowError):
         pass
     return False
-
-
-@cache
-def _machine() -> str:
-    """Where process ids mean the same: this machine, or this container on it."""
-    try:
-        space = os.readlink("/proc/self/ns/pid")
-    except OSError:
-        space = ""
-    return blake2b(f"{socket.gethostname()} {space}".encode(), digest_size=4).hexdigest()
 
 
 @contextmanager

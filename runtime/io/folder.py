@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from runtime.errors import InputError, os_failure
 from runtime.io.formats import Format, by_name
+from runtime.pipeline.blob_store import CorruptCheckpoint
 
 _OUTSIDE = "it leads out of the folder; --follow-links follows it"
 _TO_FOLDER = "it leads to a folder; --follow-links follows it"
+_MAY_BE_CHANGED = (
+    "somebody may have changed the checkpoint, or the topic with the epochs of the sink"
+)
 _BROKEN, _LOOP = "it leads nowhere", "it leads in a circle"
 
 
@@ -62,6 +66,37 @@ def list_files(folder: Path, wish: Format | None, follow_links: bool = False) ->
         elif wish is None or kind in (wish, None):
             files.append(name)
     return FolderListing(files, skipped, dict(sorted(walk.refused.items())))
+
+
+def check_listed(folder: Path, names: object, listed: Collection[str]) -> Sequence[str]:
+    """The names of files to be read once more, which come from a checkpoint or from the topic of
+    a sink. Whoever can write there must not be able to have any file of this machine read: only
+    files of the listing are accepted."""
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise CorruptCheckpoint(f"the position in {folder} is not a list of files", _MAY_BE_CHANGED)
+    for name in names:
+        if name in listed:
+            continue
+        if not _is_listable(name) or os.path.lexists(folder / name):
+            raise CorruptCheckpoint(
+                f"{name!r} is to be read once more, but is not an input file in {folder}",
+                _MAY_BE_CHANGED,
+            )
+        raise gone(folder / name)
+    return names
+
+
+def gone(path: Path | str) -> InputError:
+    return InputError(
+        f"{path} is gone, and must be read once more: the checkpoint after it was damaged",
+        "put it back, or start anew without the checkpoint",
+    )
+
+
+def _is_listable(name: str) -> bool:
+    """Whether a listing could have this name."""
+    parts = name.split(os.sep)
+    return "\0" not in name and not any(part.startswith((".", "_")) or not part for part in parts)
 
 
 class _Walk:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import re
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -49,7 +48,7 @@ class BlobStore:
         # It may be unpickled in another working directory.
         self.address = address if "://" in address else str(Path(address).absolute())
         self.durable = durable
-        with _reraised_as(f"cannot use {address}"):
+        with reraised_as(f"cannot use {address}"):
             files, path = _open_file_system(self.address)
         self._folder: LocalFolder | ObjectStore
         if isinstance(files, pfs.LocalFileSystem):
@@ -64,40 +63,36 @@ class BlobStore:
         return BlobStore, (self.address, self.durable)
 
     def create(self) -> None:
-        """Creates the folder and checks that it can be written to."""
-        with _reraised_as(f"cannot write to {self.address}"):
+        with reraised_as(f"cannot write to {self.address}"):
             self._folder.create()
-        trial = f".trial-{uuid.uuid4().hex[:8]}.tmp"
-        self.write(trial, b"")
-        self.delete(trial)
 
     def write(self, name: str, *parts: bytes | pa.Buffer, replace: bool = False) -> int:
         """Returns the number of bytes. With `replace`, a file of this name stays, perhaps with
         other content, if the write fails."""
         check_name(name)
-        with _reraised_as(f"cannot write {self.address}/{name}"):
+        with reraised_as(f"cannot write {self.address}/{name}"):
             return self._folder.write(name, parts, replace=replace)
 
     def read(self, name: str, offset: int = 0, length: int | None = None) -> pa.Buffer:
         check_name(name)
-        with _reraised_as(f"cannot read {self.address}/{name}"):
+        with reraised_as(f"cannot read {self.address}/{name}"):
             return self._folder.read(name, offset, length)
 
     def names(self, below: str = "") -> list[str]:
         """The sorted names of all files below a folder, except those that no run would write."""
         if below:
             check_name(below)
-        with _reraised_as(f"cannot list {self.address}/{below}"):
+        with reraised_as(f"cannot list {self.address}/{below}"):
             return sorted(filter(_is_name, self._folder.names(below)))
 
     def exists(self, name: str) -> bool:
         check_name(name)
-        with _reraised_as(f"cannot access {self.address}/{name}"):
+        with reraised_as(f"cannot access {self.address}/{name}"):
             return self._folder.exists(name)
 
     def delete(self, name: str) -> None:
         check_name(name)
-        with suppress(FileNotFoundError), _reraised_as(f"cannot delete {self.address}/{name}"):
+        with suppress(FileNotFoundError), reraised_as(f"cannot delete {self.address}/{name}"):
             self._folder.delete(name)
 
 
@@ -115,7 +110,8 @@ def _open_file_system(address: str) -> tuple[pfs.FileSystem, str]:
 
 
 @contextmanager
-def _reraised_as(what: str) -> Iterator[None]:
+def reraised_as(what: str) -> Iterator[None]:
+    """Errors of the system and of Arrow as ours; FileNotFoundError stays."""
     try:
         yield
     except FileNotFoundError:

@@ -8,16 +8,23 @@ from __future__ import annotations
 
 import errno
 import os
+import socket
 import stat
+import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
+from hashlib import blake2b
 from pathlib import Path
+from typing import TypeAlias
 
 import pyarrow as pa
 
+Parts: TypeAlias = Sequence[bytes | pa.Buffer]
+
 # State has the values of events, so only its user can read it.
 _PRIVATE_FOLDER, _PRIVATE_FILE = 0o700, 0o600
-_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 # Opening a pipe would wait for its writer.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -30,29 +37,52 @@ class LocalFolder:
         self._root = root
         self._durable = durable
 
-    def create(self) -> None:
+    def create(self, folder: str = "") -> None:
+        """Creates it, or a folder in it."""
         make_folder(self._root, _PRIVATE_FOLDER)
+        if folder:
+            with self._opened(folder.split("/"), create=True):
+                pass
 
-    def write(self, name: str, parts: Sequence[bytes | pa.Buffer], *, replace: bool = False) -> int:
+    def write(self, name: str, parts: Parts, *, replace: bool = False) -> int:
         """A file that it is to `replace` stays as it is if the write fails."""
-        with self._parent(name, create=True) as (folder, last):
-            # Another process may write a repeated epoch at the same time.
-            waiting = f".{last}.{os.getpid()}.tmp"
-            try:
-                number = os.open(waiting, _NEW_FILE, _PRIVATE_FILE, dir_fd=folder)
-                with open(number, "wb") as file:
-                    written = sum(file.write(part) for part in parts)
-                    file.flush()
-                    if self._durable:
-                        os.fsync(number)
-                os.replace(waiting, last, src_dir_fd=folder, dst_dir_fd=folder)
+        with (
+            self._parent(name, create=True) as (folder, last),
+            self._written(folder, last, parts) as (waiting, size),
+        ):
+            os.replace(waiting, last, src_dir_fd=folder, dst_dir_fd=folder)
+        return size
+
+    def write_new(self, name: str, parts: Parts) -> bool:
+        """Returns whether the file is new: one of this name stays as it is."""
+        try:
+            with (
+                self._parent(name, create=True) as (folder, last),
+                self._written(folder, last, parts) as (waiting, _),
+            ):
+                # Unlike a rename, it does not replace a file.
+                os.link(waiting, last, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+        except FileExistsError:
+            return False
+        return True
+
+    @contextmanager
+    def _written(self, folder: int, last: str, parts: Parts) -> Iterator[tuple[str, int]]:
+        """A file under a temporary name, and its size. Whoever uses it gives it its name."""
+        waiting = unfinished_name(last)
+        try:
+            number = os.open(waiting, _NEW_FILE, _PRIVATE_FILE, dir_fd=folder)
+            with open(number, "wb") as file:
+                size = sum(file.write(part) for part in parts)
+                file.flush()
                 if self._durable:
-                    os.fsync(folder)
-            except BaseException:
-                with suppress(OSError):
-                    os.unlink(waiting, dir_fd=folder)
-                raise
-        return written
+                    os.fsync(number)
+            yield waiting, size
+            if self._durable:
+                os.fsync(folder)
+        finally:
+            with suppress(OSError):
+                os.unlink(waiting, dir_fd=folder)
 
     def read(self, name: str, offset: int, length: int | None) -> pa.Buffer:
         with (
@@ -108,6 +138,23 @@ class LocalFolder:
             os.mkdir(name, _PRIVATE_FOLDER, dir_fd=parent)
             if self._durable:
                 os.fsync(parent)
+
+
+def unfinished_name(name: str) -> str:
+    """A temporary name for a file, with its process and machine. It is hidden, so that readers of
+    the folder ignore it. Processes of two containers may have one number and one host name, and
+    share the disk: so it is also random."""
+    return f".{name}.{os.getpid()}-{machine_id()}-{uuid.uuid4().hex[:8]}.tmp"
+
+
+@cache
+def machine_id() -> str:
+    """Where process ids mean the same: this machine, or this container on it."""
+    try:
+        space = os.readlink("/proc/self/ns/pid")
+    except OSError:
+        space = ""
+    return blake2b(f"{socket.gethostname()} {space}".encode(), digest_size=4).hexdigest()
 
 
 def make_folder(folder: Path, mode: int = 0o777) -> None:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
-from typing import Any
 
 import pyarrow as pa
 
 from runtime.errors import HamletError
+from runtime.pipeline.blob_store import CorruptCheckpoint
 from runtime.pipeline.dead_letter import rows_as_json
 from runtime.pipeline.epoch_record import Results
 from spark_ingest.kafka.address import KafkaAddress
@@ -106,14 +106,13 @@ class KafkaSink(EpochSink):
         self._transactions = TransactionalProducer(
             self._address, self._options, self._job, patience=self._patience, say=self._say
         )
-        last: dict[str, Any] = {"epoch": -1}
+        last: tuple[int, ReplayPoint | None] = -1, None
         lookup = self._lookup(self._epochs)
         lookup.settle([0])
         for message in lookup.records(lookup.earliest([0]), most=1 << 62):
             if message.key() == self._job.encode() and message.value():
-                last = json.loads(message.value() or b"")
-        turn = last.get("turn")
-        return int(last["epoch"]), None if turn is None else ReplayPoint(**turn)
+                last = parsed_mark(message.value() or b"", f"the last marker in {self._epochs}")
+        return last
 
     def _send(self, epoch: int, results: list[Results], replay: ReplayPoint | None = None) -> None:
         assert self._transactions is not None, "recover comes first"
@@ -164,3 +163,19 @@ def _mark(epoch: int, replay: ReplayPoint | None) -> str:
         return json.dumps(mark)
     whole = json.dumps({**mark, "turn": asdict(replay)})
     return whole if len(whole) <= _LARGEST_TURN else json.dumps(mark)
+
+
+def parsed_mark(mark: bytes, name: str) -> tuple[int, ReplayPoint | None]:
+    """The epoch of a marker, and its replay point. Others than runs may write to its topic."""
+    try:
+        said = json.loads(mark)
+        epoch, turn = said["epoch"], said.get("turn")
+        if type(epoch) is not int:
+            raise TypeError(f"the epoch is {epoch!r}")
+        return epoch, None if turn is None else ReplayPoint.from_json(turn)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise CorruptCheckpoint(
+            f"{name} is not one of Hamlet: {error}",
+            "only runs of Hamlet may write to that topic; give the job another topic, or start "
+            "anew with another --checkpoint folder",
+        ) from error

@@ -8,7 +8,7 @@ missing.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +36,16 @@ class ReplayPoint:
         if manifest.changed:
             return None
         return cls(manifest.position, manifest.watermark, manifest.clocks, manifest.finished)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> ReplayPoint:
+        """Raises TypeError if it is not one."""
+        point = cls(**data)
+        times = [*point.clocks.values(), *([] if point.watermark is None else [point.watermark])]
+        fits = isinstance(point.position, dict) and isinstance(point.last, bool)
+        if not fits or not all(type(time) is int for time in times):
+            raise TypeError(f"{data!r} is not a replay point")
+        return point
 
 
 @dataclass(frozen=True)

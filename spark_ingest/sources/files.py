@@ -21,7 +21,7 @@ from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
 from runtime.errors import InputError
 from runtime.io.file_probe import FileKind, UnreadableFile, kind_of, span
-from runtime.io.folder import list_files
+from runtime.io.folder import check_listed, gone, list_files
 from runtime.io.formats import Format, parse_format
 from runtime.io.parquet import rows_of
 from runtime.io.read import InputFiles, damage_of, open_request
@@ -120,17 +120,12 @@ class FileSource(StreamSource):
 
     def between(self, start: Position, end: Position) -> SourceRange:
         seen = set(start["files"])
-        return self._again(start, end, [name for name in end["files"] if name not in seen])
-
-    def _again(self, start: Position, end: Position, names: Sequence[str]) -> SourceRange:
+        folder = self._path if self._path.is_dir() else self._path.parent
+        names = check_listed(folder, end.get("files"), {*seen, *self._listed()})
         try:
-            files = [self._file(name) for name in names]
-        except FileNotFoundError as error:
-            raise InputError(
-                f"{error.filename} is gone, and must be read once more: the checkpoint after it "
-                "was damaged",
-                "put it back, or start anew without the checkpoint",
-            ) from None
+            files = [self._file(name) for name in names if name not in seen]
+        except FileNotFoundError as error:  # since the listing
+            raise gone(error.filename) from None
         return SourceRange(start, end, files, *self._about(files))
 
     def _about(self, files: Sequence[InputFile]) -> tuple[int, float]:

@@ -20,6 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 from runtime.errors import InputError
 from runtime.io.kafka_fields import HEADER, with_kafka_fields
 from runtime.io.reader import ReadRequest
+from runtime.pipeline.blob_store import CorruptCheckpoint
 from runtime.pipeline.event_block import Origin
 from runtime.pipeline.event_contract import EventContract
 from runtime.types.time_codec import TimeCodec
@@ -247,7 +248,15 @@ class KafkaSource(StreamSource):
                 f"the checkpoint is of topic `{topic}`, not of `{self._address.topic}`",
                 "start over without the checkpoint, or give its topic",
             )
-        return {int(each): int(offset) for each, offset in position["offsets"].items()}
+        try:
+            offsets = {int(each): int(offset) for each, offset in position["offsets"].items()}
+        except (KeyError, ValueError, TypeError, AttributeError) as error:
+            raise CorruptCheckpoint(
+                f"the position in {self.name} has no offsets: {error}"
+            ) from error
+        if any(number < 0 for pair in offsets.items() for number in pair):  # Spark: "the latest"
+            raise CorruptCheckpoint(f"the position in {self.name} has an offset below 0")
+        return offsets
 
 
 def _as_far(ends: Offsets, reached: Offsets) -> bool:

@@ -17,7 +17,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from runtime.errors import EnvironmentFailure, HamletError
-from runtime.io.atomic import AtomicFiles, create_whole, remove_unfinished
+from runtime.io.atomic import is_left
+from runtime.pipeline.blob_store import CorruptCheckpoint, is_unfinished, reraised_as
+from runtime.pipeline.local_folder import LocalFolder
 
 _PLAIN = re.compile(r"(\d{9})-([0-9a-f]{64})(\..+)")
 # How they were named without a checksum.
@@ -33,15 +35,19 @@ class DamagedSegment(EnvironmentFailure):
 
 
 class SegmentFiles:
-    """`owner` is the run that writes. `warn` is called when a file is restored."""
+    """`owner` is the run that writes. `warn` is called when a file is restored. No link is
+    followed, neither in the place of the folder nor in it."""
 
     def __init__(self, folder: Path, suffix: str, owner: str, warn: Callable[[str], None]) -> None:
         self.folder = folder
+        self._disk = LocalFolder(folder.parent, durable=True)
         self._suffix = suffix
         self._owner = owner
         self._warn = warn
         self.restored = 0  #: plain files, so far
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with reraised_as(f"cannot write to {folder}"):
+            self._disk.create(folder.name)
+        self._names()
 
     def numbers(self) -> list[int]:
         """Of all segments of which there is a file."""
@@ -62,17 +68,17 @@ class SegmentFiles:
         """Returns whether the segment is new: one with this number stays as it is."""
         if number in self.plain():  # its copy may be lost
             return False
-        if not create_whole(self._copy(number), _sealed(number, self._owner, content)):
+        if not self._write_new(self._copy(number), _sealed(number, self._owner, content)):
             return False
-        create_whole(self._plain(number, content), content)
+        self._write_new(self._plain(number, content), content)
         return True
 
     def intact(self, number: int) -> Path:
         """The plain file, after it was restored from the copy if it was damaged or missing."""
         path = self.plain().get(number)
-        if path is not None and _is_proven(path):
+        if path is not None and self._is_proven(path):
             return path
-        content = _opened(_read(self._copy(number)), number)
+        content = _opened(self._read(self._copy(number)), number)
         if content is None:
             raise DamagedSegment(
                 f"segment {number} in {self.folder} is damaged or missing, and so is its copy "
@@ -95,8 +101,8 @@ class SegmentFiles:
         segment would be lost with the other one."""
         for number in self.numbers():
             with suppress(DamagedSegment):  # perhaps nobody needs it
-                content = self.intact(number).read_bytes()
-                if _opened(_read(self._copy(number)), number) is None:
+                content = self._read(self.intact(number))
+                if _opened(self._read(self._copy(number)), number) is None:
                     self._warn(f"the copy of segment {number} in {self.folder} is restored")
                     self._write(self._copy(number), _sealed(number, self._owner, content))
 
@@ -104,7 +110,7 @@ class SegmentFiles:
         """The plain file first: without its copy, it would be a segment that lacks one."""
         for path in (self.plain().get(number), self._copy(number)):
             if path is not None:
-                path.unlink(missing_ok=True)
+                self._delete(path)
 
     def tidy(self) -> None:
         """Removes what an earlier run did not finish."""
@@ -114,10 +120,14 @@ class SegmentFiles:
                 f"{self.folder / bare[0]} was written by another version of Hamlet",
                 "start anew with another --checkpoint folder",
             )
-        remove_unfinished(self.folder)
+        for path in map(self.folder.joinpath, self._names()):
+            if is_unfinished(path.name) and is_left(path):
+                self._delete(path)
 
     def _names(self) -> list[str]:
-        return [path.name for path in self.folder.iterdir()]
+        with reraised_as(f"cannot list {self.folder}"):
+            found = [Path(name) for name in self._disk.names(self.folder.name)]
+        return [path.name for path in found if len(path.parts) == 2]  # not in a folder in it
 
     def _copy(self, number: int) -> Path:
         return self.folder / f"_{number:09d}.sealed"
@@ -131,17 +141,41 @@ class SegmentFiles:
         self._write(path, content)
         self.restored += 1
         if before is not None and before != path:
-            before.unlink(missing_ok=True)
+            self._delete(before)
         return path
 
-    def _write(self, path: Path, content: bytes) -> None:
-        files = AtomicFiles(private=True)
+    def _is_proven(self, path: Path) -> bool:
+        """Whether the content of a plain file is the one that its name tells."""
+        found = _PLAIN.fullmatch(path.name)
+        return found is not None and found[2] == hashlib.sha256(self._read(path)).hexdigest()
+
+    # ---- the disk --------------------------------------------------------------------------
+
+    def _read(self, path: Path) -> bytes:
+        """Nothing if the file is missing or the disk cannot read it: both are damage."""
         try:
-            with files.open(path) as file:
-                file.write(content)
-            files.publish()
-        finally:
-            files.discard()
+            with reraised_as(f"cannot read {path}"):
+                content: bytes = self._disk.read(self._inside(path), 0, None).to_pybytes()
+                return content
+        except CorruptCheckpoint:  # a link
+            raise
+        except (HamletError, FileNotFoundError):
+            return b""
+
+    def _write(self, path: Path, content: bytes) -> None:
+        with reraised_as(f"cannot write {path}"):
+            self._disk.write(self._inside(path), [content], replace=True)
+
+    def _write_new(self, path: Path, content: bytes) -> bool:
+        with reraised_as(f"cannot write {path}"):
+            return self._disk.write_new(self._inside(path), [content])
+
+    def _delete(self, path: Path) -> None:
+        with suppress(FileNotFoundError), reraised_as(f"cannot delete {path}"):
+            self._disk.delete(self._inside(path))
+
+    def _inside(self, path: Path) -> str:
+        return f"{self.folder.name}/{path.name}"
 
 
 def without_checksum(path: str) -> str:
@@ -149,20 +183,6 @@ def without_checksum(path: str) -> str:
     folder, slash, name = path.rpartition("/")
     found = _PLAIN.fullmatch(name)
     return path if found is None else f"{folder}{slash}{found[1]}{found[3]}"
-
-
-def _read(path: Path) -> bytes:
-    """Nothing if the file is missing or the disk cannot read it: both are damage."""
-    try:
-        return path.read_bytes()
-    except OSError:
-        return b""
-
-
-def _is_proven(path: Path) -> bool:
-    """Whether the content of a plain file is the one that its name tells."""
-    found = _PLAIN.fullmatch(path.name)
-    return found is not None and found[2] == hashlib.sha256(_read(path)).hexdigest()
 
 
 def _sealed(number: int, owner: str, content: bytes) -> bytes:

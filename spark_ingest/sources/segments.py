@@ -25,6 +25,7 @@ from pyspark.sql import SparkSession
 
 from runtime.io.file_probe import span
 from runtime.io.reader import ReadRequest
+from runtime.pipeline.blob_store import CorruptCheckpoint
 from spark_ingest.pipeline.event_pipeline import EventPipeline
 from spark_ingest.sources.files import FileSource, InputFile
 from spark_ingest.sources.segment_files import DamagedSegment, SegmentFiles, without_checksum
@@ -207,4 +208,12 @@ class SegmentSource(FileSource):
 
 def _numbers(start: Position, end: Position) -> range:
     """Of the segments between two positions."""
-    return range(start["segment"] + 1, end["segment"] + 1)
+    return range(segment_of(start) + 1, segment_of(end) + 1)
+
+
+def segment_of(position: Position) -> int:
+    """The last segment before a position."""
+    number = position.get("segment")
+    if type(number) is not int or number < 0:
+        raise CorruptCheckpoint(f"{position} is not a position in a stream of segments")
+    return number

@@ -13,7 +13,7 @@ import pytest
 
 from actors.cluster_dir import ClusterDir
 from runtime import temporary_folder
-from runtime.io.atomic import AtomicFiles, unfinished
+from runtime.io.atomic import unfinished
 from runtime.temporary_folder import KEPT_SECONDS, OWNER, TemporaryFolder, remove_leftovers
 
 # Makes what a run makes, says where, and waits to be killed.
@@ -156,7 +156,7 @@ def test_unfinished_files_of_other_machines_stay_for_a_day(hamlet, folder: Path)
     output = folder / "results"
     output.mkdir()
     theirs = output / ".ride.parquet.999999999-00000000.tmp"
-    old = output / ".old.parquet.999999999-00000000.tmp"
+    old = output / ".old.parquet.999999999-00000000-0123abcd.tmp"
     mine, notes = unfinished(output / "mine.csv"), output / ".notes.tmp"
     for path in (theirs, old, mine, notes):
         path.write_text("half")
@@ -217,9 +217,3 @@ def test_state_tokens_and_logs_are_private(temporary: Path, monkeypatch, lax: No
     assert mode(cluster.path) == 0o700
     with TemporaryFolder("job-") as path:
         assert mode(path) == 0o700
-
-    files = AtomicFiles(private=True)
-    with files.open(tmp_path / "000000001.parquet"):
-        pass
-    files.publish()
-    assert mode(tmp_path / "000000001.parquet") == 0o600

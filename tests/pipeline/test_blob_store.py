@@ -2,12 +2,14 @@
 
 import os
 import pickle
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from runtime.errors import HamletError
 from runtime.pipeline.blob_store import BlobStore, CorruptCheckpoint
+from runtime.pipeline.local_folder import LocalFolder
 
 
 @pytest.fixture(params=["path", "uri"])
@@ -55,6 +57,29 @@ def test_a_write_that_fails_leaves_nothing(tmp_path: Path) -> None:
         folder.write("a", b"half", 7)  # type: ignore[arg-type]
     assert os.listdir(tmp_path) == ["a"]
     assert folder.read("a").to_pybytes() == b"before"
+
+
+def test_two_containers_with_one_process_id_write_one_file_at_once(tmp_path: Path) -> None:
+    """They share the disk, and each has its own process 1."""
+    folder, other = LocalFolder(tmp_path, durable=False), LocalFolder(tmp_path, durable=False)
+
+    def parts() -> Iterator[bytes]:
+        yield b"one, "
+        other.write("deep/name", [b"two"])
+        assert folder.read("deep/name", 0, None).to_pybytes() == b"two"
+        yield b"whole"
+
+    assert folder.write("deep/name", parts()) == 10  # type: ignore[arg-type]
+    assert folder.read("deep/name", 0, None).to_pybytes() == b"one, whole"
+    assert os.listdir(tmp_path / "deep") == ["name"]
+
+
+def test_a_new_file_replaces_none(tmp_path: Path) -> None:
+    folder = LocalFolder(tmp_path, durable=True)
+    assert folder.write_new("deep/name", [b"first"])
+    assert not folder.write_new("deep/name", [b"second"])
+    assert folder.read("deep/name", 0, None).to_pybytes() == b"first"
+    assert os.listdir(tmp_path / "deep") == ["name"]
 
 
 def test_where_nothing_can_be_written(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from runtime.errors import EnvironmentFailure, HamletError
 from runtime.io.folder import list_files
+from runtime.pipeline.blob_store import CorruptCheckpoint
 from spark_ingest.sources.segment_files import DamagedSegment, SegmentFiles, without_checksum
 from tools.unfinished import left_by_killed_process
 
@@ -156,3 +157,51 @@ def test_segments_without_checksums_are_refused(kept: Kept, tmp_path: Path) -> N
 def test_messages_have_the_name_without_the_checksum(kept: Kept, tmp_path: Path) -> None:
     assert without_checksum(str(kept.plain)) == str(tmp_path / "000000001.jsonl")
     assert without_checksum("a/b.jsonl") == "a/b.jsonl"
+
+
+# ---- links ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def victim(tmp_path: Path) -> Path:
+    """A folder elsewhere with a file that is named like a segment."""
+    found = tmp_path / "victim"
+    found.mkdir()
+    (found / f"000000001-{'a' * 64}.jsonl").write_text("precious")
+    return found
+
+
+def test_a_link_in_the_place_of_the_folder_is_refused(tmp_path: Path, victim: Path) -> None:
+    (tmp_path / "segments").symlink_to(victim)
+    with pytest.raises(CorruptCheckpoint, match="segments is a symbolic link"):
+        SegmentFiles(tmp_path / "segments", ".jsonl", OWNER, pytest.fail)
+    assert [path.read_text() for path in victim.iterdir()] == ["precious"]
+
+
+def test_a_link_that_takes_the_place_of_the_folder_later(tmp_path: Path, victim: Path) -> None:
+    kept = Kept(tmp_path / "segments")
+    (tmp_path / "segments").rename(tmp_path / "before")
+    (tmp_path / "segments").symlink_to(victim)
+    files = kept.files
+    for use in (
+        *(files.numbers, files.plain, files.repair, files.tidy),
+        *(lambda: files.create(2, CONTENT), lambda: files.replace(1, CONTENT)),
+        *(lambda: files.intact(1), lambda: files.delete(1)),
+    ):
+        with pytest.raises(CorruptCheckpoint, match="symbolic link"):
+            use()
+    assert [path.read_text() for path in victim.iterdir()] == ["precious"]
+
+
+def test_a_link_in_the_folder_is_refused(tmp_path: Path, victim: Path) -> None:
+    kept = Kept(tmp_path / "segments")
+    (precious,) = victim.iterdir()
+    for name in (kept.plain.name, kept.copy.name):
+        (kept.files.folder / name).unlink()
+        (kept.files.folder / name).symlink_to(precious)
+        for use in (kept.files.numbers, kept.files.repair, lambda: kept.files.intact(1)):
+            with pytest.raises(CorruptCheckpoint, match="is a symbolic link"):
+                use()
+        (kept.files.folder / name).unlink()
+        kept.files.create(1, CONTENT)
+    assert precious.read_text() == "precious"

@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from runtime.io.reader import ReadRequest
+from runtime.pipeline.blob_store import CorruptCheckpoint
 from runtime.types.schema import Schema
 from spark_ingest.sources.segment_files import DamagedSegment
 from spark_ingest.sources.segments import SegmentSource
@@ -89,6 +90,13 @@ def test_a_missing_file_is_restored_when_its_range_is_planned(tmp_path: Path) ->
     (file,) = opened.source.between({"segment": 1}, {"segment": 2}).work
     assert Path(file.path).read_bytes() == content(2)
     assert len(opened.warnings) == 2
+
+
+@pytest.mark.parametrize("end", [{}, {"segment": "2"}, {"segment": -1}, {"segment": None}])
+def test_a_position_that_is_none(tmp_path: Path, end: dict[str, Any]) -> None:
+    """It may come from the topic of a sink, to which others write."""
+    with pytest.raises(CorruptCheckpoint, match="is not a position in a stream of segments"):
+        Opened(tmp_path, Lines()).source.between({"segment": 0}, end)
 
 
 def test_damage_between_the_check_and_spark_is_restored(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 
 from runtime.errors import HamletError
+from runtime.pipeline.blob_store import CorruptCheckpoint
 from spark_ingest.kafka.address import parse_address
 from spark_ingest.kafka.options import KafkaOptions
 from spark_ingest.kafka.topic_metadata import TopicMetadata
@@ -200,6 +201,18 @@ def test_an_older_checkpoint_is_refused(broker, topic, sink):
     for epoch in range(2):
         out.publish(epoch, [{"q": numbers(epoch)}], None)
     with pytest.raises(HamletError, match="up to epoch 1, but the checkpoint ends with epoch 0"):
+        sink().recover(0)
+
+
+@pytest.mark.parametrize(
+    "mark", [b"no json", b'{"epoch": 1, "turn": {"position": 7}}'], ids=["text", "point"]
+)
+def test_a_marker_that_somebody_else_wrote_is_refused(broker, topic, sink, mark):
+    sink().recover(-1)
+    producer = Producer({"bootstrap.servers": broker.address})
+    producer.produce(f"{topic}-epochs", key=b"job", value=mark)
+    assert producer.flush(60) == 0
+    with pytest.raises(CorruptCheckpoint, match="is not one of Hamlet"):
         sink().recover(0)
 
 
