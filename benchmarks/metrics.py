@@ -85,9 +85,9 @@ def recorded(stream: Stream, shares: list[float]) -> float:
 
         def work() -> None:
             for batch in batches:
-                told(record.took, batch)
-                told(record.wrote, engine.execute(batch))
-            told(record.wrote, engine.finish())
+                told(record.before_events, batch)
+                told(record.after_results, engine.execute(batch))
+            told(record.after_results, engine.finish())
             told(record.finish)
 
         seconds = _run.clock(work)

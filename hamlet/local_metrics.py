@@ -61,7 +61,7 @@ class LocalMetrics(RunMetrics):
         self._windows: Counter[str] = Counter()
         self._latencies: dict[str, list[float]] = {}
 
-    def took(self, events: pa.RecordBatch) -> None:
+    def before_events(self, events: pa.RecordBatch) -> None:
         """Events go into the engine, in order."""
         times = times_of(events)
         self._arrived = time.time()
@@ -70,7 +70,7 @@ class LocalMetrics(RunMetrics):
         self._epoch_events += events.num_rows
         self._newest = int(times[-1])
 
-    def wrote(self, results: Results) -> None:
+    def after_results(self, results: Results) -> None:
         """Results are out."""
         now = time.time()
         known: dict[tuple[object, ...], _ClosedWindows] = {}  # most queries have the same windows
@@ -104,7 +104,7 @@ class LocalMetrics(RunMetrics):
         now, counts = time.perf_counter(), self._counts
         seconds, self._began = now - self._began, now
         statistics = self._engine.shard.statistics()
-        self.learned(self._model())
+        self.set_model(self._model())
         self.record(
             EpochStats(
                 epoch=self._epoch,

@@ -60,10 +60,10 @@ class ProgressListener(Protocol):
 class Observer(Protocol):
     """Sees what goes through the engine, to advise it or to record it."""
 
-    def took(self, events: pa.RecordBatch) -> None:
+    def before_events(self, events: pa.RecordBatch) -> None:
         """Events are about to go into the engine."""
 
-    def wrote(self, results: Results) -> None:
+    def after_results(self, results: Results) -> None:
         """Their results are written."""
 
 
@@ -110,7 +110,7 @@ def run(
         if results.broken:
             break
         for each in observers:
-            each.took(events)
+            each.before_events(events)
         _write(results, engine.execute(events), counts, observers)
         progress.match(events.num_rows, counts.events)
     if not results.broken:
@@ -135,7 +135,7 @@ def _write(
     counts.add_results(found)
     results.write(found)
     for each in observers:
-        each.wrote(found)
+        each.after_results(found)
 
 
 def _pieces(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -51,7 +51,7 @@ class RunMetrics:
         if self._listeners:
             self._collector.set_drawings(drawings(workload, plan))
 
-    def learned(self, model: ModelMetrics) -> None:
+    def set_model(self, model: ModelMetrics) -> None:
         """The cost model has been fitted again."""
         self._collector.set_model(model)
 

@@ -61,10 +61,10 @@ def os_failure(
     what: str,
     error: OSError,
     hint: str | None = None,
-    mistake: type[HamletError] = HamletError,
+    user_error: type[HamletError] = HamletError,
 ) -> HamletError:
-    """`what` was not possible: a failure of the environment, or else the user's `mistake`."""
-    kind = EnvironmentFailure if is_environment(error) else mistake
+    """`what` was not possible: a failure of the environment, or else a `user_error`."""
+    kind = EnvironmentFailure if is_environment(error) else user_error
     return kind(f"{what}: {error.strerror or error}", hint)
 
 

@@ -22,7 +22,7 @@ from typer.core import TyperGroup
 from hamlet.cli.stderr import print_plain
 from runtime.errors import Failure, HamletError, QueryError, WorkloadError, is_environment
 
-MISTAKE, FAILURE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
+USER_ERROR, FAILURE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 
 # Typer exits with 2 for a wrong option, so a failure has another number until the very end.
 _FAILURE = 70
@@ -51,7 +51,7 @@ class HamletGroup(TyperGroup):
             with _ended_by_sigterm():
                 return super().main(*args, **options)
         except SystemExit as end:
-            code = {_TYPER_USAGE_ERROR: MISTAKE, _FAILURE: FAILURE}.get(end.code or 0, end.code)  # type: ignore[arg-type]
+            code = {_TYPER_USAGE_ERROR: USER_ERROR, _FAILURE: FAILURE}.get(end.code or 0, end.code)  # type: ignore[arg-type]
             sys.exit(code)
 
     def make_context(self, *args: Any, **options: Any) -> Any:
@@ -67,7 +67,7 @@ class HamletGroup(TyperGroup):
         except HamletError as error:
             _print_error(error_text(error), ctx, error)
             failed = isinstance(error, Failure)
-            raise typer.Exit(_FAILURE if failed else MISTAKE) from error
+            raise typer.Exit(_FAILURE if failed else USER_ERROR) from error
         except KeyboardInterrupt as error:
             _print_error("interrupted", ctx, error)
             raise typer.Exit(INTERRUPTED) from error
@@ -76,7 +76,7 @@ class HamletGroup(TyperGroup):
             raise typer.Exit from error
         except OSError as error:
             _print_error(f"error: {_os_error_text(error)}", ctx, error)
-            raise typer.Exit(_FAILURE if is_environment(error) else MISTAKE) from error
+            raise typer.Exit(_FAILURE if is_environment(error) else USER_ERROR) from error
         except Exception as error:
             if _is_typer_error(error):
                 _without_prefix(error)

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from hamlet.cli.stderr import Notices, one_line
 from hamlet.job.epoch_report import EpochReport
-from hamlet.job.recovery import explained
+from hamlet.job.recovery import explain_error
 from runtime.errors import Failure, HamletError
 
 LONGEST = 160
@@ -33,7 +33,7 @@ def failures_explained(
     try:
         yield
     except Exception as error:
-        found = explained(error)
+        found = explain_error(error)
         mistake = isinstance(found, HamletError) and not isinstance(found, Failure)
         if progress.running or not mistake:
             found.add_note(last_line(found, progress, checkpoint, output))

@@ -54,7 +54,7 @@ class ActiveWorkload:
         self._uncommitted: tuple[WorkloadChange, int] | None = None  #: with its epoch
         self._unsent_change: WorkloadChange | None = None
         self._unsent_plan: SharingPlan | None = None
-        context.recorder.planned(self.bound_workload, self.plan)
+        context.recorder.record_plan(self.bound_workload, self.plan)
 
     @property
     def has_change(self) -> bool:
@@ -120,7 +120,7 @@ class ActiveWorkload:
         if plan is not None:
             self.plan = self._unsent_plan = plan
             pool.change_workload(self.snapshot())
-        recorder.planned(self.bound_workload, self.plan)
+        recorder.record_plan(self.bound_workload, self.plan)
         for name in change.removed:
             self.since.pop(name, None)
         if since is not None:
@@ -160,12 +160,12 @@ class ActiveWorkload:
         guidance = context.pool.guidance()
         if guidance is None:
             return self._policy
-        context.recorder.learned(guidance.model)
+        context.recorder.set_model(guidance.model)
         plan, current = guidance.plan, self.plan or SharingPlan()
         fits = guidance.workload == self.bound_workload.version
         if plan is not None and fits and plan.version > current.version and self._is_ready(plan):
             self.plan = self._unsent_plan = plan
-            context.recorder.planned(self.bound_workload, plan)
+            context.recorder.record_plan(self.bound_workload, plan)
             context.pool.set_restart_workload(self.snapshot())
         return guidance.policy
 

@@ -64,7 +64,7 @@ class Driver:
         self._position = manifest.position if manifest else context.source.first()
         self.counts = manifest.counts.copy() if manifest else RunCounts()
         if manifest is not None:
-            context.recorder.resumed(manifest)
+            context.recorder.record_resume(manifest)
         self._watermark = Watermark(
             context.lateness,
             clocks=manifest.clocks if manifest else None,

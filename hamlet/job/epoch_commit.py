@@ -10,7 +10,7 @@ import time
 from dataclasses import replace
 
 from hamlet.job.epoch import Epoch, EpochCommit
-from hamlet.job.epoch_report import counted, spans_of
+from hamlet.job.epoch_report import add_counts, spans_of
 from hamlet.job.job_context import JobContext
 from runtime.errors import HamletError
 from runtime.pipeline.aggregation import EpochResult
@@ -48,7 +48,7 @@ class EpochCommitter:
         beside = {DEAD_LETTER: joined_rows(epoch.read.dead), LATE: joined_rows(epoch.read.late)}
         results = {**tables, **beside}
         before = RunCounts() if committed is None else committed.counts
-        manifest = self._manifest(epoch, answers, counted(before, epoch.read, tables))
+        manifest = self._manifest(epoch, answers, add_counts(before, epoch.read, tables))
         manifest = self._with_outbox(manifest, committed, results, epoch.final)
         merged = time.perf_counter()
         context.checkpoints.commit(manifest, results)

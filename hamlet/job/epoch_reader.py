@@ -45,9 +45,9 @@ class EpochRows:
 
 
 class EpochReader:
-    def __init__(self, source: StreamSource, handover: ArrowExport, pool: ActorPool) -> None:
+    def __init__(self, source: StreamSource, export: ArrowExport, pool: ActorPool) -> None:
         self._source = source
-        self._handover = handover
+        self._export = export
         self._pool = pool
 
     def read(self, wanted: SourceRange, watermark: int | None) -> EpochRows:
@@ -55,7 +55,7 @@ class EpochReader:
         try:
             return self._read(wanted, watermark)
         except BaseException as error:
-            self._handover.forget()
+            self._export.forget()
             if isinstance(
                 error, Py4JError | PySparkException
             ) and self._source.quarantine_unreadable(wanted):
@@ -70,7 +70,7 @@ class EpochReader:
         found.began = wall_clock
         if reading.frame is None:
             return found
-        blocks = self._handover.park(reading.frame)
+        blocks = self._export.park(reading.frame)
         found.spark_seconds = time.perf_counter() - began
         origins = reading.origins
         try:

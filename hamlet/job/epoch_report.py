@@ -49,7 +49,7 @@ class EpochListener(Protocol):
         """Something failed, and its work is repeated."""
 
 
-def counted(before: RunCounts, read: EpochRows, tables: dict[str, pa.Table]) -> RunCounts:
+def add_counts(before: RunCounts, read: EpochRows, tables: dict[str, pa.Table]) -> RunCounts:
     """The counts of the job after an epoch that gave these results."""
     counts = before.copy()
     for stats in read.stats:

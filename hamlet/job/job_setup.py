@@ -327,12 +327,12 @@ class JobSetup:
         watchdog: Watchdog,
     ) -> JobContext:
         options, pool, manifest = self._options, processes.pool, saved.manifest
-        handover = ArrowExport(processes.spark, blocks=options.blocks)
+        export = ArrowExport(processes.spark, blocks=options.blocks)
         return JobContext(
             source=source,
             sink=sink,
             pool=pool,
-            reader=EpochReader(source, handover, pool),
+            reader=EpochReader(source, export, pool),
             checkpoints=saved.checkpoints,
             recorder=monitoring.recorder,
             watcher=self._screen,

@@ -26,7 +26,7 @@ class JobMetrics(RunMetrics):
         super().__init__(job, "ray", bound_workload.workload, listeners)
         self._tracing = tracing
 
-    def resumed(self, manifest: Manifest) -> None:
+    def record_resume(self, manifest: Manifest) -> None:
         """The job continues from a checkpoint."""
         counts = manifest.counts
         self._collector.resume(
@@ -45,7 +45,7 @@ class JobMetrics(RunMetrics):
     def running(self, bound_workload: BoundWorkload) -> None:
         self.set_workload(bound_workload.workload)
 
-    def planned(self, bound_workload: BoundWorkload, plan: SharingPlan | None) -> None:
+    def record_plan(self, bound_workload: BoundWorkload, plan: SharingPlan | None) -> None:
         self.set_plan(bound_workload.workload, plan)
 
     def restarted(self, part: str) -> None:

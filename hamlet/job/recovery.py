@@ -49,7 +49,7 @@ class Recovery:
         if isinstance(reason, CorruptCheckpoint):
             context.checkpoints.check_owner()  # a run that has taken over deletes old files
         if not transient:
-            raise explained(reason)
+            raise explain_error(reason)
         self._retries += 1
         context.check_processes()
         time.sleep(min(5.0, 0.2 * self._retries))
@@ -122,7 +122,7 @@ def can_be_reread(error: Exception) -> bool:
     return spark or is_crash(error) or is_loss(error)
 
 
-def explained(error: BaseException) -> BaseException:
+def explain_error(error: BaseException) -> BaseException:
     """Errors of Ray and Spark as failures in one line, without the stacks of Java and C++."""
     if isinstance(error, Py4JError | PySparkException):
         return EnvironmentFailure(f"Spark failed: {_first_line(error)}")

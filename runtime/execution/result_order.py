@@ -56,7 +56,7 @@ class ResultOrder:
         return found, firsts[: _number_rows(self._keys, order, found, firsts)]
 
 
-def taken(column: pa.Array, order: Order | None) -> pa.Array:
+def reorder(column: pa.Array, order: Order | None) -> pa.Array:
     """The column in this order; always a copy, since operators reuse the memory of their results.
     64-bit columns without nulls are the most common; for those Arrow would be slower, since it
     checks every index and touches fresh memory page by page."""

@@ -10,7 +10,7 @@ import pyarrow as pa
 from runtime.execution.column import Ints, Mask
 from runtime.execution.finalize import extreme_of, numbers_of
 from runtime.execution.having import Having
-from runtime.execution.result_order import ResultOrder, taken
+from runtime.execution.result_order import ResultOrder, reorder
 from runtime.execution.wide_float_column import WideFloatColumn
 from runtime.execution.window_partials import ExtremeColumn, LaneColumn, PartialAggregates
 from runtime.language.query import Fold, OutputColumn, Query
@@ -48,7 +48,7 @@ class FloatWriter:
             fields |= self._column(column, block)
         order = ResultOrder(block.windows, block.groups).order()
         windows = block.windows if order is None else block.windows[order]
-        fields = {name: taken(column, order) for name, column in fields.items()}
+        fields = {name: reorder(column, order) for name, column in fields.items()}
         return pa.table({**self._bounds(windows, clock), **fields})
 
     def _type(self, attribute: str | None) -> pa.DataType:

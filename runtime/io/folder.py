@@ -57,7 +57,7 @@ def list_files(folder: Path, wish: Format | None, follow_links: bool = False) ->
     try:
         found = sorted(walk.names(), key=lambda name: name.split(os.sep))
     except OSError as error:
-        raise os_failure(f"cannot read {folder}", error, mistake=InputError) from error
+        raise os_failure(f"cannot read {folder}", error, user_error=InputError) from error
     files, skipped = [], []
     for name in found:
         kind = by_name(name)

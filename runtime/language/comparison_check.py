@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from runtime.errors import QueryError
 from runtime.language import ast as s
-from runtime.language.expressions import spoken
+from runtime.language.expressions import describe_type
 from runtime.language.query import Query
 from runtime.types.columns import comparable
 from runtime.types.schema import Schema
@@ -21,8 +21,11 @@ def comparison_errors(query: Query, schema: Schema) -> Iterator[QueryError]:
     for node, left, right in _comparisons(query):
         one, other = _type_of(left, query, schema), _type_of(right, query, schema)
         if one is not None and other is not None and not comparable(one, other):
-            sides = f"`{_name(left)}`, which is {spoken(one)}, with `{_name(right)}`, which is"
-            yield query.source.error(f"compares {sides} {spoken(other)}", node.span, _HINT)
+            sides = (
+                f"`{_name(left)}`, which is {describe_type(one)}, "
+                f"with `{_name(right)}`, which is {describe_type(other)}"
+            )
+            yield query.source.error(f"compares {sides}", node.span, _HINT)
 
 
 def _comparisons(query: Query) -> Iterator[tuple[s.Expression, s.Expression, s.Expression]]:

@@ -32,7 +32,7 @@ def kind_of(expression: s.Expression) -> AttributeKind:
             return AttributeKind.ANY
 
 
-def spoken(data_type: pa.DataType) -> str:
+def describe_type(data_type: pa.DataType) -> str:
     """A phrase for the values of a column of this type."""
     kind = kinds.kind_of(data_type)
     return f"of type {data_type}" if kind is AttributeKind.ANY else SPOKEN[kind]

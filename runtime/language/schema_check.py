@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from runtime.errors import QueryError, WorkloadError, did_you_mean
 from runtime.language.comparison_check import comparison_errors
-from runtime.language.expressions import SPOKEN, spoken
+from runtime.language.expressions import SPOKEN, describe_type
 from runtime.language.query import Mention, Query, Workload
 from runtime.types.attribute_kinds import AttributeKind, fits
 from runtime.types.schema import Schema
@@ -54,5 +54,5 @@ def _unfit(mention: Mention, query: Query, schema: Schema) -> QueryError | None:
     if data_type is None or fits(data_type, mention.kind):
         return None
     needed = "a single value" if mention.kind is AttributeKind.ANY else SPOKEN[mention.kind]
-    message = f"`{mention.attribute}` is {spoken(data_type)}, but {needed} is needed here"
+    message = f"`{mention.attribute}` is {describe_type(data_type)}, but {needed} is needed here"
     return query.source.error(message, mention.span)

@@ -28,10 +28,10 @@ class LocalOptimizer:
         self._policy = policy
         self._looked = time.monotonic()
 
-    def took(self, events: pa.RecordBatch) -> None:
+    def before_events(self, events: pa.RecordBatch) -> None:
         """Events were given to the engine."""
 
-    def wrote(self, results: Results) -> None:
+    def after_results(self, results: Results) -> None:
         """Results were written."""
         if time.monotonic() - self._looked >= SECONDS:
             self.update()

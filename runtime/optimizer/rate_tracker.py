@@ -29,14 +29,14 @@ class RateTracker:
         self._away = 0
 
     def observe(self, seen: Observations) -> None:
-        for kept, heard in (
+        for kept, new_counts in (
             (self._counts, {**seen.counts, "": seen.others}),
             (self._bursts, seen.bursts),
             (self._in_bursts, seen.in_bursts),
         ):
             for name in kept:
                 kept[name] *= FORGET
-            for name, count in heard.items():
+            for name, count in new_counts.items():
                 kept[name] += count
         self._watch()
 

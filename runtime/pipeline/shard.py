@@ -27,6 +27,7 @@ from runtime.pipeline.shard_state import SavedShard, check_compatible, input_of,
 from runtime.pipeline.spool import Spool
 from runtime.plan.decisions import Decisions
 from runtime.plan.observations import Observations
+from runtime.plan.operators.graphlet.shared_subpattern import check_plan
 from runtime.plan.policy import Policy
 from runtime.plan.sharing_plan import SharingPlan
 from runtime.types.columns import PANE, TIME, TYPE, times_of
@@ -212,9 +213,9 @@ class Shard:
 
     def set_plan(self, plan: SharingPlan | None) -> None:
         """Shares by another plan from the next pane on. The exact engine shares nothing."""
-        if plan is not None and isinstance(self.backend, CompiledBackend):
+        if plan is not None:
             plan = plan.restricted_to(self.workload.queries)
-            self.settings.check_plan(plan, self.workload.queries)
+            check_plan(plan, self.workload.queries)
             self.backend.set_plan(plan)
 
     def set_policy(self, policy: Policy) -> None:

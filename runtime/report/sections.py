@@ -17,7 +17,7 @@ from runtime.report.series import (
     Series,
     Times,
     added_up,
-    decided,
+    count_decisions,
     grown,
     latency_of,
     of_model,
@@ -82,7 +82,7 @@ def _behind(line: Line) -> float | None:
 
 
 def decisions(history: History, times: Times) -> str:
-    series = [Series(kind, rate(times, partial(decided, kind)), kind) for kind in KINDS]
+    series = [Series(kind, rate(times, partial(count_decisions, kind)), kind) for kind in KINDS]
     text = "<p>Bursts per second, by decision.</p>\n"
     text += plot.stacked("Decisions", times.seconds, series, number, at)
     rows = []

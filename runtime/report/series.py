@@ -92,7 +92,7 @@ def stage_of(name: str, line: Line) -> Histogram:
     return unpacked(line["stages"][name]) if name in line["stages"] else Histogram()
 
 
-def decided(kind: str, line: Line) -> float:
+def count_decisions(kind: str, line: Line) -> float:
     return float(sum(each[kind] for group in line["groups"] for each in group["types"]))
 
 

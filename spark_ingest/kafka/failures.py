@@ -60,7 +60,7 @@ def no_entry(error: KafkaError) -> bool:
     return error.code() in _NO_ENTRY
 
 
-def explained(error: KafkaError, address: KafkaAddress) -> HamletError:
+def explain_error(error: KafkaError, address: KafkaAddress) -> HamletError:
     text = f"{address}: {error.str()}"
     if no_entry(error):
         return InputError(text, "check the file of --kafka-options")

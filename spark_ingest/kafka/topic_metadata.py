@@ -25,7 +25,7 @@ from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec, TopicDescri
 
 from runtime.errors import HamletError, InputError, did_you_mean
 from spark_ingest.kafka.address import KafkaAddress
-from spark_ingest.kafka.failures import cause, explained, no_entry, passes, unreachable
+from spark_ingest.kafka.failures import cause, explain_error, no_entry, passes, unreachable
 from spark_ingest.kafka.options import KafkaOptions
 
 PATIENCE = 300.0
@@ -158,7 +158,7 @@ class TopicMetadata:
     def _consider(self, error: KafkaError, waited: float) -> None:
         self._admin.poll(0)  # calls _note_error, which gets more details
         if self._last is not None and no_entry(self._last):
-            raise explained(self._last, self._address)
+            raise explain_error(self._last, self._address)
         if not passes(error):
             raise _Refused(error, self._address)
         if waited > self._patience:
@@ -236,7 +236,7 @@ class _Refused(HamletError):
     """The broker rejected a request."""
 
     def __init__(self, error: KafkaError, address: KafkaAddress) -> None:
-        explanation = explained(error, address)
+        explanation = explain_error(error, address)
         super().__init__(explanation.message, explanation.hint)
         self.error = error
 

@@ -12,7 +12,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from runtime.errors import EnvironmentFailure
 from runtime.pipeline.checkpoint import Superseded
 from spark_ingest.kafka.address import KafkaAddress
-from spark_ingest.kafka.failures import cause, explained, no_entry, unreachable
+from spark_ingest.kafka.failures import cause, explain_error, no_entry, unreachable
 from spark_ingest.kafka.options import KafkaOptions
 from spark_ingest.kafka.topic_metadata import PATIENCE, Say, client_config, silent
 
@@ -98,12 +98,12 @@ class TransactionalProducer:
         except _Abortable as error:
             self._retry_step(lambda: self._producer.abort_transaction(ANSWER))
             if self._refused is not None:
-                raise explained(self._refused, self._address) from error
+                raise explain_error(self._refused, self._address) from error
             self._say(f"Kafka rejected a transaction, sending it again: {error}")
             return False
         except KafkaException as error:
             self._retry_step(lambda: self._producer.abort_transaction(ANSWER))
-            raise explained(cause(error), self._address) from error
+            raise explain_error(cause(error), self._address) from error
         return True
 
     def _produce(self, message: Outgoing) -> None:
@@ -146,7 +146,7 @@ class TransactionalProducer:
     def _giving_up(self) -> None:
         self._producer.poll(0)  # runs _note_error
         if self._last is not None and no_entry(self._last):
-            raise explained(self._last, self._address)
+            raise explain_error(self._last, self._address)
 
     def _sorted(self, error: KafkaError) -> Exception:
         if error.code() in _FENCED:

@@ -73,7 +73,7 @@ class SocketFeed:
                 if not connected:
                     host, port = self._where
                     what = f"cannot connect to {host}:{port}"
-                    raise os_failure(what, error, mistake=InputError) from error
+                    raise os_failure(what, error, user_error=InputError) from error
             time.sleep(RETRY_SECONDS)
 
 

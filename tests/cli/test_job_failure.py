@@ -102,7 +102,7 @@ def test_errors_of_java_say_what_java_says():
     java: Any = SimpleNamespace(
         getMessage=lambda: "Job aborted\nat org.apache.spark", _target_id="o1", _gateway_client=None
     )
-    found = recovery.explained(Py4JJavaError("An error occurred while calling o1.x.", java))
+    found = recovery.explain_error(Py4JJavaError("An error occurred while calling o1.x.", java))
     assert isinstance(found, EnvironmentFailure)
     assert found.message == "Spark failed: Job aborted"
 

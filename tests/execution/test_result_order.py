@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from execution.columns import column, values_of
-from runtime.execution.result_order import ResultOrder, taken
+from runtime.execution.result_order import ResultOrder, reorder
 
 TYPES = [
     pa.int64(),
@@ -48,7 +48,7 @@ def check(windows: list[int], groups: list[pa.Array]) -> None:
     assert [different[number] for number in numbers] == keys
     assert all(keys.index(keys[row]) == row for row in firsts)
     for group in groups:
-        assert taken(group, order).equals(group.take(pa.array(expected, pa.int64())))
+        assert reorder(group, order).equals(group.take(pa.array(expected, pa.int64())))
 
 
 @pytest.mark.parametrize("data_type", TYPES, ids=str)

@@ -70,6 +70,9 @@ class ExactBackend:
     def set_policy(self, policy: Policy) -> None:
         raise HamletError("the exact engine shares nothing, so it takes no policy")
 
+    def set_plan(self, plan: SharingPlan) -> None:
+        """Nothing is shared, and results do not depend on the plan."""
+
     def take_observations(self) -> Observations:
         return Observations()
 

@@ -153,7 +153,7 @@ class Machine:
                     event.mask >> q & 1
                     and q not in sources
                     and passes(guard, alive)
-                    and self._neighbours(p, q, earlier, event.row)
+                    and self._adjacent_conditions_hold(p, q, earlier, event.row)
                 ):
                     sources[q] = i
         return tuple(
@@ -161,7 +161,7 @@ class Machine:
             for target in self._subsets_of(sources)
         )
 
-    def _neighbours(self, p: int, q: int, earlier: dict[int, Any], row: Row) -> bool:
+    def _adjacent_conditions_hold(self, p: int, q: int, earlier: dict[int, Any], row: Row) -> bool:
         return all(test(earlier, row) for test in self.pairs.get((p, q), ()))
 
     def enter(self, subset: Subset, length: int, row: Row) -> TrendState:

@@ -74,7 +74,7 @@ class Negations:
                 if (
                     event.mask >> q & 1
                     and passes(guard, alive)
-                    and self._neighbours(thread, q, event)
+                    and self._adjacent_conditions_hold(thread, q, event)
                 ):
                     reached.append(q)
         fresh = tuple(self.fresh for _ in self._inner[number])
@@ -96,7 +96,7 @@ class Negations:
         pairs = zip(self._inner[number], thread.waits, strict=True)
         return frozenset(n for n, wait in pairs if wait is not DEAD)
 
-    def _neighbours(self, thread: Thread, q: int, event: MatchedEvent) -> bool:
+    def _adjacent_conditions_hold(self, thread: Thread, q: int, event: MatchedEvent) -> bool:
         tests = self._pairs.get((thread.position, q))
         if tests is None:
             return True

@@ -53,6 +53,19 @@ class OperatorDeclaration(Protocol):
         """The nodes that evaluate these queries of one routing group."""
 
 
+def common_obstacles(query: Query, *, adjacent: bool) -> Iterator[str]:
+    """Features that only the general operator supports; also an adjacent condition, if `adjacent`
+    is one of them."""
+    if query.conjunctive:
+        yield "pairs of trends (&)"
+    if adjacent and query.adjacent:
+        yield "an adjacent condition"
+    if query.template.negations:
+        yield "NOT"
+    if query.least_length > 1:
+        yield "LENGTH"
+
+
 def one_each(name: str, queries: Sequence[Query], context: PlanContext) -> Iterator[OperatorNode]:
     """A node for each query, for operators that share nothing."""
     for query in queries:

@@ -11,6 +11,7 @@ from runtime.language.query import Fold, Lane, Query, Semantics
 from runtime.plan.operators.declaration import (
     PlanContext,
     Types,
+    common_obstacles,
     one_each,
     unsigned_extremes,
 )
@@ -32,14 +33,7 @@ class NextMatchDeclaration:
         named = [position.type for position in query.template.positions]
         if query.semantics is Semantics.ANY:
             yield query.semantics.value
-        if query.conjunctive:
-            yield "pairs of trends (&)"
-        if query.adjacent:
-            yield "an adjacent condition"
-        if query.template.negations:
-            yield "NOT"
-        if query.least_length > 1:
-            yield "LENGTH"
+        yield from common_obstacles(query, adjacent=True)
         if query.window.counted:
             yield "windows of events"
         if len(set(named)) < len(named):

@@ -10,10 +10,12 @@ from runtime.execution.jit import entry
 from runtime.execution.kernel_args import handle_of
 from runtime.execution.operators.range_index import node_arena as arenas
 from runtime.execution.operators.range_index.node_arena import (
+    INNER,
+    MOST_NODES,
     NodeArena,
     empty_arena,
     grown,
-    has_room,
+    node_words,
     with_trees,
 )
 from runtime.execution.operators.range_index.node_scan import NOTHING
@@ -34,8 +36,9 @@ EXTREMES = (np.iinfo(np.int64).min, np.iinfo(np.int64).max)
 
 @entry
 def insert_all(pool, tree, keys, m, e, x, first):
+    most = MOST_NODES * node_words(pool.capacities, pool.lanes, pool.folds, 0, INNER)
     for i in range(first, keys.size):
-        if not has_room(pool, 0):
+        if pool.used[0] + most > pool.words.size:
             return i
         insert(pool, tree, keys[i], m[i], e[i], x[i], m.shape[1])
     return keys.size

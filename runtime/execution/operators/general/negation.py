@@ -42,7 +42,7 @@ from runtime.execution.operators.general.arena import (
 )
 from runtime.execution.operators.general.bits import lowest
 from runtime.execution.operators.general.events import EVENT_MASK, GeneralEvents
-from runtime.execution.operators.general.predicate_vm import neighbours
+from runtime.execution.operators.general.predicate_vm import adjacent_conditions_hold
 from runtime.execution.operators.general.tables import (
     BEFORE,
     GUARD,
@@ -170,7 +170,7 @@ def _latest_start(
                 if guard != OPEN:
                     alive = alive_since(tables, s, slot, s.threads[known, AT])
                     good = passes(tables, guard, alive)
-                if good and neighbours(tables, s, ev, p, q, s.threads, known, row):
+                if good and adjacent_conditions_hold(tables, s, ev, p, q, s.threads, known, row):
                     latest = s.threads[known, START]
             known = s.threads[known, LINK]
     return latest

@@ -37,7 +37,7 @@ UNLIKE = 2
 
 
 @compiled
-def neighbours(
+def adjacent_conditions_hold(
     plan: GeneralTables,
     s: TrendArena,
     ev: GeneralEvents,

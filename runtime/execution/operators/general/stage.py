@@ -40,7 +40,7 @@ from runtime.execution.operators.general.arena import (
 from runtime.execution.operators.general.bits import lowest
 from runtime.execution.operators.general.events import GeneralEvents
 from runtime.execution.operators.general.negation import alive_since, passes
-from runtime.execution.operators.general.predicate_vm import neighbours
+from runtime.execution.operators.general.predicate_vm import adjacent_conditions_hold
 from runtime.execution.operators.general.state_table import state_of
 from runtime.execution.operators.general.tables import (
     FIRST_GUARD,
@@ -133,7 +133,7 @@ def _reached(
             guard = tables.steps[p, q, GUARD]
             if guard != OPEN and not passes(tables, guard, alive):
                 continue
-            if tables.at[p, PAIRED_WITH] >> q & 1 and not neighbours(
+            if tables.at[p, PAIRED_WITH] >> q & 1 and not adjacent_conditions_hold(
                 tables, s, ev, p, q, s.items, item, row
             ):
                 continue

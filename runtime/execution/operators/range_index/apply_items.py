@@ -79,7 +79,7 @@ def shortage(tables, state, arena, space, item):
     block = space.items[item, I_BLOCK]
     if not has_row(state):
         return MORE_ROWS
-    if arena.used[0] + space.rooms[block] > arena.words.size:
+    if arena.used[0] + space.most_words[block] > arena.words.size:
         return MORE_NODES
     if tables[first_of(tables, BLOCKS, block) + 3] >= 0 and not has_snapshot(state):
         return MORE_SNAPSHOTS

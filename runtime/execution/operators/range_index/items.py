@@ -44,8 +44,8 @@ class RangeIndexEvents(NamedTuple):
 
 
 class WorkSpace(NamedTuple):
-    """Scratch memory. `places` are the numbers from 0 up; `rooms` are, for each block, the most
-    words of the arena that an event can need."""
+    """Scratch memory. `places` are the numbers from 0 up; `most_words` are the most words of the
+    arena that an event can need, for each block."""
 
     items: Ints
     mantissas: npt.NDArray[np.float64]
@@ -57,7 +57,7 @@ class WorkSpace(NamedTuple):
     given_m: npt.NDArray[np.float64]
     given_e: Ints
     places: Ints
-    rooms: Ints
+    most_words: Ints
     sizes: Ints  # by block: numbers of an item
 
 

@@ -6,7 +6,8 @@ block of the buffer, identified by its start:
     size, kind, next | keys | mantissas, lane by lane | exponents | least values | children
 
 A freed node goes to a free list of its shape and kind and is reused. Kernels never allocate: they
-check `has_room` before they change anything, and otherwise return to Python, which calls `grown`.
+check that an insertion fits before they change anything, and otherwise return to Python, which
+calls `grown`.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ Ints = npt.NDArray[np.int64]
 
 # Kinds of nodes by their capacity. A tree of few entries is one small leaf, so that millions of
 # partitions with a handful of events each stay small.
-ROOMS = (4, 16, 32, 64)
+CAPACITIES = (4, 16, 32, 64)
 LEAF, INNER = 2, 3
-KINDS = len(ROOMS)
+KINDS = len(CAPACITIES)
 
 SIZE, KIND, NEXT, HEAD = 0, 1, 2, 4
 # The head of a tree. BIG: some exponent is not zero. Two chains hold all its leaves and inner
@@ -43,7 +44,7 @@ class NodeArena(NamedTuple):
     halves: npt.NDArray[np.int32]  # the same memory
     lanes: Ints  # numbers of an entry, by shape
     folds: Ints  # least values of an entry, by shape
-    rooms: Ints  # ROOMS
+    capacities: Ints  # CAPACITIES
     used: Ints  # words in use
     free: Ints  # by shape and kind: the first free node
     trees: Ints
@@ -59,11 +60,11 @@ def empty_arena(lanes: list[int], folds: list[int], trees: int = 0) -> NodeArena
         halves=words.view(np.int32),
         lanes=np.array(lanes, np.int64),
         folds=np.array(folds, np.int64),
-        rooms=np.array(ROOMS, np.int64),
+        capacities=np.array(CAPACITIES, np.int64),
         used=np.zeros(1, np.int64),
         free=np.full((shapes, KINDS), NONE, np.int64),
         trees=np.full((trees, TREE), NONE, np.int64),
-        sorting=np.zeros(max(ROOMS), np.int64),
+        sorting=np.zeros(max(CAPACITIES), np.int64),
     )
 
 
@@ -86,50 +87,44 @@ def with_trees(arena: NodeArena, trees: int) -> NodeArena:
 
 def widest_node(arena: NodeArena, shape: int) -> int:
     """The words of the largest node of a shape."""
-    return int(_node_words(arena.rooms, arena.lanes, arena.folds, shape, INNER))
+    return int(_node_words(arena.capacities, arena.lanes, arena.folds, shape, INNER))
 
 
 # ---- where things are in a node ------------------------------------------------------------
 
 
-def _node_words(rooms, lanes, folds, shape, kind):
-    room = rooms[kind]
-    children = room if kind == INNER else 0
-    return HEAD + room * (1 + lanes[shape] + folds[shape]) + room * lanes[shape] // 2 + children
+def _node_words(capacities, lanes, folds, shape, kind):
+    capacity = capacities[kind]
+    children = capacity if kind == INNER else 0
+    entries = capacity * (1 + lanes[shape] + folds[shape])
+    return HEAD + entries + capacity * lanes[shape] // 2 + children
 
 
 node_words = inlined(_node_words)
 
 
 @inlined
-def mantissas_at(node, room, lane):
-    return node + HEAD + room * (1 + lane)
+def mantissas_at(node, capacity, lane):
+    return node + HEAD + capacity * (1 + lane)
 
 
 @inlined
-def exponents_at(node, room, lanes, lane):
+def exponents_at(node, capacity, lanes, lane):
     """An index of `halves`."""
-    return 2 * (node + HEAD + room * (1 + lanes)) + room * lane
+    return 2 * (node + HEAD + capacity * (1 + lanes)) + capacity * lane
 
 
 @inlined
-def leasts_at(node, room, lanes, fold):
-    return node + HEAD + room * (1 + lanes + fold) + room * lanes // 2
+def leasts_at(node, capacity, lanes, fold):
+    return node + HEAD + capacity * (1 + lanes + fold) + capacity * lanes // 2
 
 
 @inlined
-def children_at(node, room, lanes, folds):
-    return leasts_at(node, room, lanes, folds)
+def children_at(node, capacity, lanes, folds):
+    return leasts_at(node, capacity, lanes, folds)
 
 
 # ---- nodes come and go ---------------------------------------------------------------------
-
-
-@inlined
-def has_room(arena, shape):
-    """Whether there are enough free nodes for an insertion into any tree of this shape."""
-    most = MOST_NODES * node_words(arena.rooms, arena.lanes, arena.folds, shape, INNER)
-    return arena.used[0] + most <= arena.words.size
 
 
 @compiled
@@ -138,7 +133,7 @@ def new_node(arena, tree, kind):
     trees, words = arena.trees, arena.words
     shape = trees[tree, SHAPE]
     node = arena.free[shape, kind]
-    size = node_words(arena.rooms, arena.lanes, arena.folds, shape, kind)
+    size = node_words(arena.capacities, arena.lanes, arena.folds, shape, kind)
     if node == NONE:
         node = arena.used[0]
         arena.used[0] += size

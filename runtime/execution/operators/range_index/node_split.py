@@ -31,7 +31,7 @@ from runtime.execution.wide_float import normal
 
 @inlined
 def is_full(arena, node):
-    return arena.words[node + SIZE] == arena.rooms[arena.words[node + KIND]]
+    return arena.words[node + SIZE] == arena.capacities[arena.words[node + KIND]]
 
 
 @compiled
@@ -48,7 +48,8 @@ def raise_root(arena, tree, node, key, used):
     else:
         root = new_node(arena, tree, INNER)
         words[root + SIZE] = 1
-        words[children_at(root, arena.rooms[INNER], arena.lanes[shape], arena.folds[shape])] = node
+        capacity = arena.capacities[INNER]
+        words[children_at(root, capacity, arena.lanes[shape], arena.folds[shape])] = node
         arena.trees[tree, HEIGHT] += 1
         split_child(arena, tree, root, 0, key, used)
     arena.trees[tree, ROOT] = root
@@ -59,8 +60,8 @@ def raise_root(arena, tree, node, key, used):
 def split_child(arena, tree, parent, at, key, used):
     """Splits a full child of a parent that is not full."""
     words, shape = arena.words, arena.trees[tree, SHAPE]
-    room = arena.rooms[INNER]
-    children = children_at(parent, room, arena.lanes[shape], arena.folds[shape])
+    capacity = arena.capacities[INNER]
+    children = children_at(parent, capacity, arena.lanes[shape], arena.folds[shape])
     left = words[children + at]
     size = words[parent + SIZE]
     ahead = at + 1 == size
@@ -81,11 +82,11 @@ def split_child(arena, tree, parent, at, key, used):
 
 @compiled
 def _split_inner(arena, shape, left, right, key, ahead, used):
-    words, room = arena.words, arena.rooms[INNER]
+    words, capacity = arena.words, arena.capacities[INNER]
     size = words[left + SIZE]
     middle = size - 1 if ahead and key > words[left + HEAD + size - 1] else size // 2
-    start = children_at(left, room, arena.lanes[shape], arena.folds[shape])
-    target = children_at(right, room, arena.lanes[shape], arena.folds[shape])
+    start = children_at(left, capacity, arena.lanes[shape], arena.folds[shape])
+    target = children_at(right, capacity, arena.lanes[shape], arena.folds[shape])
     for i in range(middle, size):
         _move(arena, shape, left, i, right, i - middle, used)
         words[target + i - middle] = words[start + i]
@@ -132,26 +133,28 @@ def _split_leaf(arena, shape, left, right, key, behind, ahead, used):
 def _move(arena, shape, node, i, target, j, used):
     """Copies one entry of a node over an entry of another node (or the same)."""
     words, width = arena.words, arena.lanes[shape]
-    room, target_room = arena.rooms[words[node + KIND]], arena.rooms[words[target + KIND]]
+    capacity = arena.capacities[words[node + KIND]]
+    target_capacity = arena.capacities[words[target + KIND]]
     words[target + HEAD + j] = words[node + HEAD + i]
     for lane in range(used):
-        start, end = mantissas_at(node, room, lane), mantissas_at(target, target_room, lane)
+        start, end = mantissas_at(node, capacity, lane), mantissas_at(target, target_capacity, lane)
         arena.reals[end + j] = arena.reals[start + i]
-        start = exponents_at(node, room, width, lane)
-        end = exponents_at(target, target_room, width, lane)
+        start = exponents_at(node, capacity, width, lane)
+        end = exponents_at(target, target_capacity, width, lane)
         arena.halves[end + j] = arena.halves[start + i]
     for fold in range(arena.folds[shape]):
-        start, end = leasts_at(node, room, width, fold), leasts_at(target, target_room, width, fold)
+        start = leasts_at(node, capacity, width, fold)
+        end = leasts_at(target, target_capacity, width, fold)
         words[end + j] = words[start + i]
 
 
 @compiled
 def _clear(arena, shape, node, i, used):
     """Resets the numbers of an entry to zero."""
-    room = arena.rooms[arena.words[node + KIND]]
+    capacity = arena.capacities[arena.words[node + KIND]]
     for lane in range(used):
-        arena.reals[mantissas_at(node, room, lane) + i] = 0.0
-        arena.halves[exponents_at(node, room, arena.lanes[shape], lane) + i] = 0
+        arena.reals[mantissas_at(node, capacity, lane) + i] = 0.0
+        arena.halves[exponents_at(node, capacity, arena.lanes[shape], lane) + i] = 0
 
 
 @compiled
@@ -159,19 +162,19 @@ def _summarize(arena, tree, parent, at, child, used):
     """Writes the total of a child into its parent."""
     shape = arena.trees[tree, SHAPE]
     size, width = arena.words[child + SIZE], arena.lanes[shape]
-    room, child_room = arena.rooms[INNER], arena.rooms[arena.words[child + KIND]]
+    capacity, child_capacity = arena.capacities[INNER], arena.capacities[arena.words[child + KIND]]
     for lane in range(used):
-        start = mantissas_at(child, child_room, lane)
+        start = mantissas_at(child, child_capacity, lane)
         values = arena.reals[start : start + size]
-        start = exponents_at(child, child_room, width, lane)
+        start = exponents_at(child, child_capacity, width, lane)
         powers = arena.halves[start : start + size]
         top = np.int64(greatest_exponent(powers))
         total, power = normal(total_at(values, powers, top), top)
-        arena.reals[mantissas_at(parent, room, lane) + at] = total
-        arena.halves[exponents_at(parent, room, width, lane) + at] = power
+        arena.reals[mantissas_at(parent, capacity, lane) + at] = total
+        arena.halves[exponents_at(parent, capacity, width, lane) + at] = power
         if power > 0:
             arena.trees[tree, BIG] = 1
     for fold in range(arena.folds[shape]):
-        start = leasts_at(child, child_room, width, fold)
+        start = leasts_at(child, child_capacity, width, fold)
         least = least_of(arena.words[start : start + size])
-        arena.words[leasts_at(parent, room, width, fold) + at] = least
+        arena.words[leasts_at(parent, capacity, width, fold) + at] = least

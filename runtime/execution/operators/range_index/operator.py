@@ -173,7 +173,7 @@ class RangeIndexOperator(Operator):
             self._pool = with_trees(self._pool, rows * self._layout.trees)
         elif short == MORE_NODES:
             self._pool = grown(
-                self._pool, max(int(self._space.rooms.max()), int(cursor[WORDS_NEEDED]))
+                self._pool, max(int(self._space.most_words.max()), int(cursor[WORDS_NEEDED]))
             )
         elif short == MORE_ITEMS:
             self._space = _with_items(self._space, 2 * int(cursor[ITEMS_NEEDED]))
@@ -330,7 +330,7 @@ def _flat(array: npt.NDArray[Any], dtype: Any) -> npt.NDArray[Any]:
 
 def _space(layout: RangeIndexLayout, pool: NodeArena) -> WorkSpace:
     plan = layout.tables
-    sizes, rooms = [], []
+    sizes, most_words = [], []
     for b, (_, numbers, _, kleene) in enumerate(plan.blocks.rows.tolist()):
         first, last = plan.stores.first[b], plan.stores.first[b + 1]
         shapes = plan.stores.rows[first:last, 0].tolist()
@@ -339,7 +339,7 @@ def _space(layout: RangeIndexLayout, pool: NodeArena) -> WorkSpace:
             numbers += int((known[K_LIMIT] + 1) * known[K_WIDTH])
             shapes += layout.chunks[kleene]
         sizes.append(numbers)
-        rooms.append(MOST_NODES * sum(widest_node(pool, shape) for shape in shapes))
+        most_words.append(MOST_NODES * sum(widest_node(pool, shape) for shape in shapes))
     # Four ranges of factors are computed at once.
     most = 4 * max([*sizes, *layout.lanes])
     folds = max([1, *plan.blocks.rows[:, 2].tolist()])
@@ -354,7 +354,7 @@ def _space(layout: RangeIndexLayout, pool: NodeArena) -> WorkSpace:
         given_m=np.zeros(most),
         given_e=np.zeros(most, np.int64),
         places=np.arange(most),
-        rooms=np.array(rooms, np.int64),
+        most_words=np.array(most_words, np.int64),
         sizes=np.array([*sizes, max(sizes)], np.int64),
     )
     return _with_items(space, 64)

@@ -193,8 +193,8 @@ def words_to_split(tables, arena, row, trees, kleene):
         held += max(held, 1)
         tree += 1
     store = column_of(tables, kleene, K_STORE)
-    leaf = node_words(arena.rooms, arena.lanes, arena.folds, store, LEAF)
-    inner = node_words(arena.rooms, arena.lanes, arena.folds, store, INNER)
+    leaf = node_words(arena.capacities, arena.lanes, arena.folds, store, LEAF)
+    inner = node_words(arena.capacities, arena.lanes, arena.folds, store, INNER)
     # A leaf is split when it is full, so most are half full; this is a safe upper bound.
     return entries // 8 * leaf + (entries // 128 + MOST_NODES) * inner
 
@@ -217,12 +217,12 @@ def split(tables, state, arena, row, trees, kleene, wm, we, gm, ge):
         wm[: count * width] = 0.0
         we[: count * width] = 0
         while leaf != NONE:
-            room = arena.rooms[arena.words[leaf + KIND]]
+            capacity = arena.capacities[arena.words[leaf + KIND]]
             for i in range(arena.words[leaf + SIZE]):
                 for lane in range(min(size, count - held) * width):
-                    place = mantissas_at(leaf, room, lane) + i
+                    place = mantissas_at(leaf, capacity, lane) + i
                     wm[held * width + lane] = arena.reals[place]
-                    place = exponents_at(leaf, room, size * width, lane) + i
+                    place = exponents_at(leaf, capacity, size * width, lane) + i
                     we[held * width + lane] = arena.halves[place]
                 for member in range(first, last, MEMBER):
                     number = tables[member]

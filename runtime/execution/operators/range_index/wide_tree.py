@@ -59,35 +59,35 @@ def gather(arena, tree, key, parts, lanes, into, folds, folds_into, m, e, x):
     shape, big = arena.trees[tree, SHAPE], arena.trees[tree, BIG] != 0
     width, depth = arena.lanes[shape], arena.folds[shape]
     for _ in range(arena.trees[tree, HEIGHT]):
-        size, room = arena.words[node + SIZE], arena.rooms[INNER]
+        size, capacity = arena.words[node + SIZE], arena.capacities[INNER]
         at = child_of(arena, node, key)
         for side in range(2):
             low, high = (0, at) if side == 0 else (at + 1, size)
             if low >= high or not parts & (BELOW if side == 0 else ABOVE):
                 continue
             for i in range(lanes.size):
-                start = mantissas_at(node, room, lanes[i])
+                start = mantissas_at(node, capacity, lanes[i])
                 values, top = arena.reals[start + low : start + high], np.int64(0)
                 if big:
-                    start = exponents_at(node, room, width, lanes[i])
+                    start = exponents_at(node, capacity, width, lanes[i])
                     powers = arena.halves[start + low : start + high]
                     top = np.int64(greatest_exponent(powers))
                 value = total_of(values) if top == 0 else total_at(values, powers, top)
                 _add_to(m, e, into[i], value, top)
             for i in range(folds.size):
-                start = leasts_at(node, room, width, folds[i])
+                start = leasts_at(node, capacity, width, folds[i])
                 x[folds_into[i]] = min(
                     x[folds_into[i]], least_of(arena.words[start + low : start + high])
                 )
-        node = arena.words[children_at(node, room, width, depth) + at]
-    size, room = arena.words[node + SIZE], arena.rooms[arena.words[node + KIND]]
+        node = arena.words[children_at(node, capacity, width, depth) + at]
+    size, capacity = arena.words[node + SIZE], arena.capacities[arena.words[node + KIND]]
     keys = arena.words[node + HEAD : node + HEAD + size]
     below, same, above = parts & BELOW != 0, parts & AT != 0, parts & ABOVE != 0
     for i in range(lanes.size):
-        start = mantissas_at(node, room, lanes[i])
+        start = mantissas_at(node, capacity, lanes[i])
         values, top = arena.reals[start : start + size], np.int64(0)
         if big:
-            start = exponents_at(node, room, width, lanes[i])
+            start = exponents_at(node, capacity, width, lanes[i])
             powers = arena.halves[start : start + size]
             top = np.int64(range_greatest_exponent(keys, powers, key, below, same, above))
         if top == 0:
@@ -96,7 +96,7 @@ def gather(arena, tree, key, parts, lanes, into, folds, folds_into, m, e, x):
             value = range_total_at(keys, values, powers, top, key, below, same, above)
         _add_to(m, e, into[i], value, top)
     for i in range(folds.size):
-        start = leasts_at(node, room, width, folds[i])
+        start = leasts_at(node, capacity, width, folds[i])
         least = range_least(keys, arena.words[start : start + size], key, below, same, above)
         x[folds_into[i]] = min(x[folds_into[i]], least)
 
@@ -114,7 +114,7 @@ def _add_to(m, e, place, value, power):
 @compiled
 def insert(arena, tree, key, m, e, x, used):
     """Adds an entry of `used` numbers and all least values of the tree's shape. The caller has
-    checked `has_room`. Full nodes are split on the way down, so one pass is enough."""
+    checked that it fits. Full nodes are split on the way down, so one pass is enough."""
     words = arena.words
     node = arena.trees[tree, ROOT]
     if node == NONE:
@@ -123,42 +123,42 @@ def insert(arena, tree, key, m, e, x, used):
     elif is_full(arena, node):
         node = raise_root(arena, tree, node, key, used)
     shape = arena.trees[tree, SHAPE]
-    width, depth, room = arena.lanes[shape], arena.folds[shape], arena.rooms[INNER]
+    width, depth, capacity = arena.lanes[shape], arena.folds[shape], arena.capacities[INNER]
     for _ in range(arena.trees[tree, HEIGHT]):
         at = child_of(arena, node, key)
-        children = children_at(node, room, width, depth)
+        children = children_at(node, capacity, width, depth)
         child = words[children + at]
         if is_full(arena, child):
             split_child(arena, tree, node, at, key, used)
             if key >= words[node + HEAD + at + 1]:
                 at += 1
                 child = words[children + at]
-        _merge(arena, tree, node, room, at, m, e, x, used)
+        _merge(arena, tree, node, capacity, at, m, e, x, used)
         node = child
     size, start = words[node + SIZE], node + HEAD
-    room = arena.rooms[words[node + KIND]]
+    capacity = arena.capacities[words[node + KIND]]
     at = place_of(words[start : start + size], key)
     if at == NONE:
         at = size
         words[start + at] = key
         words[node + SIZE] = size + 1
         for fold in range(depth):
-            words[leasts_at(node, room, width, fold) + at] = NOTHING
-    _merge(arena, tree, node, room, at, m, e, x, used)
+            words[leasts_at(node, capacity, width, fold) + at] = NOTHING
+    _merge(arena, tree, node, capacity, at, m, e, x, used)
 
 
 @inlined
-def _merge(arena, tree, node, room, at, m, e, x, used):
+def _merge(arena, tree, node, capacity, at, m, e, x, used):
     """Adds numbers to an entry of a node; a new entry holds zeros."""
     shape, big = arena.trees[tree, SHAPE], arena.trees[tree, BIG] != 0
     width = arena.lanes[shape]
     for lane in range(used):
-        place = mantissas_at(node, room, lane) + at
+        place = mantissas_at(node, capacity, lane) + at
         total = arena.reals[place] + m[lane]
         if not big and e[lane] == 0 and abs(total) < LARGE:
             arena.reals[place] = total
             continue
-        power_place = exponents_at(node, room, width, lane) + at
+        power_place = exponents_at(node, capacity, width, lane) + at
         power = np.int64(arena.halves[power_place])
         total, power = add(arena.reals[place], power, m[lane], np.int64(e[lane]))
         arena.reals[place] = total
@@ -166,7 +166,7 @@ def _merge(arena, tree, node, room, at, m, e, x, used):
         if power > 0:
             arena.trees[tree, BIG] = 1
     for fold in range(arena.folds[shape]):
-        place = leasts_at(node, room, width, fold) + at
+        place = leasts_at(node, capacity, width, fold) + at
         arena.words[place] = min(arena.words[place], x[fold])
 
 

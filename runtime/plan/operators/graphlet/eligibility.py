@@ -9,6 +9,7 @@ from runtime.language import ast as s
 from runtime.language.ambiguity import needs_subsets
 from runtime.language.canonical import canonical
 from runtime.language.query import Query, Semantics
+from runtime.plan.operators.declaration import common_obstacles
 
 Condition: TypeAlias = frozenset[s.Expression]
 
@@ -20,14 +21,7 @@ def obstacles(query: Query) -> Iterator[str]:
     no state that an event enters feeds another state that the same event enters."""
     if query.semantics is not Semantics.ANY:
         yield query.semantics.value
-    if query.conjunctive:
-        yield "pairs of trends (&)"
-    if query.adjacent:
-        yield "an adjacent condition"
-    if query.template.negations:
-        yield "NOT"
-    if query.least_length > 1:
-        yield "LENGTH"
+    yield from common_obstacles(query, adjacent=True)
     if query.semantics is Semantics.ANY and not query.conjunctive and needs_subsets(query):
         yield "trends that fit in two ways"
     for type_ in dict.fromkeys(_repeated(query)):

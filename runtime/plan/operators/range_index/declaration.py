@@ -8,7 +8,12 @@ import pyarrow as pa
 
 from runtime.language.ambiguity import needs_subsets
 from runtime.language.query import Fold, Query, Semantics, Window
-from runtime.plan.operators.declaration import PlanContext, Types, unsigned_extremes
+from runtime.plan.operators.declaration import (
+    PlanContext,
+    Types,
+    common_obstacles,
+    unsigned_extremes,
+)
 from runtime.plan.operators.operator_node import OperatorNode
 from runtime.plan.operators.range_index.comparison_edges import comparisons, is_ordered
 
@@ -26,12 +31,7 @@ class RangeIndexDeclaration:
     def obstacles(self, query: Query, types: Types) -> Iterator[str]:
         if query.semantics is not Semantics.ANY:
             yield query.semantics.value
-        if query.conjunctive:
-            yield "pairs of trends (&)"
-        if query.template.negations:
-            yield "NOT"
-        if query.least_length > 1:
-            yield "LENGTH"
+        yield from common_obstacles(query, adjacent=False)
         if query.semantics is Semantics.ANY and not query.conjunctive and needs_subsets(query):
             yield "trends that fit in two ways"
         for lane in query.lanes:

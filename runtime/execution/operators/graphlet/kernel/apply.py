@@ -5,7 +5,7 @@ from __future__ import annotations
 from runtime.execution.jit import brief
 
 from .apply_many import aligned, wide
-from .apply_one import aligned_one, extended, plain
+from .apply_one import aligned_one, plain, wide_one
 from .record import (
     BIG,
     E_FORM,
@@ -64,7 +64,7 @@ def apply_vectors(h, s, e, queries, count, base, step, idle):
     ri[s, FLAGS] |= BIG
     if count > EXACT_POWER or not moderate(h, e, f, count):
         for i in range(step * queries):
-            extended(h, s, e, f, count, base + i, step, start_of(i % step, idle))
+            wide_one(h, s, e, f, count, base + i, step, start_of(i % step, idle))
     elif one:
         aligned_one(h, s, e, f, count, base, step, start_of(0, idle))
     else:

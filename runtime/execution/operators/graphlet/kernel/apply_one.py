@@ -157,7 +157,7 @@ def aligned_one(h, s, e, f, count, base, step, start):
 
 
 @brief
-def extended(h, s, e, f, count, base, step, start):
+def wide_one(h, s, e, f, count, base, step, start):
     """One vector of one query with exponents."""
     rf, ex, tab, wf = h.rf, h.ex, h.tab, h.wf
     lanes, side = tab[e + E_ACTIVE], step * tab[f + F_QUERIES]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from runtime.execution.jit import brief, inlined
 
 from .apply import apply, apply_alike
-from .apply_one import extended
+from .apply_one import wide_one
 from .operators import (
     attributes,
     entries,
@@ -94,4 +94,4 @@ def enter_entry(h, s, t, n, i, values, keys, base, step, start):
 def extend(h, s, n, count, base, step, start):
     h.ri[s, FLAGS] |= BIG
     e = h.tab[T_ENTRIES] + n * E_SIZE
-    extended(h, s, e, h.tab[e + E_FORM], count, base, step, start)
+    wide_one(h, s, e, h.tab[e + E_FORM], count, base, step, start)
