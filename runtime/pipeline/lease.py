@@ -101,7 +101,7 @@ class Lease:
 
     def _has_run_out(self) -> bool:
         """Once is for good, also if it was renewed late: another run may have seen it meanwhile."""
-        if self._clock.boottime() - self._renewed > self._seconds:
+        if self._clock.boottime() - self._renewed >= self._seconds:
             self._lost = True
         return self._lost
 
