@@ -30,10 +30,9 @@ def without_misquoted(block: bytes, multiline: bool) -> tuple[bytes, list[Misquo
     bad = []
     for position, record in enumerate(records):
         reason = fault_of(record)
-        if reason is Reason.OPEN_QUOTE:
+        if reason:
+            # Only a record with an open quote ends with a line end: that of the block.
             bad.append(Misquoted(position, reason, record.removesuffix(b"\n")))
-        elif reason:
-            bad.append(Misquoted(position, reason, record))
     if not bad:
         return block, []
     wrong = {each.position for each in bad}

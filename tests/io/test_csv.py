@@ -87,6 +87,7 @@ def _field(text: str, at: int, multiline: bool) -> tuple[str | None, int, str]:
 
 @given(st.text(',"\n\ra é', max_size=60), st.integers(1, 20), st.booleans())
 @example('"a\n"', 20, True)
+@example('""a,"', 20, True)
 @example('"a"b,"c\nd"\n1,2', 20, True)
 @example('x,"a"b\n1,2\n', 3, False)
 @example('""",2\n3,4', 3, True)
