@@ -65,7 +65,7 @@ class ControlClient:
             try:
                 return ray.get(call, timeout=_CHECK_SECONDS)
             except GetTimeoutError:
-                if not is_alive(self._job.pid):
+                if not is_alive(self._job):
                     raise _unconfirmed("has ended") from None
             except RayError:
                 raise _unconfirmed("has ended") from None
