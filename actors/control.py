@@ -1,6 +1,7 @@
 """Passes requests to the driver of a running job, and its responses back.
 
-The driver is not an actor and cannot be called, so it polls this one.
+The driver is not an actor and cannot be called, so it polls this one. This one forgets everything
+when it is restarted: clients repeat requests, and the driver its responses.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from typing import Any
 import ray
 
 PREFIX = "hamlet-control-"
+# A client fetches its answer within a second, or repeats its request.
+KEPT_ANSWERS = 100
 
 
 @ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)
@@ -42,3 +45,5 @@ class Control:
 
     def respond(self, number: str, answer: dict[str, Any]) -> None:
         self._responses[number] = answer
+        while len(self._responses) > KEPT_ANSWERS:
+            del self._responses[next(iter(self._responses))]

@@ -142,8 +142,7 @@ class Sinks:
         not know, and another output while results of the last run may be missing in that run's."""
         folder = self._output.folder
         if self._output.kafka:
-            with closing(self._kafka(job="")) as sink:
-                sink.check()
+            self._check_kafka(checkpoints)
         elif folder is not None:
             check_folder(folder)
             if not self._whole:
@@ -151,6 +150,11 @@ class Sinks:
         last = checkpoints.last()
         if last is not None and is_unpublished(last, checkpoints):
             check_sink(last, self._address())
+
+    def _check_kafka(self, checkpoints: CheckpointStore) -> None:
+        last = checkpoints.last()
+        with closing(self._kafka("" if last is None else last.job)) as sink:
+            sink.check(None if last is None else checkpoints.last_epoch)
 
     def _address(self) -> str:
         output = self._output
@@ -169,7 +173,7 @@ class Sinks:
             self._checkpoints = checkpoints
             return WholeSink()
         if output.kafka:
-            return self._kafka(checkpoints.job)
+            return self._kafka(checkpoints.job, checkpoints.check_owner)
         if output.folder is not None:
             known = checkpoints.folders
             return PartsSink(output.folder, output.format.value, names, output.rolling, known)
@@ -177,7 +181,7 @@ class Sinks:
         self._console = ConsoleSink(bound_workload.workload, output.format, output.limit, live)
         return self._console
 
-    def _kafka(self, job: str) -> KafkaSink:
+    def _kafka(self, job: str, check_owner: Callable[[], None] = lambda: None) -> KafkaSink:
         from spark_ingest.kafka.address import parse_address
         from spark_ingest.kafka.options import read_options
         from spark_ingest.sinks.kafka import KafkaSink
@@ -189,6 +193,7 @@ class Sinks:
             job,
             options=None if properties is None else read_options(properties),
             say=self._notices.say,
+            check_owner=check_owner,
         )
 
     def print_last(self) -> None:

@@ -22,6 +22,8 @@ STATUS_SECONDS = 60.0
 CHANGE_SECONDS = 900.0
 # A change that takes longer than this says what it waits for.
 QUIET_SECONDS = 3.0
+# The actor that passes requests on forgets them if it is restarted.
+REPEAT_SECONDS = 1.0
 _CHECK_SECONDS = 1.0
 
 
@@ -45,9 +47,11 @@ class ControlClient:
         """Returns when the epoch that makes the change is committed. `waits` hears what a change
         that takes long waits for."""
         number = uuid.uuid4().hex
-        self._call(self._control.request.remote(number, question))
-        began, said = time.monotonic(), False
+        began, said, repeat = time.monotonic(), False, 0.0
         while time.monotonic() < began + CHANGE_SECONDS:
+            if time.monotonic() >= repeat:
+                self._call(self._control.request.remote(number, question))
+                repeat = time.monotonic() + REPEAT_SECONDS
             answer = self._call(self._control.answer.remote(number))
             if answer is not None:
                 if "error" in answer:
@@ -65,7 +69,7 @@ class ControlClient:
             try:
                 return ray.get(call, timeout=_CHECK_SECONDS)
             except GetTimeoutError:
-                if not is_alive(self._job.pid):
+                if not is_alive(self._job):
                     raise _unconfirmed("has ended") from None
             except RayError:
                 raise _unconfirmed("has ended") from None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import deque
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from ray.exceptions import RayActorError
 
 from actors.control import PREFIX, Control
 from actors.process_watch import WatchedActor, watched_actors
+from hamlet.job.control_requests import ControlRequests
 from runtime.errors import HamletError
 from runtime.language.ast import describe
 from runtime.language.parser import parse
@@ -31,28 +31,30 @@ class ControlServer:
         self._control: Any = Control.options(name=PREFIX + job).remote()  # type: ignore[attr-defined]
         self._request: Any = None
         self._polled = 0.0
-        self._questions: deque[tuple[str, dict[str, Any]]] = deque()
+        self._requests = ControlRequests()
         self._current: str | None = None
 
     def next(self, bound_workload: BoundWorkload) -> WorkloadChange | None:
         self._poll(bound_workload)
-        while self._questions:
-            number, question = self._questions.popleft()
+        while (request := self._requests.next()) is not None:
+            number, question = request
             try:
-                if self._watched is not None:
-                    raise HamletError(
-                        f"the job follows {self._watched}", "change the queries in that file"
-                    )
-                change = _parse_change(question)
-                bound_workload.with_changes(change.added, change.removed)
-                if len(bound_workload.workload) + len(change.added) == len(change.removed):
-                    raise HamletError("a job needs at least one query", "add another one first")
+                change = self._checked(question, bound_workload)
             except HamletError as error:
                 self._answer(number, {"error": error})
             else:
                 self._current = number
                 return change
         return None
+
+    def _checked(self, question: object, bound_workload: BoundWorkload) -> WorkloadChange:
+        if self._watched is not None:
+            raise HamletError(f"the job follows {self._watched}", "change the queries in that file")
+        change = _parse_change(question)
+        bound_workload.with_changes(change.added, change.removed)
+        if len(bound_workload.workload) + len(change.added) == len(change.removed):
+            raise HamletError("a job needs at least one query", "add another one first")
+        return change
 
     def committed(self, change: WorkloadChange, epoch: int) -> None:
         names = [query.name for query in change.added]
@@ -85,18 +87,29 @@ class ControlServer:
         if ray.wait([self._request], timeout=0)[0]:
             request, self._request = self._request, None
             try:
-                self._questions.extend(ray.get(request).items())
+                received = ray.get(request)
             except RayActorError:  # Ray restarts it, and clients ask again
                 return
+            for number, answer in self._requests.receive(received).items():
+                self._control.respond.remote(number, answer)
 
     def _answer(self, number: str, answer: dict[str, Any]) -> None:
+        self._requests.answered(number, answer)
         self._control.respond.remote(number, answer)
 
 
-def _parse_change(question: dict[str, Any]) -> WorkloadChange:
-    if "add" in question:
-        return WorkloadChange(added=tuple(parse(question["add"], question.get("file", "<query>"))))
-    return WorkloadChange(removed=tuple(question["remove"]))
+def _parse_change(question: object) -> WorkloadChange:
+    """Whoever may connect to Ray can ask anything."""
+    match question:
+        case {"add": str(text), "file": str(file)}:
+            return WorkloadChange(added=tuple(parse(text, file)))
+        case {"add": str(text), **others} if "file" not in others:
+            return WorkloadChange(added=tuple(parse(text, "<query>")))
+        case {"remove": [*names]} if all(isinstance(name, str) for name in names):
+            return WorkloadChange(removed=tuple(names))
+    raise HamletError(
+        "the request is not a change of queries", "use the version of hamlet that the job runs"
+    )
 
 
 def _status(bound_workload: BoundWorkload) -> dict[str, Any]:

@@ -175,7 +175,7 @@ class JobSetup:
     def probe_input(self, saved: SavedState) -> pa.Schema | None:
         """The columns of the input, if they are known without Spark."""
         options = self._options
-        if options.metrics_port and options.address is None:
+        if options.metrics_port:
             check_port(options.metrics_port, options.metrics_host)
         return self._input.probe_schema(saved.temporary)
 

@@ -84,16 +84,19 @@ class TopicMetadata:
             raise self._no_topic()
         return sorted(each.id for each in described.partitions)
 
+    def exists(self) -> bool:
+        return self._description() is not None
+
     def create(self, partitions: int = -1, **config: str) -> None:
         """Creates the topic, unless it exists, with the broker's defaults for other settings."""
-        if self._description() is not None:  # checked first: it needs fewer rights
+        if self.exists():  # checked first: it needs fewer rights
             return
         self._request(partitions, config)
         self.ask(self._appeared)
 
     def check_creatable(self, partitions: int = -1, **config: str) -> None:
         """Raises what `create` would raise. Creates nothing."""
-        if self._description() is None:
+        if not self.exists():
             self._request(partitions, config, validate_only=True)
 
     def _request(

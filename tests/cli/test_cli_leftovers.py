@@ -205,10 +205,12 @@ def test_state_tokens_and_logs_are_private(temporary: Path, monkeypatch, lax: No
 
     monkeypatch.setenv("HAMLET_CACHE", str(tmp_path / "cache"))
     job = job_registry.Job("../../a job/", os.getpid())
-    job_registry.register(job)
-    (registered,) = (tmp_path / "cache" / "jobs").iterdir()
-    assert (mode(registered), mode(registered.parent)) == (0o600, 0o700)
-    assert job_registry.running() == [job]
+    with job_registry.registered(job):
+        files = list((tmp_path / "cache" / "jobs").iterdir())
+        assert len(files) == 2
+        assert {mode(file) for file in files} == {0o600}
+        assert mode(files[0].parent) == 0o700
+        assert job_registry.running() == [job]
 
     cluster = ClusterDir()
     assert {mode(path) for path in (cluster.path, cluster.logs, cluster.ray)} == {0o700}

@@ -39,15 +39,6 @@ def test_a_job_that_has_started_can_be_asked():
         assert job_registry.find(None) == job_registry.find("rides") == started
 
 
-def test_a_job_that_ends_leaves_another_of_its_name_alone():
-    ending, other = Job("rides", 1), Job("rides", os.getpid())
-    job_registry.register(other)
-    job_registry.unregister(ending)
-    assert job_registry.running() == [other]
-    job_registry.unregister(other)
-    assert not job_registry.running()
-
-
 QUERIES = """
 QUERY tens    RETURN COUNT(*) PATTERN A+ WITHIN 10 seconds
 QUERY sliding RETURN COUNT(*) PATTERN A+ WITHIN 1 minute SLIDE 10 seconds

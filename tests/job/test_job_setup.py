@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,6 +19,7 @@ from hamlet.job.job_options import JobOptions
 from pipeline.records import COLUMNS, WORKLOAD, manifest_of
 from runtime.errors import HamletError
 from runtime.io.reader import ReadRequest
+from runtime.metrics.http_server import MetricsServer
 from runtime.pipeline.blob_store import BlobStore
 from runtime.pipeline.checkpoint import CheckpointStore
 from runtime.pipeline.settings import Settings
@@ -29,12 +31,24 @@ class Quiet:
         return lambda *_: None
 
 
-def run(folder: Path, input: Path, output: OutputOptions | None = None, **settings: str) -> None:
+def run(
+    folder: Path,
+    input: Path,
+    output: OutputOptions | None = None,
+    address: str | None = None,
+    metrics_port: int | None = None,
+    **settings: str,
+) -> None:
     needs = ReadRequest("time", "type", WORKLOAD.uses, Schema({}))
     to = output or OutputOptions(str(folder.parent / "output"), OutputFormat.PARQUET, 10)
     job_run.run(
         WORKLOAD,
-        JobOptions(checkpoint=str(folder), settings=Settings(**settings)),  # type: ignore[arg-type]
+        JobOptions(
+            checkpoint=str(folder),
+            settings=Settings(**settings),  # type: ignore[arg-type]
+            address=address,
+            metrics_port=metrics_port,
+        ),
         resolve_input(InputOptions(str(input), needs)),
         lambda *_: pytest.fail("nothing is started"),
         Quiet(),  # type: ignore[arg-type]
@@ -77,6 +91,18 @@ def test_a_wrong_option(tmp_path: Path, owner, input: Path, wrong, says: str) ->
     before = contents(owner)
     with pytest.raises(HamletError, match=says):
         run(tmp_path / "checkpoint", input, **wrong)
+    assert contents(owner) == before
+    owner.commit(_manifest(1, input), {})
+
+
+def test_a_port_that_is_in_use(tmp_path: Path, owner, input: Path) -> None:
+    """On a given cluster as well: the page is served on the machine of the command."""
+    before = contents(owner)
+    with closing(MetricsServer()) as server:
+        port = int(server.url.rpartition(":")[2])
+        for address in (None, "127.0.0.1:9"):
+            with pytest.raises(HamletError, match=f"cannot serve metrics on 127.0.0.1:{port}"):
+                run(tmp_path / "checkpoint", input, address=address, metrics_port=port)
     assert contents(owner) == before
     owner.commit(_manifest(1, input), {})
 

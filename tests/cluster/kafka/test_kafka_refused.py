@@ -99,6 +99,21 @@ def test_an_output_topic_with_a_name_that_is_too_long(broker, tmp_path, files):
     assert "opic" in error.message
 
 
+def test_an_output_with_later_results_of_the_job(broker, topic, tmp_path, files):
+    """The checkpoint is an older copy. The sink of the run that goes on is not fenced."""
+    to = f"kafka://{broker.address}/{topic}"
+    owner = owner_of(tmp_path, files)
+    sink = KafkaSink(parse_address(to), manifest_of(0).job)
+    sink.recover(0)
+    for epoch in (1, 2):
+        sink.publish(epoch, [{"q": pa.table({"n": [epoch]})}], None)
+    output = OutputOptions(to, OutputFormat.JSON, 10)
+    error = refused(owner, InputOptions(files, needs()), output)
+    assert "up to epoch 2, but the checkpoint ends with epoch 0" in error.message
+    sink.publish(3, [{"q": pa.table({"n": [3]})}], None)
+    sink.close()
+
+
 def test_an_input_with_a_wrong_password(broker, topic, tmp_path, wrong_password):
     broker.create(topic)
     source = f"kafka://{broker.secured}/{topic}"

@@ -10,8 +10,10 @@ import pyarrow as pa
 import pytest
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 
+from pipeline.records import manifest_of
 from runtime.errors import HamletError
-from runtime.pipeline.blob_store import CorruptCheckpoint
+from runtime.pipeline.blob_store import BlobStore, CorruptCheckpoint
+from runtime.pipeline.checkpoint import CheckpointStore, Superseded
 from spark_ingest.kafka.address import parse_address
 from spark_ingest.kafka.options import KafkaOptions
 from spark_ingest.kafka.topic_metadata import TopicMetadata
@@ -226,15 +228,125 @@ def test_jobs_do_not_mix(broker, topic, sink):
     assert sorted(rows(broker, topic)) == [0, 1]
 
 
-def test_whoever_starts_last_shuts_out_the_one_before(broker, topic, sink):
-    zombie = sink()
-    zombie.recover(-1)
-    heir = sink()
-    heir.recover(-1)
-    with pytest.raises(HamletError, match="another process runs the job `job`"):
-        zombie.publish(0, [{"q": numbers(0)}], None)
-    heir.publish(0, [{"q": numbers(1)}], None)
+# ---- two runs on one checkpoint ------------------------------------------------------------
+
+
+@pytest.fixture
+def runs(tmp_path, sink):
+    """`older, newer = runs()`: checkpoints and sinks of two runs. The newer one has taken over."""
+    opened = []
+
+    def claimed():
+        store = BlobStore(str(tmp_path / "checkpoint"), durable=False)
+        checkpoints = CheckpointStore(store)
+        checkpoints.claim(pytest.fail)
+        opened.append(checkpoints)
+        return checkpoints
+
+    def start(**given):
+        older = claimed()
+        older.commit(manifest_of(0), {})
+        return [(each, sink(check_owner=each.check_owner, **given)) for each in (older, claimed())]
+
+    yield start
+    for each in opened:
+        each.close()
+
+
+def looking_too_early(checkpoints):
+    """Looks for other runs, and is then paused until the newer one has taken over."""
+    looks = iter([lambda: None, checkpoints.check_owner])
+
+    def look():
+        next(looks)()
+
+    return look
+
+
+def test_a_run_that_was_taken_over_from_leaves_the_sink_alone(broker, topic, runs):
+    """It was paused since it looked for other runs the last time."""
+    (_, late), (_, out) = runs()
+    out.recover(0)
+    for epoch in (0, 1, 2):
+        out.publish(epoch, [{"q": numbers(epoch)}], None)
+    with pytest.raises(Superseded, match="another run has taken over the checkpoints"):
+        late.recover(0)
+    out.publish(3, [{"q": numbers(3)}], None)
+    assert sorted(rows(broker, topic)) == [0, 1, 2, 3]
+
+
+def test_a_run_that_learns_late_that_it_was_taken_over_from(sink, runs):
+    """The newer run has taken over since the older one looked: the checkpoint is no older copy."""
+    (checkpoints, _), (_, out) = runs()
+    out.recover(0)
+    for epoch in (0, 1, 2):
+        out.publish(epoch, [{"q": numbers(epoch)}], None)
+    late = sink(check_owner=looking_too_early(checkpoints))
+    with pytest.raises(Superseded, match="another run has taken over the checkpoints"):
+        late.recover(0)
+
+
+def test_the_owner_takes_the_sink_back(broker, topic, sink, runs):
+    said = []
+    _, (_, out) = runs(say=said.append)
+    out.recover(0)
+    for epoch in range(3):
+        out.publish(epoch, [{"q": numbers(epoch)}], None)
+        if epoch != 1:  # once right after it
+            sink().recover(epoch)
+    out.publish(3, [{"q": numbers(3)}], None)
+    assert sorted(rows(broker, topic)) == [0, 1, 2, 3]
+    assert len([each for each in said if "for a moment" in each]) == 2
+
+
+def test_a_run_that_is_fenced_and_no_owner_ends(broker, topic, sink, runs):
+    (checkpoints, _), (_, out) = runs()
+    late = sink(check_owner=looking_too_early(checkpoints))
+    late.recover(0)
+    out.recover(0)
+    with pytest.raises(Superseded, match="another run has taken over the checkpoints"):
+        late.publish(1, [{"q": numbers(7)}], None)
+    out.publish(1, [{"q": numbers(1)}], None)
     assert rows(broker, topic) == [1]
+
+
+def test_a_copy_of_the_checkpoint_is_not_taken_for_an_older_run(broker, topic, sink, runs):
+    """Both own theirs: who published last goes on."""
+    _, (_, out) = runs()
+    out.recover(0)
+    out.publish(0, [{"q": numbers(0)}], None)
+    copy = sink()
+    copy.recover(0)
+    copy.publish(1, [{"q": numbers(1)}], ReplayPoint({"files": ["another"]}, 7, {}))
+    with pytest.raises(Superseded, match="another process runs the job `job`"):
+        out.publish(1, [{"q": numbers(100)}], ReplayPoint({"files": ["mine"]}, 7, {}))
+    assert sorted(rows(broker, topic)) == [0, 1]
+
+
+def test_a_commit_that_was_completed_by_the_one_that_fenced_it(broker, topic, sink, runs):
+    """The epoch is there, so it is not sent again."""
+    turn = ReplayPoint({"files": ["a"]}, 7, {})
+    _, (_, out) = runs()
+    out.recover(0)
+    copy = sink()
+    copy.recover(0)
+    copy.publish(1, [{"q": numbers(1)}], turn)
+    out.publish(1, [{"q": numbers(1)}], turn)
+    out.publish(2, [{"q": numbers(2)}], turn)
+    assert sorted(rows(broker, topic)) == [1, 2]
+
+
+def test_an_older_copy_is_found_without_disturbing_the_job(broker, topic, sink):
+    out = sink()
+    out.recover(-1)
+    for epoch in range(2):
+        out.publish(epoch, [{"q": numbers(epoch)}], None)
+    with pytest.raises(HamletError, match="up to epoch 1, but the checkpoint ends with epoch 0"):
+        sink().check(lambda: 0)
+    sink().check(lambda: 1)
+    sink("other").check(lambda: 0)
+    out.publish(2, [{"q": numbers(2)}], None)
+    assert sorted(rows(broker, topic)) == [0, 1, 2]
 
 
 def test_a_row_that_is_too_large_is_an_error_and_nothing_is_seen(broker, topic, sink):
