@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 
 from runtime.language.query import Workload
 from runtime.plan.explain.explanation import Explanation
+from runtime.plan.explain.explanation_sections import InputSection
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Explanation", "explain"]
+__all__ = ["Explanation", "InputSection", "explain"]
 
 
 def explain(
@@ -18,10 +19,12 @@ def explain(
     planner: str = "auto",
     ties: str = "strict",
     types: "Mapping[str, pa.DataType | None] | pa.Schema | None" = None,
+    input: InputSection | None = None,
 ) -> Explanation:
     """Explains a workload, which can be text. `planner` is auto, greedy, sharon, gloria or none;
     `ties` is as for the engine: strict or arrival. `types` are those of the input's columns, by
-    which operators are chosen; if one is missing, it is assumed from the queries."""
+    which operators are chosen; if one is missing, it is assumed from the queries. `input` is how
+    the input is read, if that is known."""
     from runtime.plan.explain import build  # loads the planner, which takes a while
 
-    return build.explain(workload, planner, ties, types)
+    return build.explain(workload, planner, ties, types, input)

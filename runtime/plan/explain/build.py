@@ -15,6 +15,7 @@ from runtime.plan.explain import phrases
 from runtime.plan.explain.as_text import TIES
 from runtime.plan.explain.explanation import Explanation
 from runtime.plan.explain.explanation_sections import (
+    InputSection,
     OperatorPlan,
     Predecessors,
     QueryPlan,
@@ -40,7 +41,11 @@ from runtime.template.query_groups import kleene_subpatterns, routing_groups
 
 
 def explain(
-    workload: Workload | str, planner: str, ties: str, types: KnownTypes | pa.Schema | None
+    workload: Workload | str,
+    planner: str,
+    ties: str,
+    types: KnownTypes | pa.Schema | None,
+    input: InputSection | None = None,
 ) -> Explanation:
     """See `runtime.plan.explain.explain`."""
     check_choice("ties", ties, tuple(TIES))
@@ -59,6 +64,7 @@ def explain(
         operators=operators,
         plan=plan_section(planned),
         template=template_of(workload, operators),
+        input=input,
     )
 
 
