@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -72,13 +72,11 @@ def command(
     declared = None if input.schema is None else read_schema(input.schema, queries)
     found = _input_plan(input, queries, declared)
     types = None if declared is None else declared.data_types()
-    explanation = explain(
-        queries,
-        planner=planner.value,
-        ties=ties.value,
-        types=types if found is None else found.schema,
-        input=None if found is None else InputSection(found.name, _printable(found.text)),
-    )
+    known = types if found is None else found.schema
+    explanation = explain(queries, planner=planner.value, ties=ties.value, types=known)
+    if found is not None:
+        section = InputSection(found.name, _printable(found.text))
+        explanation = replace(explanation, input=section)
     chosen = format or _format_of(output)
     text = {
         ExplainFormat.TEXT: explanation.text,

@@ -19,12 +19,10 @@ def explain(
     planner: str = "auto",
     ties: str = "strict",
     types: "Mapping[str, pa.DataType | None] | pa.Schema | None" = None,
-    input: InputSection | None = None,
 ) -> Explanation:
     """Explains a workload, which can be text. `planner` is auto, greedy, sharon, gloria or none;
     `ties` is as for the engine: strict or arrival. `types` are those of the input's columns, by
-    which operators are chosen; if one is missing, it is assumed from the queries. `input` is how
-    the input is read, if that is known."""
+    which operators are chosen; if one is missing, it is assumed from the queries."""
     from runtime.plan.explain import build  # loads the planner, which takes a while
 
-    return build.explain(workload, planner, ties, types, input)
+    return build.explain(workload, planner, ties, types)

@@ -15,7 +15,6 @@ from runtime.plan.explain import phrases
 from runtime.plan.explain.as_text import TIES
 from runtime.plan.explain.explanation import Explanation
 from runtime.plan.explain.explanation_sections import (
-    InputSection,
     OperatorPlan,
     Predecessors,
     QueryPlan,
@@ -41,11 +40,7 @@ from runtime.template.query_groups import kleene_subpatterns, routing_groups
 
 
 def explain(
-    workload: Workload | str,
-    planner: str,
-    ties: str,
-    types: KnownTypes | pa.Schema | None,
-    input: InputSection | None = None,
+    workload: Workload | str, planner: str, ties: str, types: KnownTypes | pa.Schema | None
 ) -> Explanation:
     """See `runtime.plan.explain.explain`."""
     check_choice("ties", ties, tuple(TIES))
@@ -64,7 +59,6 @@ def explain(
         operators=operators,
         plan=plan_section(planned),
         template=template_of(workload, operators),
-        input=input,
     )
 
 
