@@ -62,7 +62,10 @@ def written(
     folder: Path, events: int, queries: int = 50, windows: int = 4, file_rows: int = FILE_ROWS
 ) -> Input:
     """Bursts of 120, 10,000 string keys, starts and ends of their own for each query."""
-    stream = streams.sharing(queries, events, "own", windows=windows)
+    return stored(folder, streams.sharing(queries, events, "own", windows=windows), file_rows)
+
+
+def stored(folder: Path, stream: streams.Stream, file_rows: int = FILE_ROWS) -> Input:
     table = streams.with_strings(stream.table)
     folder.mkdir(parents=True)
     for number, start in enumerate(range(0, table.num_rows, file_rows)):
@@ -110,6 +113,7 @@ class Job:
         stopping: Callable[[], bool] = lambda: False,
         watcher: Quiet | None = None,
         changes: WorkloadChanges | None = None,
+        settings: Settings | None = None,
     ) -> Quiet:
         """From files to result files, with checkpoints."""
         shutil.rmtree(scratch, ignore_errors=True)
@@ -129,7 +133,7 @@ class Job:
             checkpoints=checkpoints,
             recorder=JobMetrics("bench", bound_workload, [self.hub]),
             watcher=watcher,
-            settings=Settings(planner="auto"),
+            settings=settings or Settings(planner="auto"),
             shards=2 * AGGREGATORS,
             lateness=0,
             given=fingerprints(workload),

@@ -13,6 +13,18 @@ window's last event to the file with its results, over the median trigger of Spa
 stream. The `apart` figure is for files that end with windows, every 50 ms. The event that closes a
 window is then always in the next file, and the figure includes those 50 ms.
 
+Cold: `hamlet run --output` over all events in one file, from the command to its exit, over a script
+that starts the same Ray and Spark and lets Spark alone read the same columns into Arrow. Kernels
+are compiled before, as for anyone who runs the same queries a second time.
+
+Driver: on two Ray nodes, of which the driver has one to itself, what the driver's node receives
+while the job runs, over the size of the input files. What Ray and Spark send to it as they start is
+a figure of its own. The queries have few results, which are included.
+
+Sharing: CPU time of the aggregators for 50 queries over a stream that changes from bursts that are
+worth sharing to those that are not, with `--sharing dynamic` over `never` and over `always`, after
+a turn of each that does not count.
+
 HAMLET_BENCH_EVENTS sets the size, HAMLET_BENCH_REPEATS (3) the number of repeats.
 """
 
@@ -28,22 +40,27 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks import _aggregator_cpu, _cold_run, _driver_bytes, _run
 from benchmarks import _pipeline as pipeline
-from benchmarks import _run
 from benchmarks import _streams as streams
 from benchmarks._environment import whole
 from runtime.language.query import Workload
 
 EVENTS = whole("EVENTS", streams.EVENTS)
 REPEATS = whole("REPEATS", 3)
+QUERIES = 50
 RATE = 20_000
 STEADY_SECONDS = 40
 WINDOW_SECONDS = 1
 SPAN, SPAN_APART = 53_000, 50_000
 TARGETS = {
-    "over_spark_sorting": ("at least", 0.9),
-    "over_spark_reading": ("at least", 0.6),
-    "latency_over_spark_trigger": ("at most", 1.5),
+    "over_spark_sorting": ("at least", 1.6),
+    "over_spark_reading": ("at least", 0.85),
+    "latency_over_spark_trigger": ("at most", 1.3),
+    "cold_over_spark_alone": ("at most", 1.5),
+    "driver_bytes_over_input": ("at most", 0.01),
+    "aggregator_cpu_dynamic_over_never": ("at most", 1.0),
+    "aggregator_cpu_dynamic_over_always": ("at most", 1.0),
 }
 
 
@@ -51,14 +68,23 @@ def run(progress: Callable[[str], None]) -> dict[str, Any]:
     with pipeline.scratch() as scratch:
         progress(f"writing {EVENTS:,} events")
         data = pipeline.written(scratch / "events", EVENTS)
+        whole_file = pipeline.written(scratch / "file", EVENTS, file_rows=EVENTS)
+        changing = pipeline.stored(scratch / "changing", streams.changing(EVENTS, QUERIES))
+        progress("measuring cold runs")
+        found = _cold_run.measure(whole_file, scratch, REPEATS)
+        progress("measuring what reaches the driver on two nodes")
+        found |= _driver_bytes.measure(data, scratch)
         progress("starting Ray and Spark")
         with pipeline.started() as job:
-            return {
-                "events": data.rows,
-                "queries": len(data.workload),
-                **_throughput(job, data, scratch, progress),
-                **_latency(job, scratch, progress),
-            }
+            found |= _throughput(job, data, scratch, progress)
+            progress("measuring what sharing saves")
+            found |= _aggregator_cpu.measure(job, changing, scratch, REPEATS)
+            found |= _latency(job, scratch, progress)
+        return {"events": data.rows, "queries": len(data.workload), **_targets_first(found)}
+
+
+def _targets_first(found: dict[str, float]) -> dict[str, float]:
+    return {name: found[name] for name in TARGETS} | found
 
 
 def table(result: dict[str, Any]) -> list[dict[str, Any]]:

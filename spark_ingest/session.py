@@ -20,10 +20,10 @@ from runtime.errors import EnvironmentFailure
 from spark_ingest import executors, java, jvm
 from spark_ingest.spark_patches import early_gateway, gateway_output
 from spark_ingest.spark_watch import SparkDriver
+from spark_ingest.sql_settings import sql_settings
 
 NAME = "hamlet"
 LIMIT_S = 180
-ROWS_PER_ARROW_BATCH = 100_000
 
 
 @dataclass(frozen=True)
@@ -153,20 +153,13 @@ def _settings(cluster: Cluster, size: SparkSize, jars: Sequence[Path]) -> dict[s
     log4j = jvm.write_log4j(cluster.folder / "log4j2.properties", cluster.logs / "spark-driver.log")
     flags = " ".join(jvm.FLAGS)
     settings = {
+        **sql_settings(cluster.folder),
         "spark.driver.extraJavaOptions": f"{flags} {jvm.QUICK} -Dray.logging.dir={cluster.logs}",
         "spark.executor.extraJavaOptions": flags,
         "spark.ray.raydp_app_master.extraJavaOptions": f"{flags} {' '.join(jvm.SMALL)}",
         "spark.log4j.config.file.name": str(log4j),
         "spark.driver.memory": size.driver_memory,
-        "spark.sql.adaptive.enabled": "false",  # it would change the number of partitions
-        "spark.sql.caseSensitive": "true",
-        "spark.sql.hive.filesourcePartitionFileCacheSize": "0",  # a file is read once
-        "spark.sql.execution.arrow.maxRecordsPerBatch": str(ROWS_PER_ARROW_BATCH),
-        "spark.sql.legacy.parquet.nanosAsLong": "true",
-        "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",  # as all others write them
-        "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(size.partitions),
-        "spark.sql.warehouse.dir": str(cluster.folder / "warehouse"),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }

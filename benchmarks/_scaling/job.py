@@ -11,36 +11,22 @@ import json
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from actors.actor_pool import ActorPool
 from benchmarks import _pipeline as pipeline
+from benchmarks._cpu_time import cpu_time
 from benchmarks._scaling.measure import Times
 from benchmarks._scaling.store import Row, sized, timed
 from hamlet.job import epoch_pacing
 from runtime.language.parser import parse
 from runtime.pipeline.manifest import RunCounts
 
-import psutil  # isort: skip  (Ray brings it along)
-
 CHECKOUT = Path(__file__).parents[2]
-# What a process is, by what its command line has; whatever else there is belongs to Ray. Executors
-# are the only ones that are told Spark's port; Spark on Ray has two masters in Java, too.
-KINDS = (
-    ("-Dspark.driver.port=", "Spark executors"),
-    ("org.apache.spark.deploy.SparkSubmit", "Spark's driver"),
-    ("AppMasterEntryPoint", "Spark's masters"),
-    ("DefaultWorker", "Spark's masters"),
-    ("ray::Aggregator", "aggregators"),
-    ("ray::Router", "routers"),
-    ("ray::", "other actors"),
-)
 
 
 @dataclass(frozen=True)
@@ -89,7 +75,7 @@ def _throughput(job: pipeline.Job, request: JobRequest, scratch: Path) -> list[R
         for size, pool in pools.items():
             job.pool = pool
             counted[size] = watcher = pipeline.Quiet()
-            wall, cpu = _run(
+            wall, cpu = cpu_time(
                 partial(job.run, Path(request.folder), workload, scratch / "job", watcher=watcher)
             )
             if turn:
@@ -125,7 +111,7 @@ def _epochs(job: pipeline.Job, request: JobRequest, scratch: Path) -> list[Row]:
     for turn in range(request.repeats + 1):
         watcher = pipeline.Quiet()
         with _a_file_each():
-            wall, cpu = _run(
+            wall, cpu = cpu_time(
                 partial(job.run, Path(request.small), workload, scratch / "job", watcher=watcher)
             )
         if turn:
@@ -160,35 +146,6 @@ def _a_file_each() -> Iterator[None]:
         yield
     finally:
         epoch_pacing.LEAST_BYTES, epoch_pacing.MOST_BYTES = before
-
-
-def _run(work: Callable[[], Any]) -> tuple[float, dict[str, float]]:
-    """Seconds, and CPU seconds of each kind of process below this one."""
-    before, began = _cpu(), time.perf_counter()
-    work()
-    wall, after = time.perf_counter() - began, _cpu()
-    found: dict[str, float] = {}
-    for process, (kind, seconds) in after.items():
-        spent = seconds - before.get(process, (kind, 0.0))[1]
-        found[kind] = found.get(kind, 0.0) + spent
-    return wall, found
-
-
-def _cpu() -> dict[int, tuple[str, float]]:
-    me = psutil.Process()
-    found = {}
-    for process in (me, *me.children(recursive=True)):
-        try:
-            spent = process.cpu_times()
-            kind = "driver" if process == me else _kind(" ".join(process.cmdline()))
-        except psutil.Error:  # it has ended
-            continue
-        found[process.pid] = kind, spent.user + spent.system
-    return found
-
-
-def _kind(command: str) -> str:
-    return next((kind for mark, kind in KINDS if mark in command), "Ray")
 
 
 if __name__ == "__main__":

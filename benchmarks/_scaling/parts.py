@@ -41,7 +41,7 @@ from runtime.types.columns import TYPE
 
 EPOCHS = 5
 SHARDS = 4
-# As Spark cuts them: `spark_ingest.session.ROWS_PER_ARROW_BATCH`.
+# As Spark cuts them: `spark_ingest.sql_settings.ROWS_PER_ARROW_BATCH`.
 BATCH_ROWS = 100_000
 QUERIES = (1, 10, 50, 100, 300, 1_000)
 SHARING = {"shared": "dynamic", "not shared": "never"}

@@ -21,7 +21,6 @@ from hamlet.cli.stderr import LoggedNotices, Notices
 from hamlet.logs import MetricsLogger, configure
 
 if TYPE_CHECKING:
-    from hamlet.job.input_resolver import InputOptions
     from hamlet.job.job_options import JobOptions
     from runtime.language.query import Workload
     from runtime.pipeline.settings import Settings
@@ -196,7 +195,7 @@ def _run_on_ray(request: RunRequest, queries: Workload, settings: Settings) -> N
     run_on_ray(
         queries,
         _job_options(request, settings),
-        _input_options(request, queries),
+        request.input.options(request.input.input, queries, request.declared, request.notices),
         OutputOptions(
             output.output,
             chosen_format(output),
@@ -238,28 +237,6 @@ def _job_options(request: RunRequest, settings: Settings) -> JobOptions:
         metrics_host=runtime.metrics_host,
         watch=request.path if runtime.watch_workload else None,
         listeners=request.listeners,
-    )
-
-
-def _input_options(request: RunRequest, queries: Workload) -> InputOptions:
-    from hamlet.job.input_resolver import InputOptions
-    from runtime.io.reader import ReadRequest
-    from runtime.types.schema import Schema
-
-    input = request.input
-    declared = request.declared or Schema({})
-    return InputOptions(
-        input.input,
-        ReadRequest(input.time_column, input.type_column, queries.uses, declared),
-        follow=input.follow,
-        format=_value(input.input_format),
-        unit=input.time_unit.value,
-        kafka_options=input.kafka_options,
-        avro=input.avro_schema,
-        avro_framed=input.avro_confluent,
-        follow_links=input.follow_links,
-        wait=request.notices.say,
-        warn=request.notices.warn,
     )
 
 

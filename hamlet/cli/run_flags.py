@@ -1,10 +1,10 @@
-"""The options of `hamlet run`, a group for each panel of its help."""
+"""The options of `hamlet run`, a group for each panel of its help. Other commands share some."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,25 +22,33 @@ from hamlet.cli.enums import (
     TimeUnit,
 )
 from hamlet.cli.job_log import ADDRESS
+from hamlet.cli.stderr import Notices
+
+if TYPE_CHECKING:
+    from hamlet.job.input_resolver import InputOptions
+    from runtime.language.query import Workload
+    from runtime.types.schema import Schema
 
 INPUT, RESULTS, SHARING, RUNTIME = "Input", "Results", "Sharing", "Runtime"
 
 
-@dataclass(frozen=True)
-class InputFlags:
-    input: Annotated[
-        str,
-        typer.Option(
-            "--input",
-            "-i",
-            metavar="INPUT",
-            help="A data file, a folder of data files, [b]-[/b] for standard input, "
-            "[b]kafka://HOST/TOPIC[/b], [b]socket://HOST:PORT[/b], or a generated stream: "
-            "[b]generate:NAME?events=N[/b]. CSV with line breaks in quotes needs "
-            "[b]?multiline=true[/b] behind the file or folder.",
-            rich_help_panel=INPUT,
-        ),
-    ]
+_INPUT = typer.Option(
+    "--input",
+    "-i",
+    metavar="INPUT",
+    help="A data file, a folder of data files, [b]-[/b] for standard input, "
+    "[b]kafka://HOST/TOPIC[/b], [b]socket://HOST:PORT[/b], or a generated stream: "
+    "[b]generate:NAME?events=N[/b]. CSV with line breaks in quotes needs "
+    "[b]?multiline=true[/b] behind the file or folder.",
+    rich_help_panel=INPUT,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadFlags:
+    """An input, if one is given, and how to read it."""
+
+    input: Annotated[str | None, _INPUT] = None
     input_format: Annotated[
         DataFormat | None,
         typer.Option(help="Needed if the file name does not show it.", rich_help_panel=INPUT),
@@ -73,15 +81,6 @@ class InputFlags:
             rich_help_panel=INPUT,
         ),
     ] = False
-    lateness: Annotated[
-        str,
-        typer.Option(
-            metavar="TIME",
-            help="With --follow: how far an event may be behind the newest one, such as 10s or "
-            "500ms. Events further behind are late.",
-            rich_help_panel=INPUT,
-        ),
-    ] = "0s"
     kafka_options: Annotated[
         Path | None,
         typer.Option(
@@ -107,6 +106,45 @@ class InputFlags:
             rich_help_panel=INPUT,
         ),
     ] = False
+
+    def options(
+        self, text: str, queries: Workload, declared: Schema | None, notices: Notices
+    ) -> InputOptions:
+        """What the queries need of the input `text`."""
+        from hamlet.job.input_resolver import InputOptions
+        from runtime.io.reader import ReadRequest
+        from runtime.types.schema import Schema
+
+        schema = declared or Schema({})
+        return InputOptions(
+            text,
+            ReadRequest(self.time_column, self.type_column, queries.uses, schema),
+            follow=self.follow,
+            format=None if self.input_format is None else self.input_format.value,
+            unit=self.time_unit.value,
+            kafka_options=self.kafka_options,
+            avro=self.avro_schema,
+            avro_framed=self.avro_confluent,
+            follow_links=self.follow_links,
+            wait=notices.say,
+            warn=notices.warn,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputFlags(ReadFlags):
+    """An input that must be given, and how far its events may be out of order."""
+
+    input: Annotated[str, _INPUT] = field()
+    lateness: Annotated[
+        str,
+        typer.Option(
+            metavar="TIME",
+            help="With --follow: how far an event may be behind the newest one, such as 10s or "
+            "500ms. Events further behind are late.",
+            rich_help_panel=INPUT,
+        ),
+    ] = "0s"
 
     @property
     def lateness_micros(self) -> int:

@@ -69,6 +69,9 @@ class ResolvedInput(ABC):
     def check_resumable(self) -> None:  # noqa: B027
         """Raises if the input cannot be read from where an earlier run stopped."""
 
+    def check_explainable(self) -> None:  # noqa: B027
+        """Raises if the input cannot be looked at without taking rows from a job."""
+
     def probe_schema(self, folder: Path) -> pa.Schema | None:
         """The columns, if they are known without Spark. `folder` is for temporary files."""
         return None
@@ -202,6 +205,13 @@ class FeedInput(ResolvedInput):
     @property
     def name(self) -> str:
         return self._feed.name
+
+    def check_explainable(self) -> None:
+        if not self._feed.repeatable:
+            raise InputError(
+                f"{self.name} cannot be explained: rows that are read from it are gone",
+                "give a file with some of its rows",
+            )
 
     def probe_schema(self, folder: Path) -> pa.Schema | None:
         return self._schema

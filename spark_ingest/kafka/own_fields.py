@@ -23,8 +23,8 @@ from runtime.pipeline.event_contract import Reason
 from spark_ingest.kafka.values import VALUE
 from spark_ingest.pipeline import sql
 from spark_ingest.pipeline.columns import FAULT, ROW
+from spark_ingest.pipeline.line_text import is_utf8
 from spark_ingest.pipeline.parsed_rows import ParsedRows
-from spark_ingest.pipeline.utf8 import not_utf8
 
 _COLUMNS = {
     KEY: "key",
@@ -68,7 +68,7 @@ def with_own_fields(rows: ParsedRows) -> ParsedRows:
 
 
 def _is_not_text(name: str) -> str:
-    return f"coalesce({not_utf8(f'CAST({sql.name(name)} AS STRING)')}, false)"
+    return f"NOT coalesce({is_utf8(sql.name(name))}, true)"
 
 
 def _column(name: str) -> str:

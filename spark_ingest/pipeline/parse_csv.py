@@ -14,9 +14,8 @@ from runtime.io.formats import BOM
 from runtime.pipeline.event_contract import EventContract, Reason
 from spark_ingest.pipeline import sql
 from spark_ingest.pipeline.columns import FAULT, RAW, ROW
-from spark_ingest.pipeline.json_text import json_string
+from spark_ingest.pipeline.line_text import is_utf8, json_string, readable
 from spark_ingest.pipeline.text_values import TextValue, text_value
-from spark_ingest.pipeline.utf8 import not_utf8, readable
 
 #: The column with the text of each row of a whole file.
 LINE = "__line"
@@ -87,12 +86,7 @@ def raw_csv(header: Sequence[str], value: str) -> str:
     whole = f"concat('{{', array_join({pairs}, ', '), '}}')"
     fits = f"NOT {_is_misquoted('line', 'fields')} AND size(fields) = {len(header)}"
     row = f"if({fits}, {whole}, {json_string('line')})"
-    return _let("line", readable(value), _let("fields", _fields("line"), row))
-
-
-def _let(name: str, value: str, result: str) -> str:
-    """The result, in which the name stands for the value: SQL has no other way to say it once."""
-    return f"transform(array({value}), {name} -> {result})[0]"
+    return sql.let("line", readable(value), sql.let("fields", _fields("line"), row))
 
 
 def _fields(line: str) -> str:
@@ -114,7 +108,7 @@ def _text_fault(line: str, fields: str, expected: int) -> str:
     return sql.first_of(
         [
             (f"{misquoted} AND {is_open}", str(Reason.OPEN_QUOTE.fault())),
-            (not_utf8(line), str(Reason.NOT_UTF8.fault())),
+            (f"NOT {is_utf8(line)}", str(Reason.NOT_UTF8.fault())),
             (misquoted, str(Reason.MISQUOTED.fault())),
             (f"size({fields}) <> {expected}", counted),
         ],

@@ -56,7 +56,7 @@ def parse_json(lines: DataFrame, contract: EventContract, value: str = "value") 
 
 def raw_json(value: str) -> str:
     """SQL of an object as a dead letter shows it, from SQL of its text or bytes."""
-    return readable(value)
+    return f"trim(BOTH {sql.text(BLANK)} FROM {readable(value)})"
 
 
 def without_blank_lines(lines: DataFrame, value: str = "value") -> DataFrame:
@@ -148,7 +148,7 @@ def _checked(columns: list[JsonColumn]) -> str:
 def _with_raw(text: str, columns: list[JsonColumn]) -> str:
     """An object is shown as it was read, any other text as a JSON string."""
     shown = f"if(row.text_fault != 0, {json_string('shown')}, shown)"
-    raw = f"if(row.fault != 0, {sql.let('shown', readable(text), shown)}, NULL)"
+    raw = f"if(row.fault != 0, {sql.let('shown', raw_json(text), shown)}, NULL)"
     named = (f"'{each.own}', row.{each.own}" for each in columns)
     return _struct(["'fault', row.fault", f"'raw', {raw}", *named])
 

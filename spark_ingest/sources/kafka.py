@@ -127,7 +127,8 @@ class KafkaSource(StreamSource):
         target = pa.schema([self.schema.field(name) for name in pipeline.columns])
         contract = self._needs.contract(target)
         rows = self._values.parse(self._records(work, contract), contract)
-        frame, partitions = _fixed(pipeline.apply(with_own_fields(rows)), self._spark)
+        planned = pipeline.apply(with_own_fields(rows))
+        frame, partitions = _fixed(planned, self._spark)
         topic = self._address.topic
         names = [f"{topic}/{each}" for each in partitions]
         came = [self._arrived({each: ends[each]}) for each in partitions]
@@ -135,7 +136,7 @@ class KafkaSource(StreamSource):
             Origin(name, name, arrived, first=None)
             for name, arrived in zip(names, came, strict=True)
         ]
-        return SourceFrame(frame, contract, origins, range(len(origins)))
+        return SourceFrame(frame, contract, origins, range(len(origins)), planned=planned)
 
     def check(self) -> None:
         self._lookup.partitions()

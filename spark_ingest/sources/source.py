@@ -50,6 +50,8 @@ class SourceFrame:
     floor: int | None = None
     #: Returns rows as they were read, by source and row number; None if the frame has them.
     raw: Callable[[str, Sequence[int]], list[str]] | None = None
+    #: The frame whose plan Spark executes, if `frame` has only the rows of that plan.
+    planned: DataFrame | None = None
 
 
 class StreamSource(ABC):

@@ -54,6 +54,51 @@ def test_schema(hamlet, folder: Path):
     assert "assumed" not in given.splitlines()[0]
 
 
+def test_the_plan_of_an_input(process):
+    """Types come from the input, and Spark shows how it reads the columns in use."""
+    running = process("explain", "ride.sase", "--input", "ride.csv", "--format", "json")
+    out, err = running.communicate()
+    assert running.returncode == 0, err
+    assert err.decode().splitlines() == ["starting Spark for its plan of the input"]
+    found = json.loads(out)
+    assert found["assumed_types"] == []
+    assert found["input"]["name"] == "ride.csv"
+    plan = found["input"]["plan"]
+    assert all(each in plan for each in ("ride.csv", "speed", "__fault", "__pane__")), plan
+    assert "Python" not in plan
+    assert "more fields" not in plan  # Spark cuts long lists by default
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (("generate:ridesharing?events=1000",), "Scan parquet"),
+        (("ride.csv", "--follow"), "ride.csv is not a folder"),
+        (("incoming", "--follow", "--schema", "types.yaml"), "try_cast"),
+    ],
+)
+def test_plans_of_other_inputs(process, folder: Path, arguments: tuple[str, ...], wanted: str):
+    (folder / "incoming").mkdir()
+    (folder / "incoming" / "1.csv").write_text((folder / "ride.csv").read_text())
+    (folder / "types.yaml").write_text("Request: {speed: int}\nTravel: {speed: int}\nDropoff: {}")
+    out, err = process("explain", "ride.sase", "--input", *arguments).communicate()
+    assert wanted in (out + err).decode(), out + err
+
+
+def test_a_socket_is_not_asked(hamlet):
+    done = hamlet("explain", "ride.sase", "--input", "socket://127.0.0.1:9", "--follow")
+    assert done.exit_code == 1
+    assert "rows that are read from it are gone" in done.stderr
+
+
+def test_without_an_input_how_to_read_one_says_nothing(hamlet):
+    done = hamlet("explain", "ride.sase", "--time-column", "at")
+    assert done.exit_code == 1
+    assert "--time-column is for --input" in done.stderr
+    assert hamlet("explain", "ride.sase", "--schema", "ride.csv").exit_code == 0
+
+
 def test_a_schema_that_the_queries_do_not_fit(hamlet, folder: Path):
     (folder / "types.yaml").write_text("Request: {rider: text}")
     done = hamlet("explain", "ride.sase", "--schema", "types.yaml")

@@ -1,41 +1,55 @@
-"""Spark itself checks, partitions and windows the rows of every source, without Python."""
+"""Spark itself checks, partitions and windows the rows of every source, without Python. Those of
+Kafka are in `kafka/test_kafka_plans.py`."""
 
+import json
+import socket
+import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from cluster.jobs import Asked
+from cluster.plans import assert_spark_does_it, executed_plan
 from cluster.streams import FORMATS, RIDES, rides
-from runtime.pipeline.bound_workload import BoundWorkload
-from runtime.pipeline.routing_table import InputFormat
-from spark_ingest.pipeline.event_pipeline import EventPipeline
+from runtime.io.reader import ReadRequest
+from runtime.language.parser import parse
 from spark_ingest.sources.files import FileSource
-from spark_ingest.sources.source import StreamSource
-
-#: What each step is known by in a plan.
-STEPS = {"check": "__fault", "partition": "xxhash64(", "shard": "pmod(", "window": "__pane__"}
-
-
-def plan_of(spark, source: StreamSource) -> str:
-    bound = BoundWorkload(RIDES, InputFormat(columns=source.schema), "float")
-    wanted = source.next(source.first(), 1 << 20)
-    assert wanted is not None
-    frame = source.read(wanted, EventPipeline(bound.routing(8, 2), 5_000_000)).frame
-    assert frame is not None
-    before = spark.conf.get("spark.sql.debug.maxToStringFields")
-    spark.conf.set("spark.sql.debug.maxToStringFields", "1000")
-    try:
-        return str(frame._jdf.queryExecution().executedPlan().toString())
-    finally:
-        spark.conf.set("spark.sql.debug.maxToStringFields", before)
+from spark_ingest.sources.segments import SegmentSource
+from spark_ingest.sources.stream_inputs import GeneratedFeed, SocketFeed
 
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_files(spark, tmp_path: Path, format: str):
     path = tmp_path / f"rides.{format}"
     FORMATS[format](rides(50, seed=1), path)
-    plan = plan_of(spark, FileSource(spark, path, Asked(RIDES, path).needs))
-    assert {step for step, mark in STEPS.items() if mark not in plan} == set()
-    assert "Python" not in plan
-    assert "ArrowEval" not in plan
-    assert "5000000" in plan  # the watermark, behind which events are late
+    plan = executed_plan(spark, FileSource(spark, path, Asked(RIDES, path).needs))
+    assert_spark_does_it(plan)
+
+
+def test_a_generated_stream(spark, tmp_path: Path):
+    workload = parse("RETURN COUNT(*) PATTERN SEQ(Request, Travel+) WHERE [driver] WITHIN 1 minute")
+    feed = GeneratedFeed("ridesharing?events=1000&seed=1")
+    needs = ReadRequest(uses=workload.uses)
+    with closing(
+        SegmentSource(spark, feed, tmp_path / "segments", needs, bounded=True, schema=feed.schema)
+    ) as source:
+        plan = executed_plan(spark, source, workload)
+    assert "FileScan parquet" in plan
+    assert_spark_does_it(plan)
+
+
+def test_a_socket(spark, tmp_path: Path):
+    lines = "".join(f"{json.dumps(row)}\n" for row in rides(50, seed=1).to_pylist()).encode()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        sender = threading.Thread(target=lambda: server.accept()[0].sendall(lines))
+        sender.start()
+        feed = SocketFeed(f"socket://127.0.0.1:{server.getsockname()[1]}")
+        needs = ReadRequest(uses=RIDES.uses)
+        with closing(
+            SegmentSource(spark, feed, tmp_path / "segments", needs, bounded=False)
+        ) as source:
+            plan = executed_plan(spark, source)
+        sender.join()
+    assert "from_json(" in plan
+    assert_spark_does_it(plan)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runtime.pipeline.reorder_buffer import Disorder, ReorderBuffer, in_order, ordered
-from runtime.types.columns import TIME
+from runtime.types.columns import PANE, TIME, times_of
 
 
 def events(times, first=0):
@@ -116,3 +116,29 @@ def test_a_straggler_does_not_keep_its_whole_batch_in_memory():
     assert buffer.rows == 20
     held = sum(run.batch.get_total_buffer_size() for run in buffer._runs)
     assert held < 10_000
+
+
+# ---- cuts at panes -------------------------------------------------------------------------
+
+
+def firsts(batch: pa.RecordBatch) -> list[int]:
+    """The first time of each portion of about 20 events, after the first portion."""
+    buffer = ReorderBuffer()
+    buffer.add(batch)
+    return [int(times_of(each)[0]) for each in buffer.portions(None, 20)][1:]
+
+
+def test_batches_are_cut_where_panes_begin():
+    """By the pane column: without it, or with other panes, the same events are cut elsewhere."""
+    batch = events(list(range(100)))
+    sevens = batch.append_column(PANE, pa.array([time // 7 for time in range(100)]))
+    nines = batch.append_column(PANE, pa.array([time // 9 for time in range(100)]))
+    assert firsts(sevens) == [14, 35, 56, 77]
+    assert firsts(nines) == [18, 36, 54, 72]
+    assert firsts(batch) == [20, 40, 60, 80]
+
+
+def test_a_cut_stays_where_its_pane_began_long_before():
+    batch = events(list(range(60)))
+    long_ = batch.append_column(PANE, pa.array([0] * 5 + [1] * 55))
+    assert firsts(long_) == [5, 40]

@@ -16,6 +16,7 @@ from spark_ingest.pipeline.columns import FAULT, RAW, ROW
 from spark_ingest.pipeline.parse_csv import LINE, parse_csv, parse_csv_whole
 from spark_ingest.pipeline.text_lines import without_blank_lines
 
+ZONES = ["UTC", "America/St_Johns", "Asia/Kathmandu"]
 HEADER = ["time", "type", "whole", "number", "yes", 'odd `na"me']
 HEADER_LINE = 'time,type,whole,number,yes,"odd `na""me"'
 USES = [name for name in HEADER if name not in ("time", "type")]
@@ -113,7 +114,10 @@ def frame_of(spark, lines: list[bytes]):
 
 
 @pytest.mark.parametrize("schema", range(len(SCHEMAS)))
-def test_random_lines_are_parsed_as_locally(local_spark, schema):
+@pytest.mark.parametrize("zone", ZONES)
+def test_random_lines_are_parsed_as_locally(local_spark, schema, zone):
+    """A time without a zone is UTC, whatever the zone of Spark's session."""
+    local_spark.conf.set("spark.sql.session.timeZone", zone)
     contract = contract_of(SCHEMAS[schema])
     lines = any_lines(schema, 2_500, [broken for broken in BROKEN if broken != b'"a""'])
     lines = [line for line in lines if line]

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 
 from runtime.language.query import Workload
 from runtime.plan.explain.explanation import Explanation
+from runtime.plan.explain.explanation_sections import InputSection
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Explanation", "explain"]
+__all__ = ["Explanation", "InputSection", "explain"]
 
 
 def explain(

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from runtime.plan.explain.explanation_sections import (
         ExplanationSections,
         Gap,
+        InputSection,
         NegationPlan,
         OperatorPlan,
         QueryPlan,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 PHYSICAL_PLAN = "PHYSICAL PLAN (with --numeric float; sharing is dynamic unless --sharing is given)"
 SHARING_PLAN = "SHARING PLAN (before any event is seen; costs are estimates)"
+INPUT_PLAN = "SPARK'S PLAN OF THE INPUT"
 LABEL = 15
 LINES = 30  # the most lines of transitions or of operators
 SHOWN = 8
@@ -49,6 +51,8 @@ def as_text(explanation: ExplanationSections) -> str:
     else:
         blocks.append([SHARING_PLAN, f"  nothing to plan: no query uses the {planned} operator"])
     blocks.append(["TEMPLATE", *_types(explanation), "", *_steps(explanation)])
+    if explanation.input is not None:
+        blocks.append(_input(explanation.input))
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
 
@@ -189,6 +193,11 @@ def _sharing_plan(plan: SharingPlanSection) -> list[str]:
         shown += _labelled([("longer parts", "that queries could share as one step")])
         shown += _few([(each.part, each.why) for each in plan.parts])
     return shown
+
+
+def _input(section: InputSection) -> list[str]:
+    lines = section.plan.split("\n")
+    return [f"{INPUT_PLAN} {section.name}", *(f"  {line}".rstrip() for line in lines)]
 
 
 def _labelled(lines: list[tuple[str, str]]) -> list[str]:

@@ -200,9 +200,17 @@ class TemplatePlan:
 
 
 @dataclass(frozen=True)
+class InputSection:
+    """The plan by which Spark reads an input, as Spark prints it."""
+
+    name: str
+    plan: str
+
+
+@dataclass(frozen=True)
 class ExplanationSections:
     """All sections of the explanation of a workload. `assumed_types` are the attributes whose types
-    are not known, but assumed from the queries."""
+    are not known, but assumed from the queries. `input` is None if the input is not known."""
 
     ties: str
     assumed_types: tuple[str, ...]
@@ -211,3 +219,4 @@ class ExplanationSections:
     operators: tuple[OperatorPlan, ...]
     plan: SharingPlanSection
     template: TemplatePlan
+    input: InputSection | None = None

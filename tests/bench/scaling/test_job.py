@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from benchmarks import _pipeline as pipeline
+from benchmarks._cpu_time import cpu_time, kind_of
 from benchmarks._scaling import job
 from benchmarks._scaling.store import Measured
 
@@ -23,11 +24,11 @@ from benchmarks._scaling.store import Measured
     ],
 )
 def test_what_a_process_is(command: str, kind: str) -> None:
-    assert job._kind(command) == kind
+    assert kind_of(command) == kind
 
 
 def test_cpu_time_is_that_of_this_process_where_it_has_no_others() -> None:
-    _, cpu = job._run(lambda: sum(range(3_000_000)))
+    _, cpu = cpu_time(lambda: sum(range(3_000_000)))
     assert cpu["driver"] > 0
 
 

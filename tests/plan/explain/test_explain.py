@@ -4,6 +4,7 @@ import json
 import random
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,7 +16,7 @@ from runtime.language.query import Workload
 from runtime.pipeline.bound_workload import BoundWorkload
 from runtime.pipeline.routing_table import InputFormat
 from runtime.plan.assignment import make_physical_plan
-from runtime.plan.explain import explain
+from runtime.plan.explain import InputSection, explain
 from runtime.plan.operators.declaration import PlanContext
 from runtime.plan.planner import NAMES
 
@@ -283,6 +284,7 @@ def test_json_has_stable_keys():
         "operators",
         "plan",
         "template",
+        "input",
     ]
     assert found["operators"] == [
         {
@@ -411,3 +413,14 @@ def overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
         one[axis] < other[axis] + other[axis + 2] and other[axis] < one[axis] + one[axis + 2]
         for axis in (0, 1)
     )
+
+
+def test_the_plan_of_the_input_is_the_last_section():
+    section = InputSection("rides.csv", "== Physical Plan ==\n+- Scan text")
+    lines = replace(explain(parse(TWO)), input=section).text().splitlines()
+    assert lines[-3:] == [
+        "SPARK'S PLAN OF THE INPUT rides.csv",
+        "  == Physical Plan ==",
+        "  +- Scan text",
+    ]
+    assert "SPARK" not in explain(parse(TWO)).text()
