@@ -6,9 +6,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cluster.jobs import Asked, assert_same, locally, on_cluster
+from cluster.jobs import Asked, Watcher, assert_same, driver_of, locally, on_cluster, outcome
 from cluster.streams import FORMATS, RIDES, rides, shuffled
 from runtime.pipeline.settings import Settings
+from spark_ingest.sources.files import FileSource
 
 ROWS, LIMIT = 6_000, 40_000
 
@@ -50,6 +51,43 @@ def test_many_epochs(spark, actor_pool, tmp_path: Path, suffix: str) -> None:
     assert found.epochs > path.stat().st_size // LIMIT
     assert found.dead.num_rows == len(range(0, ROWS, 97))
     assert found.tables["by_driver"].num_rows
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_a_stop_within_the_file(
+    spark, actor_pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    """Another number of aggregators goes on, with epochs of another size."""
+    path = tmp_path / f"rides.{suffix}"
+    write(path)
+    asked = Asked(RIDES, path)
+    first = Watcher()
+    source = FileSource(spark, path, asked.needs)
+    driver, _ = driver_of(
+        spark,
+        actor_pool(2),
+        asked,
+        source,
+        tmp_path / "checkpoint",
+        first,
+        stopping=lambda: bool(first.reports),
+    )
+    driver.run()
+    assert driver.committed is not None
+    assert "part" in driver.committed.position
+    assert bool(driver.committed.rows_before) == (suffix == "csv")
+
+    monkeypatch.setattr("hamlet.job.epoch_pacing.MOST_BYTES", 2 * LIMIT)
+    monkeypatch.setattr("spark_ingest.sources.file_ranges.LEAST_SPLIT", 1_000)
+    second = Watcher()
+    source = FileSource(spark, path, asked.needs)
+    driver, checkpoints = driver_of(
+        spark, actor_pool(4), asked, source, tmp_path / "checkpoint", second, resume=True
+    )
+    driver.run()
+    assert driver.finished
+    assert driver.committed.rows_before == {}
+    assert_same(outcome(driver, checkpoints, source, second), locally(asked))
 
 
 def test_ties_by_arrival(spark, actor_pool, tmp_path: Path) -> None:
