@@ -33,11 +33,12 @@ def cut(times, cuts):
 
 @contextmanager
 def small(limit):
-    """Buffers keep this many bytes in memory, and cut by a sample of the times if it is small."""
+    """Buffers keep this many bytes in memory. If they are few, all else is small, too."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reorder_buffer, "LIMIT_BYTES", limit)
         if limit < MEMORY:
             patch.setattr(reorder_buffer, "EXACT_ROWS", 0)
+            patch.setattr(reorder_buffer, "RUN_ROWS", 3)
         yield
 
 
