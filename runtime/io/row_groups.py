@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,9 @@ _PER_MICRO = {"milliseconds": 1_000, "microseconds": 1}
 
 @dataclass(frozen=True)
 class RowGroup:
-    """A reader of a byte range reads the groups whose `middle` is in it. `times` are the earliest
-    and the latest, in microseconds; None if the footer has no statistics."""
+    """A reader of a byte range reads the groups whose `middle` is in it. `bytes` are those of the
+    columns to read. `times` are the earliest and the latest, in microseconds; None if the footer
+    has no statistics."""
 
     middle: int
     bytes: int
@@ -29,13 +30,20 @@ class RowGroup:
     times: tuple[int, int] | None
 
 
-def row_groups(path: Path, time_column: str, unit: str | None) -> tuple[RowGroup, ...] | None:
-    """The row groups of a Parquet file, in order; None if it cannot be read."""
+def row_groups(
+    path: Path,
+    time_column: str,
+    unit: str | None,
+    wants: Callable[[str], bool] = lambda column: True,
+) -> tuple[RowGroup, ...] | None:
+    """The row groups of a Parquet file, in order; None if it cannot be read. `wants` says which
+    columns are to be read."""
     try:
         with pq.ParquetFile(path) as file:
             place = _place(file, time_column)
             return tuple(
-                _row_group(file, number, place, unit) for number in range(file.num_row_groups)
+                _row_group(file, number, place, unit, wants)
+                for number in range(file.num_row_groups)
             )
     except (OSError, pa.ArrowException):
         return None
@@ -73,22 +81,29 @@ def _place(file: Any, column: str) -> int | None:
     return paths.index(column) if column in paths else None
 
 
-def _row_group(file: Any, number: int, place: int | None, unit: str | None) -> RowGroup:
+def _row_group(
+    file: Any, number: int, place: int | None, unit: str | None, wants: Callable[[str], bool]
+) -> RowGroup:
     group = file.metadata.row_group(number)
-    columns = [group.column(n) for n in range(group.num_columns)]
-    size = sum(column.total_compressed_size for column in columns)
+    chunks = [group.column(n) for n in range(group.num_columns)]
+    sizes = [chunk.total_compressed_size for chunk in chunks]
+    read = [
+        size
+        for chunk, size in zip(chunks, sizes, strict=True)
+        if wants(chunk.path_in_schema.split(".")[0])
+    ]
     times = None
     if place is not None:
-        kind = file.schema_arrow.field(columns[place].path_in_schema).type
-        times = _micros(columns[place].statistics, kind, unit)
-    return RowGroup(_start(columns) + size // 2, size, group.num_rows, times)
+        kind = file.schema_arrow.field(chunks[place].path_in_schema).type
+        times = _micros(chunks[place].statistics, kind, unit)
+    return RowGroup(_start(chunks) + sum(sizes) // 2, sum(read), group.num_rows, times)
 
 
-def _start(columns: list[Any]) -> int:
+def _start(chunks: list[Any]) -> int:
     """Where a group begins: as Parquet's Java library, by its first column alone."""
-    if not columns:
+    if not chunks:
         return 0
-    data, words = columns[0].data_page_offset, columns[0].dictionary_page_offset
+    data, words = chunks[0].data_page_offset, chunks[0].dictionary_page_offset
     return int(data if words is None or not 0 < words < data else words)
 
 

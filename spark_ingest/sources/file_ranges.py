@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from runtime.errors import InputError
+from runtime.io.file_probe import FileKind, UnreadableFile
 from runtime.io.row_groups import RowGroup
 from spark_ingest.sources.source import Position, SourceRange
 
@@ -97,6 +98,22 @@ def next_part(
         if not ahead or ahead[-1] < until:
             until = file.size
     return FilePart(file, at, min(until, file.size), piece)
+
+
+def first_of_a_kind(
+    waiting: Iterable[InputFile],
+    limit: int,
+    kind_of: Callable[[InputFile], FileKind | UnreadableFile],
+) -> Iterator[InputFile]:
+    """As many files of one kind as fit, at least one."""
+    size, first = 0, None
+    for file in waiting:
+        kind = kind_of(file)
+        size += file.size
+        if first is not None and (size > limit or kind != first):
+            return
+        first = kind
+        yield file
 
 
 # ---- positions -----------------------------------------------------------------------------

@@ -9,7 +9,7 @@ begin with a dot or an underscore are ignored.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -39,6 +39,7 @@ from spark_ingest.sources.file_ranges import (
     check_unchanged,
     end_of_file,
     files_of,
+    first_of_a_kind,
     next_part,
     part_between,
     piece_size,
@@ -104,7 +105,7 @@ class FileSource(StreamSource):
             return self._part(position, there, begun["file"], file, begun["at"], limit)
         waiting = self._files([name for name in self._names if name not in seen])
         chosen: list[InputFile] = []
-        for file in _first_of(waiting.values(), limit, self._kind):
+        for file in first_of_a_kind(waiting.values(), limit, self._kind):
             if self._is_large(file, limit):
                 break
             chosen.append(file)
@@ -368,31 +369,16 @@ class FileSource(StreamSource):
 
     def _row_groups(self, path: str) -> tuple[RowGroup, ...] | None:
         if path not in self._footers:
-            groups = row_groups(Path(path), self._needs.time_column, self._unit)
+            needs = self._needs
+            groups = row_groups(Path(path), needs.time_column, self._unit, needs.wants)
             self._footers[path] = groups
             largest = max((group.bytes for group in groups or ()), default=0)
             if largest > MOST_ROW_GROUP:
                 self._warn(
-                    f"{path} has a row group of {largest >> 20} MB, which is read at once: with "
-                    f"row groups of at most {MOST_ROW_GROUP >> 20} MB, it takes less memory"
+                    f"{path} has a row group with {largest >> 20} MB in the columns that are read: "
+                    f"with at most {MOST_ROW_GROUP >> 20} MB, it takes less memory"
                 )
         return self._footers[path]
-
-
-def _first_of(
-    waiting: Iterable[InputFile],
-    limit: int,
-    kind_of: Callable[[InputFile], FileKind | UnreadableFile],
-) -> Iterator[InputFile]:
-    """As many files of one kind as fit, at least one."""
-    size, first = 0, None
-    for file in waiting:
-        kind = kind_of(file)
-        size += file.size
-        if first is not None and (size > limit or kind != first):
-            return
-        first = kind
-        yield file
 
 
 def _chosen(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:

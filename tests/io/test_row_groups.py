@@ -32,6 +32,17 @@ def test_groups_follow_on_each_other(tmp_path: Path) -> None:
     assert span_of(groups[1:3]) == (300, 899)
 
 
+def test_bytes_are_those_of_the_columns_to_read(tmp_path: Path) -> None:
+    write(tmp_path / "a.parquet")
+    both, times, none = (
+        row_groups(tmp_path / "a.parquet", "time", "us", columns.__contains__) or ()
+        for columns in ({"time", "key"}, {"time"}, set[str]())
+    )
+    assert [group.middle for group in both] == [group.middle for group in times]
+    assert all(0 < one.bytes < two.bytes for one, two in zip(times, both, strict=True))
+    assert {group.bytes for group in none} == {0}
+
+
 def test_a_group_without_statistics_makes_the_span_unknown(tmp_path: Path) -> None:
     write(tmp_path / "a.parquet", write_statistics=False)
     groups = row_groups(tmp_path / "a.parquet", "time", "us")

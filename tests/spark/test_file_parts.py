@@ -182,7 +182,7 @@ def test_large_row_groups_are_warned_about(
     source = opened(local_spark, tmp_path / "events.parquet", warn=warnings.append)
     list(ranges(source))
     (warning,) = warnings
-    assert "has a row group of" in warning
+    assert "has a row group with" in warning
 
 
 def test_what_cannot_be_split_is_one_range(local_spark: Any, tmp_path: Path) -> None:
