@@ -39,15 +39,20 @@ class ArrowExport:
         self._blocks = blocks
         self._names: dict[str, str] | None = None
 
-    def park(self, frame: DataFrame) -> ExportedBlocks:
-        """Executes the frame and keeps its partitions for routers to fetch."""
-        return self._parked(frame) if self._blocks else _collected(frame)
+    def park(self, frame: DataFrame, only: Sequence[int] | None = None) -> ExportedBlocks:
+        """Executes the frame, or `only` these partitions of it, and keeps them for routers to
+        fetch."""
+        if self._blocks:
+            return self._parked(frame, only)
+        return _collected(frame if only is None else self._pruned_frame(frame, only))
 
-    def _parked(self, frame: DataFrame) -> ExportedBlocks:
+    def _parked(self, frame: DataFrame, only: Sequence[int] | None) -> ExportedBlocks:
         """As RayDP's `prepareRecoverableRDD`, without its calls to actors: they cost as much as
         reading a small epoch."""
         java = self._java
         rdd: Any = frame._jdf.toArrowBatchRdd()
+        if only is not None:
+            rdd = _pruned(self._spark, rdd, only)
         rdd.persist(java.level)
         try:
             rdd.count()
@@ -62,6 +67,12 @@ class ArrowExport:
             for n, place in enumerate(self._by_actor(places))
         ]
         return ExportedBlocks(parts, lambda: rdd.unpersist(False))
+
+    def _pruned_frame(self, frame: DataFrame, only: Sequence[int]) -> DataFrame:
+        java: Any = frame._jdf
+        rows = _pruned(self._spark, java.queryExecution().toRdd(), only)
+        session: Any = self._spark._jsparkSession
+        return DataFrame(session.internalCreateDataFrame(rows, java.schema(), False), self._spark)
 
     @cached_property
     def _java(self) -> _Java:
@@ -99,6 +110,16 @@ class _Java:
         if found.isEmpty():
             raise BlockLost("a block of Spark is lost: its executor has gone")
         return str(found.head().executorId())
+
+
+def _pruned(spark: SparkSession, rdd: Any, only: Sequence[int]) -> Any:
+    """Some partitions of an RDD, numbered from 0. They know their numbers in the whole, by which
+    Spark numbers rows."""
+    jvm: Any = spark.sparkContext._jvm
+    chosen = jvm.java.util.HashSet(list(only))
+    # Spark sends the function to executors; an immutable set is one, and can be sent.
+    wanted = jvm.scala.collection.JavaConverters.asScalaSet(chosen).toSet()
+    return jvm.org.apache.spark.rdd.PartitionPruningRDD.create(rdd, wanted)
 
 
 def _first_name(place: str, names: dict[str, str]) -> str:

@@ -1,9 +1,10 @@
 """Drives a job, epoch by epoch, until its input ends or it is stopped.
 
-Three epochs overlap: while one is committed, aggregators compute the next, and Spark reads the one
-after that. Epochs are committed in order (`epoch_commit`). After a crash the lost work is repeated
-(`recovery`): an aggregator answers a repeated epoch without computing it again, and a restarted one
-starts from the last committed epoch.
+Epochs overlap: while one is committed, aggregators compute the next, and Spark reads the one after
+that. Of a bounded input, Spark reads one more while routers take the rows of that. Epochs are
+committed in order (`epoch_commit`). After a crash the lost work is repeated (`recovery`): an
+aggregator answers a repeated epoch without computing it again, and a restarted one starts from the
+last committed epoch.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from hamlet.job.epoch_reader import EpochRows, empty_read
 from hamlet.job.epoch_report import report_of
 from hamlet.job.job_context import JobContext, StartPoint
 from hamlet.job.metrics_recorder import JobMetrics
+from hamlet.job.range_reads import RangeReads
 from hamlet.job.recovery import Recovery, can_be_reread
 from hamlet.job.workload_changes import WorkloadChanges
 from runtime.pipeline.aggregation import EpochCommand
@@ -73,9 +75,11 @@ class Driver:
         self._workload = ActiveWorkload(context, start, changes)
         self._recovery = Recovery(context, self._workload)
         self._committer = EpochCommitter(context)
-        self._pacer = EpochPacer()
-        self._range: SourceRange | None = None
-        self._reading: Future[EpochRows] | None = None
+        self._pacer = EpochPacer(context.source.bounded)
+        # What events are late, and where they go, is known only after the range before, unless the
+        # input is bounded and its queries stay.
+        self._most_reads = 2 if context.source.bounded and changes is None else 1
+        self._reads = RangeReads(context.reader)
         self._pending: deque[Epoch] = deque()
         self._ended = False
         self._reported = time.monotonic()
@@ -114,8 +118,8 @@ class Driver:
 
     def _step(self) -> None:
         self._context.check_processes()
-        if self._reading is not None and self._reading.done():
-            self._take_read(self._reading)
+        if self._reads and self._reads.oldest.rows.done():
+            self._take_read()
         if self._pending and self._pending[0].busy.done():
             self._advance(self._pending[0])
         if self._may_read():
@@ -127,29 +131,27 @@ class Driver:
         self._wait()
 
     def _is_done(self) -> bool:
-        if self._reading is not None or self._pending:
+        if self._reads or self._pending:
             return False
         return self._ended or (self._stopping() and not self._has_last_results())
 
     def _has_last_results(self) -> bool:
         """Whether the job is stopped and results still wait: one more epoch publishes them."""
-        if self._ended or self._reading is not None or self._pending or not self._stopping():
+        if self._ended or self._reads or self._pending or not self._stopping():
             return False
         return self._committer.is_due(self.committed, final=True)
 
     def _wait(self) -> None:
         """Waits for the rows of the next epoch or for the oldest pending epoch, whichever is first.
         While nothing is read, only until it is time to ask the source again."""
-        busy: list[Future[Any]] = [] if self._reading is None else [self._reading]
+        busy: list[Future[Any]] = [self._reads.oldest.rows] if self._reads else []
         if self._pending:
             busy.append(self._pending[0].busy)
         if not busy:
             time.sleep(POLL_SECONDS)
         elif self._may_read():
             wait(busy, POLL_SECONDS, FIRST_COMPLETED)
-        elif (
-            not wait(busy, CHECK_SOURCE_SECONDS, FIRST_COMPLETED).done and self._reading is not None
-        ):
+        elif not wait(busy, CHECK_SOURCE_SECONDS, FIRST_COMPLETED).done and self._reads:
             self._source.check()
 
     def _shut_down(self) -> None:
@@ -157,14 +159,16 @@ class Driver:
         for; so is a read, unless it takes long, since Spark is about to be stopped."""
         if self._pending and self._pending[0].finished is not None:
             wait([self._pending[0].finished])
-        if self._reading is not None:
-            wait([self._reading], LAST_READ_SECONDS)
+        self._reads.wait(LAST_READ_SECONDS)
+        self._reads.shut_down()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     # ---- an epoch begins -------------------------------------------------------------------
 
     def _may_read(self) -> bool:
-        if self._reading is not None or len(self._pending) >= MOST_PENDING:
+        if self._reads and self._replay is not None:
+            return False
+        if len(self._reads) >= self._most_reads or len(self._pending) >= MOST_PENDING:
             return False
         return not (self._ended or self._stopping())
 
@@ -179,6 +183,8 @@ class Driver:
         if found is not None:
             self._position = found.end
             self._read(found)
+        elif self._reads:
+            return  # only they can tell whether the input ends here
         elif self._source.ended(self._position):
             self._ended = True
             self._compute(empty_read(self._position), last=True)
@@ -198,20 +204,20 @@ class Driver:
 
     def _read(self, wanted: SourceRange) -> None:
         """Events behind the watermark are late, but a bounded input has no late events."""
-        self._range = wanted
         bound = None if self._source.bounded else self._watermark.value
-        self._reading = self._threads.submit(self._context.reader.read, wanted, bound)
+        self._reads.begin(wanted, bound)
 
-    def _take_read(self, reading: Future[EpochRows]) -> None:
-        self._reading = None
+    def _take_read(self) -> None:
         try:
-            read = reading.result()
+            read = self._reads.oldest.rows.result()
         except Exception as error:
             self._recovery.retry_or_raise(error, can_be_reread(error), "spark")
-            assert self._range is not None
-            self._read(self._range)
-        else:
-            self._compute(read)
+            self._reads.repeat_oldest()
+            return
+        self._reads.take_oldest()
+        if not self._reads:
+            self._position = read.range.end  # later than planned, if a damaged file was skipped
+        self._compute(read)
 
     def _idle_partition_moves_time(self) -> bool:
         """Whether a partition of the source that held the watermark back has become idle."""
@@ -291,8 +297,7 @@ class Driver:
         are `lost`."""
         self._recovery.start_aggregators(self.committed, self._pool.uninitialized())
         if lost:
-            if self._reading is not None:  # its rows are routed by the newest workload
-                wait([self._reading])
+            self._reads.wait()  # their rows are routed by the newest workload
             self._recovery.reread_all(self._pending)
         for epoch in self._pending:
             self._send(epoch)
@@ -321,4 +326,4 @@ class Driver:
         self._reported = time.monotonic()
 
     def _in_flight(self) -> int:
-        return len(self._pending) + (self._reading is not None)
+        return len(self._pending) + len(self._reads)

@@ -18,6 +18,7 @@ from runtime.pipeline.checkpoint import CheckpointStore
 from runtime.pipeline.epoch_record import Results
 from runtime.pipeline.manifest import Manifest, RunCounts
 from runtime.pipeline.router import joined_rows
+from runtime.pipeline.row_numbers import numbered_in_source, rows_after
 from spark_ingest.sinks.sink import DEAD_LETTER, LATE, PendingResults, ReplayPoint
 
 
@@ -40,15 +41,20 @@ class EpochCommitter:
         self, epoch: Epoch, answers: list[EpochResult], committed: Manifest | None
     ) -> EpochCommit:
         """`committed` is the epoch before. Runs in a thread of its own, one epoch at a time."""
-        context = self._context
+        context, read = self._context, epoch.read
         began = time.perf_counter()
         tables = epoch.bound_workload.tables(
             [each for answer in answers for each in answer.partials]
         )
-        beside = {DEAD_LETTER: joined_rows(epoch.read.dead), LATE: joined_rows(epoch.read.late)}
+        rows_before = {} if committed is None else committed.rows_before
+        beside = {
+            DEAD_LETTER: numbered_in_source(joined_rows(read.dead), read.part, rows_before),
+            LATE: numbered_in_source(joined_rows(read.late), read.part, rows_before),
+        }
         results = {**tables, **beside}
         before = RunCounts() if committed is None else committed.counts
-        manifest = self._manifest(epoch, answers, add_counts(before, epoch.read, tables))
+        manifest = self._manifest(epoch, answers, add_counts(before, read, tables))
+        manifest = replace(manifest, rows_before=rows_after(read.part, read.rows, rows_before))
         manifest = self._with_outbox(manifest, committed, results, epoch.final)
         merged = time.perf_counter()
         context.checkpoints.commit(manifest, results)
@@ -57,8 +63,8 @@ class EpochCommitter:
             self._publish(manifest)
         published = time.perf_counter()
         stages = {
-            "spark": epoch.read.spark_seconds,
-            "hand-over": epoch.read.route_seconds,
+            "spark": read.spark_seconds,
+            "hand-over": read.route_seconds,
             "compute": max(answer.compute_seconds for answer in answers),
             "checkpoint": max(answer.save_seconds for answer in answers) + written - merged,
             "merge": merged - began,

@@ -65,10 +65,9 @@ def spans_of(epoch: Epoch, answers: list[EpochResult], times: list[float]) -> tu
     """The stages of an epoch, for a trace. `times` are when the merge of its results began and
     ended, and when they were committed and published."""
     read, (began, merged, committed, published) = epoch.read, times
-    parked = read.began + read.spark_seconds
     return (
-        Span("spark", read.began, parked, {"rows": read.rows}),
-        Span("hand-over", parked, parked + read.route_seconds),
+        Span("spark", read.began, read.began + read.spark_seconds, {"rows": read.rows}),
+        Span("hand-over", read.route_began, read.route_began + read.route_seconds),
         *(
             Span(
                 "compute",

@@ -115,6 +115,7 @@ class Aggregation:
         self._shards: dict[Unit, Shard] = {}
         self._saved: dict[Unit, SavedUnit] = {}
         self._state_bytes: dict[Unit, int] = {}
+        self._on_disk: set[Unit] = set()  #: those of whose waiting events some are on disk
         self._log_thread = ThreadPoolExecutor(1, "log")
 
     # ---- creating and restoring shards -----------------------------------------------------
@@ -305,7 +306,9 @@ class Aggregation:
         self, unit: Unit, before: SavedUnit, batches: list[pa.RecordBatch], command: EpochCommand
     ) -> bool:
         """Whether to log the events instead of saving the state. While events are spooled, the log
-        is the whole state."""
+        is the whole state. Events that wait on disk are too many to be saved again."""
+        if unit in self._on_disk:
+            return True
         state = self._state_bytes.get(unit, 0)
         limit = max(LEAST_LOG, LOG_OVER_STATE * state)
         log_bytes = before.log_bytes + sum(batch.nbytes for batch in batches)
@@ -323,7 +326,8 @@ class Aggregation:
             if command.change is not None or (unit in events and not logged):
                 segment = writer.add(pa.py_buffer(shard.save()), command.watermark)
                 self._saved[unit] = SavedUnit(segment)
-            self._state_bytes[unit] = shard.state_bytes()
+            self._state_bytes[unit] = shard.state_bytes() + shard.buffer.nbytes
+            (self._on_disk.add if shard.buffer.is_on_disk else self._on_disk.discard)(unit)
         return writer.write(self._store)
 
 

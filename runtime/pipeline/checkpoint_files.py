@@ -17,7 +17,7 @@ import pyarrow as pa
 from runtime.errors import HamletError
 from runtime.pipeline.blob_store import BlobStore, CorruptCheckpoint, is_unfinished
 
-FORMAT = 5
+FORMAT = 6
 COPIES = ("a", "b")
 # The digest in hexadecimal, a line break, and the header in JSON, filled up with blanks.
 _DIGEST = 64

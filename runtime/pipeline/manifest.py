@@ -96,6 +96,8 @@ class Manifest:
     shards: int
     units: dict[Unit, SavedUnit]
     counts: RunCounts
+    #: The rows of a text file that were read, if the epoch ends within it.
+    rows_before: dict[str, int] = field(default_factory=dict)
     #: Records of epochs, up to this one, whose results were not published before it.
     outbox: tuple[str, ...] = ()
     outbox_bytes: int = 0
@@ -134,6 +136,7 @@ class Manifest:
                 for (attributes, number), saved in self.units.items()
             ],
             "counts": self.counts.to_json(),
+            "rows_before": self.rows_before,
             "outbox": self.outbox,
             "outbox_bytes": self.outbox_bytes,
             "publishes": self.publishes,

@@ -1,4 +1,4 @@
-"""Sorts events by (time, arrival), up to the watermark."""
+"""Sorts events by (time, arrival), up to the watermark, on disk if there are many."""
 
 from __future__ import annotations
 
@@ -8,10 +8,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from runtime.pipeline.mapped_batch import MappedBatch
 from runtime.types.columns import PANE, Mask, times_of
 
 # Runs are merged up to this size, so that many small batches do not become many runs.
 RUN_ROWS = 65_536
+# A buffer with more than this in memory writes it to disk, as one run.
+LIMIT_BYTES = 64 << 20
+# Cuts between more events than this are found by a sample of their times.
+EXACT_ROWS = 16 * RUN_ROWS
 
 Times = npt.NDArray[np.int64]
 
@@ -37,6 +42,7 @@ class ReorderBuffer:
 
     They are held as *runs*: batches in order of time, listed by arrival. A release cuts the front
     off the runs, so an event is copied a few times at most, however often the watermark moves.
+    Beyond LIMIT_BYTES, the runs in memory are merged into one on disk.
     """
 
     def __init__(self) -> None:
@@ -47,7 +53,13 @@ class ReorderBuffer:
 
     @property
     def nbytes(self) -> int:
-        return sum(run.batch.nbytes for run in self._runs)
+        """The bytes in memory."""
+        return sum(run.batch.nbytes for run in self._runs if not run.is_on_disk)
+
+    @property
+    def is_on_disk(self) -> bool:
+        """Whether some of the events are."""
+        return any(run.is_on_disk for run in self._runs)
 
     def batches(self) -> list[pa.RecordBatch]:
         """The runs; events of equal time are in order of arrival."""
@@ -61,6 +73,8 @@ class ReorderBuffer:
             self.rows += batch.num_rows
             self._runs.append(_Run.of(batch))
             self._merge_small()
+            if self.nbytes > LIMIT_BYTES:
+                self._spill()
         return late
 
     def release(self, watermark: int) -> pa.RecordBatch:
@@ -87,19 +101,22 @@ class ReorderBuffer:
     def _cuts(self, watermark: int | None, rows: int) -> list[int]:
         """Watermarks that are about `rows` events apart, where a pane begins if one is near: so
         few panes are computed in two batches."""
-        runs = [run.batch for run in self._runs]
-        parts = [times_of(run) for run in runs]
-        if watermark is not None:
-            parts = [part[: np.searchsorted(part, watermark, side="left")] for part in parts]
-        if sum(len(part) for part in parts) <= rows:
+        runs = [run.before(watermark) for run in self._runs]
+        runs = [run for run in runs if run.num_rows]
+        total = sum(run.num_rows for run in runs)
+        if total <= rows:
             return []
-        times = np.concatenate(parts)
+        # Of each run, every `step`-th time stands for as many events.
+        step = 1 if total <= EXACT_ROWS else max(1, rows // (8 * len(runs)))
+        parts = [times_of(run) for run in runs]
+        first, per = min(int(part[0]) for part in parts), max(1, rows // step)
+        times = np.concatenate([part[step - 1 :: step] for part in parts])
         if not _ascending(times):
             times.sort(kind="stable")  # a stable sort merges runs
-        cuts = np.unique(times[rows::rows])
-        if runs and PANE in runs[0].schema.names:
-            cuts = _at_panes(cuts, _pane_starts(runs), times[:: max(1, rows // 2)])
-        return [int(cut) for cut in cuts if cut > times[0]]
+        cuts = np.unique(times[per::per])
+        if PANE in runs[0].schema.names:
+            cuts = _at_panes(cuts, _pane_starts(runs), times[:: max(1, per // 2)])
+        return [int(cut) for cut in cuts if cut > first]
 
     def _joined(self, parts: list[pa.RecordBatch]) -> pa.RecordBatch:
         self._runs = [run for run in self._runs if run.rows]
@@ -116,17 +133,26 @@ class ReorderBuffer:
         logarithmically many runs."""
         runs = self._runs
         while len(runs) > 1 and runs[-2].rows <= 2 * runs[-1].rows:
+            if runs[-2].is_on_disk:
+                return
             if runs[-2].rows + runs[-1].rows > RUN_ROWS:
                 return
             last = runs.pop()
             runs[-1] = _Run.of(pa.concat_batches([runs[-1].batch, last.batch]))
 
+    def _spill(self) -> None:
+        """Moves the runs in memory to disk: they are the last ones by arrival."""
+        first = next(n for n, run in enumerate(self._runs) if not run.is_on_disk)
+        batch = in_order(pa.concat_batches([run.batch for run in self._runs[first:]]))
+        self._runs[first:] = [_Run(batch, MappedBatch(batch))]
+
 
 class _Run:
-    """A batch in order of time whose front may have been cut off."""
+    """A batch in order of time whose front may have been cut off; `mapped` if it is on disk."""
 
-    def __init__(self, batch: pa.RecordBatch) -> None:
-        self.batch = batch
+    def __init__(self, batch: pa.RecordBatch, mapped: MappedBatch | None = None) -> None:
+        self.batch = batch if mapped is None else mapped.batch
+        self._mapped = mapped
         self._whole = batch.num_rows
 
     @classmethod
@@ -137,14 +163,26 @@ class _Run:
     def rows(self) -> int:
         return int(self.batch.num_rows)
 
+    @property
+    def is_on_disk(self) -> bool:
+        return self._mapped is not None
+
+    def before(self, watermark: int | None) -> pa.RecordBatch:
+        """The events before the watermark."""
+        if watermark is None:
+            return self.batch
+        count = int(np.searchsorted(times_of(self.batch), watermark, side="left"))
+        return self.batch.slice(0, count)
+
     def cut(self, watermark: int | None) -> pa.RecordBatch:
         """Cuts off the events before the watermark and returns them."""
-        if watermark is None:
-            count = self.rows
-        else:
-            count = int(np.searchsorted(times_of(self.batch), watermark, side="left"))
-        front, self.batch = self.batch.slice(0, count), self.batch.slice(count)
-        if self.rows < self._whole // 2:  # a slice keeps the whole batch in memory
+        front = self.before(watermark)
+        self.batch = self.batch.slice(front.num_rows)
+        if self._mapped is not None:
+            if self._whole - self.rows > RUN_ROWS:
+                self._mapped.forget_pages()
+                self._whole = self.rows
+        elif self.rows < self._whole // 2:  # a slice keeps the whole batch in memory
             self.batch = _copied(self.batch)
             self._whole = self.rows
         return front

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from runtime.errors import HamletError
@@ -109,8 +110,12 @@ class Shard:
     # ---- events ----------------------------------------------------------------------------
 
     def accept(self, events: pa.RecordBatch) -> pa.RecordBatch:
-        """Buffers events until the watermark passes them. Returns the late ones."""
+        """Buffers events until the watermark passes them. Returns the late ones. Events that came
+        earlier may still be spooled: then these follow them."""
         self.check_running()
+        if self._spool is not None:
+            self.spool(events)
+            return events.slice(0, 0)
         late = self.buffer.add(events)
         if events.num_rows:
             newest = int(times_of(events).max())
@@ -133,7 +138,7 @@ class Shard:
     def advance(self, watermark: int) -> Partials:
         """Computes the events before the watermark and closes the windows that end by it."""
         self.check_running()
-        self._unspool()
+        self._release_spool(watermark)
         if self.buffer.rows:
             self._execute_all(self.buffer.portions(watermark))
         elif self.buffer.watermark is None or watermark > self.buffer.watermark:
@@ -164,6 +169,20 @@ class Shard:
     def check_running(self) -> None:
         if self._finished:
             raise HamletError("this engine has finished; create a new one for more events")
+
+    def _release_spool(self, watermark: int) -> None:
+        """With the first watermark: computes the spooled events before it and buffers the rest."""
+        if self._spool is None or self.buffer.rows:  # buffered events came before them
+            self._unspool()
+            return
+        newest = self._spool.newest
+        for events in self.spooled_in_order():
+            count = int(np.searchsorted(times_of(events), watermark, side="left"))
+            if count:
+                self._execute_all([events.slice(0, count)])
+            self.accept(events.slice(count))
+        if newest is not None:
+            self.newest = newest if self.newest is None else max(self.newest, newest)
 
     def _unspool(self) -> None:
         spool, self._spool = self._spool, None
@@ -233,7 +252,8 @@ class Shard:
         waiting, watermark = self.buffer, self.buffer.watermark
         self.buffer = ReorderBuffer()
         if waiting.rows:
-            self.buffer.add(_padded(waiting.drain(), self.schema))
+            for events in waiting.portions(None):
+                self.buffer.add(_padded(events, self.schema))
         self.buffer.watermark = watermark
 
     # ---- checkpoints -----------------------------------------------------------------------

@@ -1,4 +1,5 @@
-"""Reads files and folders of Parquet, JSON lines or CSV with Spark, each file once.
+"""Reads files and folders of Parquet, JSON lines or CSV with Spark, each file once, a large one in
+several epochs.
 
 A bounded input has the files that exist at the start. A followed folder is listed repeatedly, and
 new files are read as they appear. They must appear complete, for example by a rename; names that
@@ -7,64 +8,51 @@ begin with a dot or an underscore are ignored.
 
 from __future__ import annotations
 
-import os
-import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+from pyspark.sql import SparkSession
 
 from runtime.errors import InputError
-from runtime.io.file_probe import FileKind, UnreadableFile, kind_of, span
+from runtime.io.file_probe import FileKind, UnreadableFile, kind_of
 from runtime.io.folder import check_listed, gone, list_files
-from runtime.io.formats import Format, parse_format
+from runtime.io.formats import Format, by_name, parse_format
 from runtime.io.parquet import rows_of
 from runtime.io.read import InputFiles, damage_of, open_request
 from runtime.io.reader import ReadRequest
+from runtime.io.row_groups import RowGroup, row_groups, rows_between, span_of
 from runtime.io.schema_merge import type_conflict
 from runtime.pipeline.dead_letter import dead_source
 from runtime.pipeline.event_block import ROW, Origin
-from runtime.pipeline.event_contract import EventContract
+from runtime.pipeline.row_numbers import SourcePart
 from runtime.types.time_codec import TimeCodec
 from spark_ingest.pipeline.event_pipeline import EventPipeline
-from spark_ingest.pipeline.parsed_rows import ParsedRows
-from spark_ingest.pipeline.text_rows import csv_rows, json_rows, whole_csv_rows
+from spark_ingest.sources.file_frames import FileFrames
+from spark_ingest.sources.file_ranges import (
+    FilePart,
+    InputFile,
+    check_unchanged,
+    end_of_file,
+    files_of,
+    first_of_a_kind,
+    next_part,
+    part_between,
+    piece_size,
+    position_after,
+)
 from spark_ingest.sources.source import Position, SourceFrame, SourceRange, StreamSource
-from spark_ingest.sources.spark_types import read_types, spark_schema
 
 # A partition is a task, and a block for a router; more of them in one epoch do not help.
 MOST_FILES = 64
-# A file is read in pieces of at least this many bytes, so that all cores are busy.
-LEAST_SPLIT = 4 << 20
-# Arrow, Java and Ray all fail with more than 2 GB at once.
-MOST_SPLIT = 128 << 20
-WHOLE = 1 << 40
+# Spark reads a row group at once, so this is the least that an epoch of its file can have.
+MOST_ROW_GROUP = 64 << 20
 # The kinds of this many files are cached.
 KNOWN_KINDS = 1_000
-
-
-@dataclass(frozen=True)
-class InputFile:
-    path: str
-    size: int
-    changed: int
-    arrived: float = field(default=0.0, compare=False)
-
-    @property
-    def for_spark(self) -> str:
-        """The path for Spark, which reads names as patterns and relative paths as its own."""
-        return re.sub(r"([\\\[\]{}*?])", r"\\\1", os.path.abspath(self.path))
-
-    @classmethod
-    def of(cls, path: Path) -> InputFile:
-        known = os.stat(path)
-        # The time of the write or of the rename that made it appear.
-        return cls(str(path), known.st_size, known.st_mtime_ns, known.st_ctime)
 
 
 class FileSource(StreamSource):
@@ -86,7 +74,6 @@ class FileSource(StreamSource):
         self.name = str(path)
         self.bounded = bounded
         self.skipped: list[str] = []
-        self._spark = spark
         self._path = path
         self._needs = needs
         self._wish = None if format is None else parse_format(format)
@@ -95,8 +82,8 @@ class FileSource(StreamSource):
         self._names = self._listed()
         self.schema = schema or self._look()
         self._unit = unit
-        self._floors: dict[str, int | None] = {}
-        self._readers: dict[tuple[pa.Schema, tuple[str, ...]], DataFrameReader] = {}
+        self._footers: dict[str, tuple[RowGroup, ...] | None] = {}
+        self._frames = FileFrames(spark, needs)
         self._kinds: dict[InputFile, FileKind | UnreadableFile] = {}
         self._damaged: dict[InputFile, UnreadableFile] = {}
 
@@ -106,27 +93,95 @@ class FileSource(StreamSource):
         return {"files": []}
 
     def next(self, position: Position, limit: int) -> SourceRange | None:
-        """A position has the names of all files that were read and still exist."""
+        """A position has the names of all files that were read and still exist, and how far a
+        large one was read."""
         if not self.bounded:
             self._names = self._listed()
         seen = set(position["files"])
-        waiting = self._files([name for name in self._names if name not in seen])
-        chosen = list(_first_of(waiting.values(), limit, self._kind))
-        if not chosen:
-            return None
         there = [name for name in self._names if name in seen]
-        end = {"files": [*there, *list(waiting)[: len(chosen)]]}
-        return SourceRange(position, end, chosen, *self._about(chosen))
+        begun = position.get("part")
+        if begun is not None:
+            file = self._begun(begun)
+            return self._part(position, there, begun["file"], file, begun["at"], limit)
+        waiting = self._files([name for name in self._names if name not in seen])
+        chosen: list[InputFile] = []
+        for file in first_of_a_kind(waiting.values(), limit, self._kind):
+            if self._is_large(file, limit):
+                break
+            chosen.append(file)
+        if chosen:
+            end = {"files": [*there, *list(waiting)[: len(chosen)]]}
+            return SourceRange(position, end, chosen, *self._about(chosen))
+        for name, file in waiting.items():
+            return self._part(position, there, name, file, 0, limit)
+        return None
+
+    def _is_large(self, file: InputFile, limit: int) -> bool:
+        """Whether a file takes several epochs: it can be split, and is larger than an epoch."""
+        if file.size <= limit:
+            return False
+        kind = self._kind(file)
+        if not isinstance(kind, FileKind) or not self._can_split(kind):
+            return False
+        return file.size > piece_size(limit, self._frames.cores)
+
+    def _can_split(self, kind: FileKind) -> bool:
+        return not kind.packed and not (kind.format is Format.CSV and self._needs.multiline)
+
+    def _part(
+        self,
+        position: Position,
+        there: Sequence[str],
+        name: str,
+        file: InputFile,
+        at: int,
+        limit: int,
+    ) -> SourceRange:
+        """The next part of a large file, from the offset `at` on."""
+        begun, kind = position.get("part"), self._kind(file)
+        piece = piece_size(limit, self._frames.cores) if begun is None else begun["piece"]
+        parquet = isinstance(kind, FileKind) and kind.format is Format.PARQUET
+        groups = self._row_groups(file.path) if parquet else None
+        part = next_part(file, at, piece, limit, groups)
+        if isinstance(kind, UnreadableFile):
+            part = part.rest()
+        return self._range_of(part, position, position_after(there, name, part))
+
+    def _range_of(self, part: FilePart, start: Position, end: Position) -> SourceRange:
+        _, arrived = self._about([part.file])
+        return SourceRange(start, end, part, part.bytes, arrived)
+
+    def _begun(self, part: dict[str, Any]) -> InputFile:
+        """A file of which a part was read. If it has gone, reading it will tell."""
+        folder = self._path if self._path.is_dir() else self._path.parent
+        try:
+            (name,) = check_listed(folder, [part["file"]], self._names)
+            file = self._file(name)
+        except (InputError, FileNotFoundError):
+            return InputFile(self._at(part["file"]), part["size"], part["changed"], time.time())
+        check_unchanged(part, file)
+        return file
 
     def between(self, start: Position, end: Position) -> SourceRange:
+        found = part_between(start, end)
+        if found is not None:
+            part, at, until = found
+            (file,) = self._files_again([part["file"]])
+            check_unchanged(part, file)
+            until = file.size if until is None else until
+            return self._range_of(FilePart(file, at, until, part["piece"]), start, end)
         seen = set(start["files"])
+        files = self._files_again(end.get("files"), seen)
+        return SourceRange(start, end, files, *self._about(files))
+
+    def _files_again(self, names: object, seen: Collection[str] = ()) -> list[InputFile]:
+        """Files that a position names, less those that were `seen`."""
         folder = self._path if self._path.is_dir() else self._path.parent
-        names = check_listed(folder, end.get("files"), {*seen, *self._listed()})
+        checked = check_listed(folder, names, {*seen, *self._listed()})
         try:
-            files = [self._file(name) for name in names if name not in seen]
+            return [self._file(name) for name in checked if name not in seen]
         except FileNotFoundError as error:  # since the listing
             raise gone(error.filename) from None
-        return SourceRange(start, end, files, *self._about(files))
 
     def _about(self, files: Sequence[InputFile]) -> tuple[int, float]:
         """The size of the files, and the arrival of the last one; now, if the input is bounded."""
@@ -135,11 +190,13 @@ class FileSource(StreamSource):
         return sum(file.size for file in files), came
 
     def backlog(self, position: Position) -> int:
-        seen = set(position["files"])
+        seen, begun = set(position["files"]), position.get("part")
         waiting = [name for name in self._names if name not in seen]
-        sizes = [file.size for file in self._files(waiting).values()]
+        files = self._files(waiting)
+        size = sum(file.size for file in files.values())
         # Many files are similar: an estimate needs only some of them.
-        return sum(sizes) * len(waiting) // len(sizes) if sizes else 0
+        total = size * len(waiting) // len(files) if files else 0
+        return total if begun is None else max(0, total - begun["at"])
 
     def _listed(self) -> list[str]:
         """Names in the folder, in order."""
@@ -198,57 +255,60 @@ class FileSource(StreamSource):
     def read(self, wanted: SourceRange, pipeline: EventPipeline) -> SourceFrame:
         columns = pipeline.columns
         lost = self._lost(wanted, columns)
-        files: list[InputFile] = [file for file in wanted.work if file not in lost]
+        files = [file for file in files_of(wanted.work) if file not in lost]
         contract = self._needs.contract(_chosen(self.schema, columns))
-        floor = self._floor(wanted)
+        part = wanted.work if isinstance(wanted.work, FilePart) else None
+        read = SourceFrame(None, contract, lost=list(lost.values()), floor=self._floor(wanted))
         if not files:
-            return SourceFrame(None, contract, lost=list(lost.values()), floor=floor)
+            return read if part is None else replace(read, part=self._source_part(part))
         kind = self._kind(files[0])
         assert isinstance(kind, FileKind)
-        self._split(self._piece_size(wanted, kind))
-        frame = pipeline.apply(self._parsed(files, kind, contract))
-        pieces = _pieces(frame)
-        places = {os.path.abspath(file.path): place for place, file in enumerate(files)}
-        order = _ranks([(places[path], start) for path, start in pieces])
-        fields = None if kind.header is None else len(kind.header)
-        numbered = ROW in frame.columns
-        origins = [self._origin(files[places[path]], fields, numbered) for path, _ in pieces]
-        raw = None
-        if kind.format is Format.PARQUET:
-            named = {self._shown(file.path): Path(file.path) for file in files}
-            raw = lambda source, rows: rows_of(named[source], rows)  # noqa: E731
-        return SourceFrame(frame, contract, origins, order, list(lost.values()), floor, raw)
+        if part is not None:
+            return self._read_part(part, kind, pipeline, read)
+        found = self._frames.whole(files, kind, contract, pipeline)
+        first = None if ROW in found.frame.columns else 0
+        origins = [self._origin(file, kind, first) for file in found.files]
+        raw = self._raw(files, kind)
+        return replace(read, frame=found.frame, origins=origins, order=found.order, raw=raw)
 
-    def _piece_size(self, wanted: SourceRange, kind: FileKind) -> int:
-        """So that all cores are busy. A compressed file of text is one piece."""
-        if kind.packed:
-            return WHOLE
-        return min(MOST_SPLIT, max(LEAST_SPLIT, wanted.bytes // (2 * self._cores)))
+    def _read_part(
+        self, part: FilePart, kind: FileKind, pipeline: EventPipeline, read: SourceFrame
+    ) -> SourceFrame:
+        """Rows of Parquet are numbered by the footer, those of text when they are committed."""
+        found = self._frames.part(part, kind, read.contract, pipeline)
+        read = replace(read, frame=found.frame, order=found.order, only=found.only)
+        groups = self._row_groups(part.file.path) if kind.format is Format.PARQUET else None
+        first = 0
+        if groups is None:
+            read = replace(read, part=self._source_part(part))
+        else:
+            first = rows_between(groups, 0, part.at)
+            rows = rows_between(groups, part.at, part.until)
+            read = replace(read, raw=self._raw([part.file], kind), rows=rows)
+        return replace(read, origins=[self._origin(file, kind, first) for file in found.files])
 
-    def _parsed(
-        self, files: list[InputFile], kind: FileKind, contract: EventContract
-    ) -> ParsedRows:
-        paths = [file.for_spark for file in files]
-        if kind.format is Format.PARQUET:
-            assert kind.schema is not None
-            frame = self._parquet(files, kind, contract.columns.names)
-            return ParsedRows(frame, read_types(kind.schema), contract)
-        if kind.format is Format.JSON:
-            return json_rows(self._spark, paths, contract)
-        assert kind.header is not None
-        rows = whole_csv_rows if self._needs.multiline else csv_rows
-        return rows(self._spark, paths, kind.header, contract)
+    def _source_part(self, part: FilePart) -> SourcePart:
+        return SourcePart(self._shown(part.file.path), part.is_last)
 
-    def _origin(self, file: InputFile, fields: int | None, numbered: bool) -> Origin:
-        """A bounded input has no arrivals. Rows may be `numbered` already."""
+    def _raw(
+        self, files: list[InputFile], kind: FileKind
+    ) -> Callable[[str, Sequence[int]], list[str]] | None:
+        """Reads rows of Parquet once more, with all columns."""
+        if kind.format is not Format.PARQUET:
+            return None
+        named = {self._shown(file.path): Path(file.path) for file in files}
+        return lambda source, rows: rows_of(named[source], rows)
+
+    def _origin(self, file: InputFile, kind: FileKind, first: int | None) -> Origin:
+        """A bounded input has no arrivals."""
         arrived = None if self.bounded else min(file.arrived, time.time())
-        first = None if numbered else 0
+        fields = None if kind.header is None else len(kind.header)
         return Origin(self._shown(file.path), arrived=arrived, first=first, fields=fields)
 
     def _lost(self, wanted: SourceRange, columns: Sequence[str]) -> dict[InputFile, pa.Table]:
         """Files that cannot be read, with their dead letters."""
         lost = {}
-        for file in wanted.work:
+        for file in files_of(wanted.work):
             reason = self._obstacle(file, columns)
             if reason is not None:
                 if self._single:
@@ -263,15 +323,20 @@ class FileSource(StreamSource):
             return kind.reason
         return None if kind.schema is None else type_conflict(self.schema, kind.schema, columns)
 
-    def quarantine_unreadable(self, wanted: SourceRange) -> bool:
+    def quarantine_unreadable(self, wanted: SourceRange) -> SourceRange | None:
+        """Damaged files are skipped from this range on."""
         before = len(self._damaged)
-        for file in wanted.work:
+        for file in files_of(wanted.work):
             kind = self._kind(file)
             if isinstance(kind, FileKind) and file not in self._damaged:
                 reason = damage_of(Path(file.path), self._needs, kind.format)
                 if reason is not None:
                     self._damaged[file] = UnreadableFile(reason)
-        return len(self._damaged) > before
+        if len(self._damaged) == before:
+            return None
+        if not isinstance(wanted.work, FilePart):
+            return wanted
+        return self._range_of(wanted.work.rest(), wanted.start, end_of_file(wanted))
 
     def _shown(self, path: str) -> str:
         """The name of a file in dead letters."""
@@ -282,75 +347,40 @@ class FileSource(StreamSource):
         """Whether there is one file: in a folder, a damaged file does not end the job."""
         return not self._path.is_dir()
 
-    @property
-    def _cores(self) -> int:
-        return self._spark.sparkContext.defaultParallelism
-
-    def _split(self, size: int) -> None:
-        """Makes each partition a piece of one file, so that the origin of its rows is known."""
-        for name in ("maxPartitionBytes", "openCostInBytes"):
-            self._spark.conf.set(f"spark.sql.files.{name}", str(size))
-
     def _floor(self, wanted: SourceRange) -> int | None:
-        """The earliest time of the files still to read, if their footers have it."""
+        """The earliest time of what is still to read, if footers have it."""
         if not self.bounded:
             return None
-        read = set(wanted.end["files"])
-        rest = [self._at(name) for name in self._names if name not in read]
-        floors = [self._earliest(path) for path in rest]
+        read, begun = set(wanted.end["files"]), wanted.end.get("part")
+        starts = {name: 0 for name in self._names if name not in read}
+        if begun is not None:
+            starts[begun["file"]] = begun["at"]
+        floors = [self._earliest(self._at(name), at) for name, at in starts.items()]
         known = [floor for floor in floors if floor is not None]
-        return min(known) if known and len(known) == len(rest) else None
+        return min(known) if known and len(known) == len(floors) else None
 
-    def _earliest(self, path: str) -> int | None:
-        if path not in self._floors:
-            known = span(Path(path), self._needs.time_column, self._unit)
-            self._floors[path] = None if known is None else known[0]
-        return self._floors[path]
+    def _earliest(self, path: str, at: int) -> int | None:
+        """The earliest time of the row groups from an offset on."""
+        if at == 0 and by_name(Path(path)) is not Format.PARQUET:
+            return None
+        groups = self._row_groups(path)
+        ahead = [group for group in groups or () if group.middle >= at]
+        known = span_of(ahead)
+        return None if known is None else known[0]
 
-    def _parquet(self, files: list[InputFile], kind: FileKind, columns: Sequence[str]) -> DataFrame:
-        """Passes the schema to Spark, which would otherwise run a job to read footers."""
-        assert kind.schema is not None
-        known = kind.schema, tuple(columns)
-        if known not in self._readers:
-            schema = spark_schema(*known, files[0].path)
-            # Entries of columns that are no longer used are dropped.
-            self._readers = {known: self._spark.read.schema(schema)}
-        return self._readers[known].parquet(*[file.for_spark for file in files])
-
-
-def _first_of(
-    waiting: Iterable[InputFile],
-    limit: int,
-    kind_of: Callable[[InputFile], FileKind | UnreadableFile],
-) -> Iterator[InputFile]:
-    """As many files of one kind as fit, at least one."""
-    size, first = 0, None
-    for file in waiting:
-        kind = kind_of(file)
-        size += file.size
-        if first is not None and (size > limit or kind != first):
-            return
-        first = kind
-        yield file
+    def _row_groups(self, path: str) -> tuple[RowGroup, ...] | None:
+        if path not in self._footers:
+            needs = self._needs
+            groups = row_groups(Path(path), needs.time_column, self._unit, needs.wants)
+            self._footers[path] = groups
+            largest = max((group.bytes for group in groups or ()), default=0)
+            if largest > MOST_ROW_GROUP:
+                self._warn(
+                    f"{path} has a row group with {largest >> 20} MB in the columns that are read: "
+                    f"with at most {MOST_ROW_GROUP >> 20} MB, it takes less memory"
+                )
+        return self._footers[path]
 
 
 def _chosen(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
     return pa.schema([schema.field(name) for name in columns])
-
-
-def _pieces(frame: DataFrame) -> list[tuple[str, int]]:
-    """The file of each partition, and the partition's offset in it."""
-    plan: Any = frame._jdf.queryExecution()
-    found = []
-    for partition in plan.toRdd().partitions():
-        file = partition.files()[0]
-        found.append((str(file.toPath().toUri().getPath()), int(file.start())))
-    return found
-
-
-def _ranks(keys: list[tuple[int, int]]) -> list[int]:
-    """The rank of each."""
-    ranks = [0] * len(keys)
-    for place, number in enumerate(sorted(range(len(keys)), key=keys.__getitem__)):
-        ranks[number] = place
-    return ranks

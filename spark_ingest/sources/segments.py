@@ -23,8 +23,8 @@ from typing import Protocol
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from runtime.io.file_probe import span
 from runtime.io.reader import ReadRequest
+from runtime.io.row_groups import span
 from runtime.pipeline.blob_store import CorruptCheckpoint
 from spark_ingest.pipeline.event_pipeline import EventPipeline
 from spark_ingest.sources.files import FileSource, InputFile
@@ -114,12 +114,14 @@ class SegmentSource(FileSource):
         ]
         return super().read(replace(wanted, work=files), pipeline)
 
-    def quarantine_unreadable(self, wanted: SourceRange) -> bool:
+    def quarantine_unreadable(self, wanted: SourceRange) -> SourceRange | None:
         """A segment that was damaged after its check is restored, not skipped."""
         before = self._segments.restored
         for number in _numbers(wanted.start, wanted.end):
             self._intact(number)
-        return self._segments.restored > before or super().quarantine_unreadable(wanted)
+        if self._segments.restored > before:
+            return wanted
+        return super().quarantine_unreadable(wanted)
 
     def ended(self, position: Position) -> bool:
         self._raise()

@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame
 
 from runtime.pipeline.event_block import Origin
 from runtime.pipeline.event_contract import EventContract
+from runtime.pipeline.row_numbers import SourcePart
 from spark_ingest.pipeline.event_pipeline import EventPipeline
 
 #: A JSON object that only its source interprets.
@@ -37,8 +38,8 @@ class SourceRange:
 
 @dataclass(frozen=True)
 class SourceFrame:
-    """A range as a frame of checked rows. Partition i of the frame has the rows of `origins[i]`, in
-    order; `order[i]` is its rank by arrival. Without rows there is no frame."""
+    """A range as a frame of checked rows. Partition i has the rows of `origins[i]`, in order;
+    `order[i]` is its rank by arrival. Without rows there is no frame."""
 
     frame: DataFrame | None
     contract: EventContract
@@ -48,6 +49,12 @@ class SourceFrame:
     lost: list[pa.Table] = field(default_factory=list)
     #: No row of a later range has an earlier time (microseconds); None if unknown.
     floor: int | None = None
+    #: The partitions of the frame to read, which count from 0 here; None for all.
+    only: Sequence[int] | None = None
+    #: The part of a source that the range is, if its rows are numbered when they are committed.
+    part: SourcePart | None = None
+    #: How many rows there are, if that is known.
+    rows: int | None = None
     #: Returns rows as they were read, by source and row number; None if the frame has them.
     raw: Callable[[str, Sequence[int]], list[str]] | None = None
     #: The frame whose plan Spark executes, if `frame` has only the rows of that plan.
@@ -82,10 +89,10 @@ class StreamSource(ABC):
     def between(self, start: Position, end: Position) -> SourceRange:
         """The range that was read between two positions, to read it again."""
 
-    def quarantine_unreadable(self, wanted: SourceRange) -> bool:
-        """Called after Spark failed on a range: whether the input is the cause. If so, the
-        unreadable part is skipped, with a dead letter."""
-        return False
+    def quarantine_unreadable(self, wanted: SourceRange) -> SourceRange | None:
+        """Called after Spark failed on a range. If the input is the cause, its unreadable part is
+        skipped, with a dead letter, in the returned range, which may end later."""
+        return None
 
     def check(self) -> None:  # noqa: B027
         """Called while reading takes long: reports a source that does not answer, and waits for

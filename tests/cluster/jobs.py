@@ -223,11 +223,15 @@ def driver_of(
     lateness: int = 0,
     stopping: Callable[[], bool] = lambda: False,
     make_sink: Callable[[], EpochSink] = WholeSink,
+    resume: bool = False,
 ) -> tuple[Driver, CheckpointStore]:
-    shutil.rmtree(folder, ignore_errors=True)
+    """With `resume`, it goes on from the checkpoint in the folder."""
+    if not resume:
+        shutil.rmtree(folder, ignore_errors=True)
     kept = BlobStore(str(folder), durable=False)
     checkpoints = CheckpointStore(kept)
-    assert checkpoints.claim(_refuse) is None
+    manifest = checkpoints.claim(_refuse)
+    assert (manifest is not None) == resume
     columns = (asked.time_column, asked.type_column)
     input_format = InputFormat(*columns, asked.unit, source.schema, source.clock())
     bound_workload = BoundWorkload(asked.workload, input_format, asked.settings.numeric)
@@ -240,11 +244,11 @@ def driver_of(
         recorder=JobMetrics("test", bound_workload, []),
         watcher=watcher,
         settings=asked.settings,
-        shards=actor_pool.size * SHARDS_EACH,
+        shards=actor_pool.size * SHARDS_EACH if manifest is None else manifest.shards,
         lateness=lateness,
         given=fingerprints(asked.workload),
     )
-    return Driver(context, StartPoint(bound_workload), stopping=stopping), checkpoints
+    return Driver(context, StartPoint(bound_workload, manifest), stopping=stopping), checkpoints
 
 
 def outcome(

@@ -106,7 +106,7 @@ def test_odd_names(equal, tmp_path: Path, name: str):
 
 def test_pieces_of_one_file(equal, tmp_path: Path, monkeypatch):
     """Spark cuts a file into pieces; rows are numbered as if it did not."""
-    monkeypatch.setattr("spark_ingest.sources.files.LEAST_SPLIT", 20_000)
+    monkeypatch.setattr("spark_ingest.sources.file_ranges.LEAST_SPLIT", 20_000)
     lines = [f'{{"time": {n}, "type": "Request", "driver": "d"}}' for n in range(4_000)]
     for n in (7, 1_500, 1_501, 3_999):
         lines[n] = "{broken"

@@ -1,6 +1,6 @@
 """How many bytes an epoch reads depends on how long epochs take."""
 
-from hamlet.job.epoch_pacing import LEAST_BYTES, MOST_BYTES, EpochPacer
+from hamlet.job.epoch_pacing import BOUNDED_BYTES, LEAST_BYTES, MOST_BYTES, EpochPacer
 
 
 def stages(**seconds: float) -> dict[str, float]:
@@ -38,3 +38,10 @@ def test_in_between_nothing_changes():
     pacer.limit = 2 * LEAST_BYTES
     pacer.adjust(pacer.limit, stages(compute=2.0))
     assert pacer.limit == 2 * LEAST_BYTES
+
+
+def test_epochs_of_a_bounded_input_are_large_from_the_start():
+    pacer = EpochPacer(bounded=True)
+    assert pacer.limit == BOUNDED_BYTES
+    pacer.adjust(pacer.limit, stages(compute=60.0))
+    assert pacer.limit == BOUNDED_BYTES

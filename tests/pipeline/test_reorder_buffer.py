@@ -1,12 +1,16 @@
 """Events leave the buffer in order of (time, arrival), whatever the cuts and watermarks."""
 
+from contextlib import contextmanager
 from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from runtime.errors import HamletError
+from runtime.pipeline import reorder_buffer
 from runtime.pipeline.reorder_buffer import Disorder, ReorderBuffer, in_order, ordered
 from runtime.types.columns import PANE, TIME, times_of
 
@@ -27,20 +31,40 @@ def cut(times, cuts):
     return [events(times[a:b], a) for a, b in pairwise(places)]
 
 
+@contextmanager
+def small(limit):
+    """Buffers keep this many bytes in memory. If they are few, all else is small, too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reorder_buffer, "LIMIT_BYTES", limit)
+        if limit < MEMORY:
+            patch.setattr(reorder_buffer, "EXACT_ROWS", 0)
+            patch.setattr(reorder_buffer, "RUN_ROWS", 3)
+        yield
+
+
+MEMORY = 1 << 20
+limits = st.sampled_from((0, 400, MEMORY))
 streams = st.lists(st.integers(-50, 50), max_size=60)
 places = st.lists(st.integers(0, 100), max_size=12)
 
 
-@given(streams, places)
-def test_any_cut_into_batches_gives_a_stable_sort(times, cuts):
+@given(streams, places, limits)
+def test_any_cut_into_batches_gives_a_stable_sort(times, cuts, limit):
     disorder = Disorder()
     disorder.add(np.array(times, dtype=np.int64))
-    out = pairs(*ordered(cut(times, cuts), disorder.largest))
+    with small(limit):
+        out = pairs(*ordered(cut(times, cuts), disorder.largest))
     assert out == sorted(((t, i) for i, t in enumerate(times)), key=lambda p: p[0])
 
 
-@given(streams, places, st.lists(st.integers(-60, 60), max_size=12), st.integers(1, 7))
-def test_any_watermarks_split_a_stream_into_late_and_ordered(times, cuts, watermarks, portion):
+@given(streams, places, st.lists(st.integers(-60, 60), max_size=12), st.integers(1, 7), limits)
+def test_any_watermarks_split_a_stream(times, cuts, watermarks, portion, limit):
+    """Into late events and those in order."""
+    with small(limit):
+        split_by(times, cuts, watermarks, portion)
+
+
+def split_by(times, cuts, watermarks, portion):
     buffer, out, late, highest = ReorderBuffer(), [], [], None
     moves = iter(watermarks)
     for batch in cut(times, cuts):
@@ -142,3 +166,46 @@ def test_a_cut_stays_where_its_pane_began_long_before():
     batch = events(list(range(60)))
     long_ = batch.append_column(PANE, pa.array([0] * 5 + [1] * 55))
     assert firsts(long_) == [5, 40]
+
+
+def test_what_memory_does_not_hold_is_on_disk(monkeypatch):
+    """Events that are released all at once, far apart in time, leave in batches of the same size,
+    and memory has only what came last."""
+    monkeypatch.setattr(reorder_buffer, "LIMIT_BYTES", 100_000)
+    monkeypatch.setattr(reorder_buffer, "EXACT_ROWS", 10_000)
+    draw = np.random.default_rng(1)
+    times = draw.permutation(100_000).tolist()
+    buffer = ReorderBuffer()
+    before = pa.total_allocated_bytes()
+    for start in range(0, len(times), 1_000):
+        buffer.add(events(times[start : start + 1_000], start))
+        assert buffer.nbytes <= 100_000
+    assert buffer.is_on_disk
+    assert pa.total_allocated_bytes() - before < 200_000
+    rows, last = 0, -1
+    for batch in buffer.portions(None, 5_000):
+        found = batch.column(TIME).to_numpy()
+        assert found.tolist() == list(range(last + 1, last + 1 + len(found)))
+        assert len(found) < 7_000
+        rows, last = rows + len(found), int(found[-1])
+    assert rows == len(times)
+    assert not buffer.is_on_disk
+
+
+def test_types_are_the_same_after_disk(monkeypatch):
+    """Batches have dictionaries of their own."""
+    monkeypatch.setattr(reorder_buffer, "LIMIT_BYTES", 0)
+    buffer = ReorderBuffer()
+    for first, word in enumerate("abc"):
+        words = pa.array([word, None, word]).dictionary_encode()
+        times = pa.array([first, 10 + first, 20 + first], pa.int64())
+        buffer.add(pa.record_batch({TIME: times, "word": words}))
+    out = buffer.drain()
+    assert out["word"].to_pylist() == ["a", "b", "c", None, None, None, "a", "b", "c"]
+
+
+def test_a_full_disk_is_said(monkeypatch, tmp_path):
+    monkeypatch.setattr(reorder_buffer, "LIMIT_BYTES", 0)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
+    with pytest.raises(HamletError, match="cannot write the temporary file for events"):
+        ReorderBuffer().add(events([1]))

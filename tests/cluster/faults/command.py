@@ -1,4 +1,4 @@
-"""`hamlet run --follow` as a process of its own, over the files of a stream."""
+"""`hamlet run` as a process of its own, with `--follow` over the files of a stream."""
 
 import os
 import re
@@ -33,6 +33,7 @@ class Command:
         source: str | None = None,
         lateness: str = stream.LATENESS,
         name: str = "faults",
+        follow: bool = True,
     ) -> None:
         self.folder = folder
         self.name = name
@@ -42,7 +43,7 @@ class Command:
         self._starts = 0
         self._from = source or str(self.input)
         self._to = output or str(self.output)
-        self._lateness = lateness
+        self._following = ["--follow", "--lateness", lateness] if follow else []
         self._process: subprocess.Popen[bytes] | None = None
         self._before = -1
         self.input.mkdir(parents=True, exist_ok=True)
@@ -56,9 +57,9 @@ class Command:
         self._starts += 1
         queries = self.folder / f"{self.name}.sase"
         queries.write_text(workload)
-        arguments = ["run", queries, "--input", self._from, "--follow", "--time-unit", "ms"]
-        arguments += ["--lateness", self._lateness, "--output", self._to]
-        arguments += ["--checkpoint", self.checkpoint, "--file-age", "1s", *options]
+        arguments = ["run", queries, "--input", self._from, *self._following]
+        arguments += ["--time-unit", "ms", "--output", self._to, "--checkpoint", self.checkpoint]
+        arguments += [*(["--file-age", "1s"] if self._following else []), *options]
         with open(self._log, "wb") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-c", HAMLET, *map(str, arguments)],
@@ -114,6 +115,10 @@ class Command:
     def records(self) -> int:
         """How many have been taken, if they come from Kafka."""
         return sum(self._position().get("offsets", {}).values())
+
+    def is_within_a_file(self) -> bool:
+        """Whether a part of one has been taken."""
+        return "part" in self._position()
 
     def _position(self) -> dict[str, Any]:
         manifest = self._manifest()

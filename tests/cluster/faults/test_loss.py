@@ -47,18 +47,18 @@ def test_lost_portions_are_read_again(cluster, spark, tmp_path):
     calm.run(Seen())
     job.fill()
     chance, losses, seen = random.Random(7), [], Seen()
-    read = EpochReader.read
+    route = EpochReader.route
 
-    def losing(self, wanted, columns, watermark):
-        found = read(self, wanted, columns, watermark)
+    def losing(self, parked):
+        found = route(self, parked)
         if len(losses) < TIMES and found.rows > 1 and chance.random() < 0.5:
             block = chance.choice(found.portions)
             place = chance.randrange(len(block))
             block[place] = lost(block[place])
-            losses.append(wanted)
+            losses.append(found.range)
         return found
 
-    with patch.object(EpochReader, "read", losing):
+    with patch.object(EpochReader, "route", losing):
         job.run(seen)
     assert len(losses) == TIMES
     assert len(seen.troubles) == TIMES
