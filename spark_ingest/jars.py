@@ -68,9 +68,12 @@ AVRO = (
 )
 
 
+KAFKA_SOURCE = (*KAFKA, *AVRO)  #: with values in JSON or Avro
+
+
 def kafka_jars() -> list[Path]:
-    """The archives of the Kafka source, for `spark.jars`, with values in JSON or Avro."""
-    return fetched((*KAFKA, *AVRO))
+    """The archives of the Kafka source, for the class path."""
+    return fetched(KAFKA_SOURCE)
 
 
 def listed(path: Path) -> list[Jar]:

@@ -21,8 +21,8 @@ from hamlet.cli.stderr import LoggedNotices, Notices
 from hamlet.logs import MetricsLogger, configure
 
 if TYPE_CHECKING:
-    from hamlet.job.input_resolver import InputOptions
     from hamlet.job.job_options import JobOptions
+    from hamlet.job.resolved_input import InputOptions
     from runtime.language.query import Workload
     from runtime.pipeline.settings import Settings
     from runtime.types.schema import Schema
@@ -242,7 +242,7 @@ def _job_options(request: RunRequest, settings: Settings) -> JobOptions:
 
 
 def _input_options(request: RunRequest, queries: Workload) -> InputOptions:
-    from hamlet.job.input_resolver import InputOptions
+    from hamlet.job.resolved_input import InputOptions
     from runtime.io.reader import ReadRequest
     from runtime.types.schema import Schema
 
@@ -255,6 +255,7 @@ def _input_options(request: RunRequest, queries: Workload) -> InputOptions:
         format=_value(input.input_format),
         unit=input.time_unit.value,
         kafka_options=input.kafka_options,
+        spark_options=input.spark_options,
         avro=input.avro_schema,
         avro_framed=input.avro_confluent,
         follow_links=input.follow_links,

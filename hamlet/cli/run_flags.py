@@ -35,7 +35,8 @@ class InputFlags:
             "-i",
             metavar="INPUT",
             help="A data file, a folder of data files, [b]-[/b] for standard input, "
-            "[b]kafka://HOST/TOPIC[/b], [b]socket://HOST:PORT[/b], or a generated stream: "
+            "[b]kafka://HOST/TOPIC[/b], [b]socket://HOST:PORT[/b], any format of Spark: "
+            "[b]spark:FORMAT?option=value[/b], or a generated stream: "
             "[b]generate:NAME?events=N[/b]. CSV with line breaks in quotes needs "
             "[b]?multiline=true[/b] behind the file or folder.",
             rich_help_panel=INPUT,
@@ -88,6 +89,15 @@ class InputFlags:
             metavar="FILE",
             help="Kafka properties such as sasl.username; ${NAME} is replaced by the environment "
             "variable.",
+            rich_help_panel=INPUT,
+        ),
+    ] = None
+    spark_options: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="With [b]spark:[/b]: further options of the source, such as password=${NAME}, "
+            "which is replaced by the environment variable.",
             rich_help_panel=INPUT,
         ),
     ] = None

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from actors.cluster import Cluster
 from hamlet.job.driver import Driver
-from hamlet.job.input_resolver import ResolvedInput
 from hamlet.job.job_context import StartPoint
 from hamlet.job.job_options import JobOptions
 from hamlet.job.job_setup import JobSetup, MakeSink, SavedState, Screen, check_processes
+from hamlet.job.resolved_input import ResolvedInput
 from hamlet.job.watchdog import Watchdog
 from runtime.errors import Failure, HamletError
 from runtime.language.query import Workload

@@ -30,7 +30,6 @@ from hamlet.job.cluster_setup import start_cluster
 from hamlet.job.control_server import ControlServer
 from hamlet.job.epoch_reader import EpochReader
 from hamlet.job.epoch_report import EpochListener
-from hamlet.job.input_resolver import ResolvedInput
 from hamlet.job.job_context import JobContext
 from hamlet.job.job_monitoring import JobMonitoring, open_monitoring
 from hamlet.job.job_options import JobOptions
@@ -42,6 +41,7 @@ from hamlet.job.manifest_check import (
     merged_schema,
     workload_change,
 )
+from hamlet.job.resolved_input import ResolvedInput
 from hamlet.job.watchdog import Watchdog
 from hamlet.job.workload_changes import WorkloadChanges
 from hamlet.job.workload_watcher import WorkloadWatcher
@@ -57,7 +57,7 @@ from runtime.pipeline.routing_table import InputFormat
 from runtime.temporary_folder import TemporaryFolder
 from spark_ingest import session
 from spark_ingest.arrow_export import ArrowExport
-from spark_ingest.jars import kafka_jars
+from spark_ingest.jars import fetched
 from spark_ingest.sinks.sink import EpochSink
 from spark_ingest.sources.source import StreamSource
 from spark_ingest.spark_watch import (
@@ -205,8 +205,10 @@ class JobSetup:
         self._stack.callback(pool.close)
         self._actors += pool.watched
         screen.stage("starting Spark")
-        jars = kafka_jars() if self._input.jars else []
-        spark = session.start(cluster, options.size, jars=jars)
+        needs = self._input.spark_needs
+        spark = session.start(
+            cluster, options.size, jars=fetched(needs.jars), settings=dict(needs.settings)
+        )
         return JobProcesses(cluster, pool, spark, watchdog)
 
     def _watch_servers(self, cluster: Cluster) -> Watchdog:
