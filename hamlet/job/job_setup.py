@@ -199,11 +199,16 @@ class JobSetup:
     def start_processes(self) -> JobProcesses:
         options, screen = self._options, self._screen
         screen.stage("starting Ray")
-        cluster = start_cluster(self._stack, options, screen.stage, screen.say)
+        users = self._input.session
+        cluster = start_cluster(
+            self._stack, options, screen.stage, screen.say, frames=users is not None
+        )
         watchdog = self._watch_servers(cluster)
         pool = ActorPool(options.actors, min(options.actors, ROUTERS))
         self._stack.callback(pool.close)
         self._actors += pool.watched
+        if users is not None:
+            return JobProcesses(cluster, pool, users, watchdog)
         screen.stage("starting Spark")
         needs = self._input.spark_needs
         spark = session.start(
@@ -310,12 +315,15 @@ class JobSetup:
         self._monitoring = monitoring
         agents = ray_agents() if processes.cluster.embedded else {}
         watchdog = processes.watchdog
-        watchdog.add(
-            LocalProcesses(agents | spark_driver()),
-            ActorWatch(self._actors, _other_actors, [raydp_job()]),
-            SparkDriver(processes.spark),
-            AppMaster(processes.spark),
-        )
+        if self._input.session is None:
+            watchdog.add(
+                LocalProcesses(agents | spark_driver()),
+                ActorWatch(self._actors, _other_actors, [raydp_job()]),
+                SparkDriver(processes.spark),
+                AppMaster(processes.spark),
+            )
+        else:  # a watchdog kills what hangs, and Spark is the user's
+            watchdog.add(LocalProcesses(agents), ActorWatch(self._actors, rehearsals))
         self._stack.callback(watchdog.stop)
         return watchdog
 

@@ -36,6 +36,8 @@ class InputOptions:
 class ResolvedInput(ABC):
     #: What the Spark session needs to read it.
     spark_needs: SparkNeeds = SparkNeeds()
+    #: The user's session, if the input is a frame of it. Else the job starts one.
+    session: SparkSession | None = None
     #: The claim of the run, which is in the files that it writes.
     owner: str = ""
 

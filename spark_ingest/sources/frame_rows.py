@@ -7,15 +7,18 @@ planned by a session of ours in the same Spark, with our settings.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.types as pt
-from pyspark.errors import PySparkTypeError
+from pyspark.errors import PySparkTypeError, PySparkValueError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_type
+from pyspark.sql.types import _parse_datatype_json_string
 
+from runtime.errors import InputError
 from runtime.pipeline.event_contract import EventContract
 from spark_ingest.pipeline import sql
 from spark_ingest.pipeline.columns import ROW
@@ -52,15 +55,22 @@ def our_session(spark: SparkSession) -> SparkSession:
 
 def frame_schema(frame: DataFrame) -> pa.Schema:
     """The columns of a frame, without those whose types Arrow does not have."""
+    names = list(frame._jdf.columns())
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(
+            f"the frame has more than one column `{twice}`",
+            f"rename or drop one, or join by its name: on={twice!r}",
+        )
     return pa.schema(list(_fields(frame)))
 
 
 def _fields(frame: DataFrame) -> Iterator[pa.Field]:
-    for field in frame.schema:
-        try:
-            yield pa.field(field.name, to_arrow_type(field.dataType))
-        except PySparkTypeError:
-            continue
+    """Field by field: PySpark does not know all of Spark's types, and then refuses the schema."""
+    for field in frame._jdf.schema().fields():
+        with suppress(PySparkTypeError, PySparkValueError):
+            found = _parse_datatype_json_string(field.dataType().json())
+            yield pa.field(field.name(), to_arrow_type(found))
 
 
 class FrameRows:
@@ -110,8 +120,8 @@ class FrameRows:
     @cached_property
     def _chosen(self) -> DataFrame:
         """The used columns, by their places: a session may ignore the case of names."""
-        places = {name: n for n, name in enumerate(self._frame.columns)}
-        numbered = self._frame.toDF(*(f"c{n}" for n in range(len(self._frame.columns))))
+        places = {name: n for n, name in enumerate(self._frame._jdf.columns())}
+        numbered = self._frame.toDF(*(f"c{n}" for n in range(len(places))))
         return numbered.select(*(f"c{places[name]}" for name in self.stored.names))
 
     def _as_frame(self, rows: Any) -> DataFrame:
