@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 from hamlet.job.resolved_input import InputOptions, ResolvedInput
-from hamlet.job.spark_input import SparkInput
+from hamlet.job.spark_input import SparkInput, SparkStreamInput
 from runtime.errors import InputError
 from runtime.generate.spec import split_pace
 from runtime.io.bytestream import decompressed
@@ -241,7 +241,7 @@ def resolve_input(options: InputOptions) -> ResolvedInput:
     if scheme == "kafka":
         return KafkaInput(options)
     if scheme == "spark":
-        return SparkInput(options)
+        return SparkStreamInput(options) if options.follow else SparkInput(options)
     path, multiline = split_options(options.text)
     options = replace(options, text=path, needs=replace(options.needs, multiline=multiline))
     if options.text == "-":

@@ -183,6 +183,7 @@ class JobSetup:
         """Finds errors before anything is started. Returns the columns, also those of an earlier
         run, if they are known."""
         options, manifest = self._options, saved.manifest
+        self._input.check_checkpoint(options.checkpoint)
         if manifest is not None:
             check_equal("--input", manifest.source, self._input.name)
             self._input.check_resumable()

@@ -52,6 +52,9 @@ class ResolvedInput(ABC):
     def check_resumable(self) -> None:  # noqa: B027
         """Raises if the input cannot be read from where an earlier run stopped."""
 
+    def check_checkpoint(self, checkpoint: str | None) -> None:  # noqa: B027
+        """Raises if the input cannot be followed with a checkpoint in this place."""
+
     def probe_schema(self, folder: Path) -> pa.Schema | None:
         """The columns, if they are known without Spark. `folder` is for temporary files."""
         return None

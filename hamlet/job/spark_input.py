@@ -14,15 +14,19 @@ from spark_ingest.option_file import read_option_file
 from spark_ingest.sources.frame import FrameSource
 from spark_ingest.sources.frame_rows import our_session
 from spark_ingest.sources.source import Position, StreamSource
-from spark_ingest.sources.spark_format import JARS, load
+from spark_ingest.sources.spark_format import NEEDS, bounded, load, without_bounds
+from spark_ingest.sources.streaming_frame import StreamingFrameSource
 from spark_ingest.spark_address import parse_spark_address
 from spark_ingest.spark_needs import SparkNeeds
+
+#: In the folder of the checkpoint.
+SPARK_FOLDER = "spark"
 
 # The size of a partition of files. Spark's own is 128 MB, too much for an epoch of several.
 _FILE_PARTITION = str(16 << 20)
 
 
-class SparkInput(ResolvedInput):
+class SparkFormatInput(ResolvedInput):
     def __init__(self, options: InputOptions) -> None:
         super().__init__(options)
         self._address = parse_spark_address(options.text)
@@ -30,10 +34,12 @@ class SparkInput(ResolvedInput):
             raise InputError(
                 f"--input {self._address} names a format already", "leave out --input-format"
             )
-        if options.follow:
-            raise InputError(f"{self._address} cannot be followed", "leave out --follow")
         self._options = _more_options(options.spark_options, self._address.options)
-        self.spark_needs = SparkNeeds(JARS.get(self._address.format.lower(), ()))
+        self.spark_needs = NEEDS.get(self._address.format.lower(), SparkNeeds())
+
+
+class SparkInput(SparkFormatInput):
+    """It ends."""
 
     @property
     def name(self) -> str:
@@ -55,6 +61,43 @@ class SparkInput(ResolvedInput):
         options = self.options
         return FrameSource(
             spark, frame, options.needs, name=self.name, schema=schema, unit=options.unit
+        )
+
+
+class SparkStreamInput(SparkFormatInput):
+    """It is followed. Spark keeps the positions of its sources in a folder of the checkpoint."""
+
+    @property
+    def name(self) -> str:
+        return str(without_bounds(self._address))
+
+    def check_checkpoint(self, checkpoint: str | None) -> None:
+        check_spark_checkpoint(checkpoint)
+
+    def open(
+        self, spark: SparkSession, folder: Path, schema: pa.Schema | None, at: Position | None
+    ) -> StreamSource:
+        session, options = our_session(spark), self.options
+        session.conf.set("spark.sql.streaming.schemaInference", "true")
+        return StreamingFrameSource(
+            load(session.readStream, bounded(self._address), self._options),
+            options.needs,
+            folder / SPARK_FOLDER,
+            name=self.name,
+            at=at,
+            schema=schema,
+            unit=options.unit,
+            say=options.wait,
+            warn=options.warn,
+        )
+
+
+def check_spark_checkpoint(checkpoint: str | None) -> None:
+    """Spark's query writes to a disk: for object stores it needs connectors of Hadoop."""
+    if checkpoint is not None and "://" in checkpoint:
+        raise InputError(
+            f"a streaming query of Spark cannot keep its checkpoint in {checkpoint}",
+            "name a folder on a disk with --checkpoint, which all machines of a cluster share",
         )
 
 

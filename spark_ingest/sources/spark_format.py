@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from py4j.protocol import Py4JJavaError
@@ -12,14 +13,37 @@ from pyspark.sql import DataFrame, DataFrameReader
 from pyspark.sql.streaming import DataStreamReader
 
 from runtime.errors import InputError, suggest
-from spark_ingest.jars import AVRO, KAFKA_SOURCE, Jar
+from spark_ingest.jars import AVRO, DELTA, KAFKA_SOURCE
 from spark_ingest.spark_address import PATH, SCHEMA, SparkAddress
+from spark_ingest.spark_needs import SparkNeeds
 
 Reader = TypeVar("Reader", DataFrameReader, DataStreamReader)
 
+_DELTA = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    # So many tasks read the log of a table. Delta's own default is 50.
+    "spark.databricks.delta.snapshotPartitions": "4",
+}
 #: Formats that are not in Spark's own jars.
-JARS: Mapping[str, tuple[Jar, ...]] = {"avro": AVRO, "kafka": KAFKA_SOURCE}
-_FORMATS = ("avro", "csv", "jdbc", "json", "kafka", "libsvm", "orc", "parquet", "rate", "text")
+NEEDS: Mapping[str, SparkNeeds] = {
+    "avro": SparkNeeds(AVRO),
+    "delta": SparkNeeds(DELTA, _DELTA),
+    "kafka": SparkNeeds(KAFKA_SOURCE),
+}
+#: What bounds a micro-batch, and so the memory of an epoch: the options of a format that do, and
+#: what we give if the user gives none of them. Without them Spark takes all that is there.
+_BOUNDS: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "delta": (("maxFilesPerTrigger", "maxBytesPerTrigger"), "16"),
+    "kafka": (("maxOffsetsPerTrigger",), "500000"),
+    **dict.fromkeys(
+        ("avro", "csv", "json", "orc", "parquet", "text"),
+        (("maxFilesPerTrigger", "maxBytesPerTrigger"), "16"),
+    ),
+}
+_FORMATS = (
+    *("avro", "csv", "delta", "jdbc", "json", "kafka", "libsvm", "orc", "parquet", "rate", "text"),
+)
 _NOT_FOUND = "DATA_SOURCE_NOT_FOUND"
 
 
@@ -32,6 +56,25 @@ def load(reader: Reader, address: SparkAddress, secrets: Mapping[str, str]) -> D
         if schema is not None:
             given = given.schema(schema)
         return given.load() if path is None else given.load(path)
+
+
+def bounded(address: SparkAddress) -> SparkAddress:
+    """The address with a bound for its micro-batches."""
+    names, most = _BOUNDS.get(address.format.lower(), ((), ""))
+    if not names or _names(address) & {name.lower() for name in names}:
+        return address
+    return replace(address, options={**address.options, names[0]: most})
+
+
+def without_bounds(address: SparkAddress) -> SparkAddress:
+    """A bound may change from run to run: it is not part of what the input is."""
+    names = {name.lower() for name in _BOUNDS.get(address.format.lower(), ((), ""))[0]}
+    kept = {name: value for name, value in address.options.items() if name.lower() not in names}
+    return replace(address, options=kept)
+
+
+def _names(address: SparkAddress) -> set[str]:
+    return {name.lower() for name in address.options}
 
 
 @contextmanager
