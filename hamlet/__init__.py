@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from hamlet.frame_stream import EpochTables, StreamingJob, stream
     from hamlet.frames import aggregate
     from hamlet.spark_session import session, stop_session
     from runtime.errors import HamletError, InputError, QueryError, WorkloadError
@@ -29,6 +30,7 @@ else:
     _MODULES = {
         "Engine": "runtime.pipeline.engine",
         "aggregate": "hamlet.frames",
+        **dict.fromkeys(("EpochTables", "StreamingJob", "stream"), "hamlet.frame_stream"),
         **dict.fromkeys(("session", "stop_session"), "hamlet.spark_session"),
         "spark_settings": "spark_ingest.user_session",
         **dict.fromkeys(
@@ -57,6 +59,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Engine",
+    "EpochTables",
     "HamletError",
     "InputError",
     "Policy",
@@ -66,6 +69,7 @@ __all__ = [
     "SharedPart",
     "SharingPlan",
     "Statistics",
+    "StreamingJob",
     "Workload",
     "WorkloadError",
     "aggregate",
@@ -75,4 +79,5 @@ __all__ = [
     "session",
     "spark_settings",
     "stop_session",
+    "stream",
 ]

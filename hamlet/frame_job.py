@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 from hamlet.job import job_run
 from hamlet.job.epoch_report import EpochReport
@@ -36,7 +36,6 @@ from spark_ingest.user_session import check_user_session, is_on_ray
 logger = logging.getLogger("hamlet")
 
 ARROW, SPARK = "arrow", "spark"
-_LEVELS_ABOVE = 3  # warnings name the line that called `hamlet.aggregate`
 
 
 class FrameResults(dict[str, Any]):
@@ -50,7 +49,7 @@ class FrameResults(dict[str, Any]):
 
 @dataclass(frozen=True)
 class FrameOptions:
-    """The options of `hamlet.aggregate` over a frame."""
+    """The options of `hamlet.aggregate` and `hamlet.stream` over a frame."""
 
     results: str = ARROW
     actors: int = 2
@@ -61,7 +60,7 @@ class FrameOptions:
     kernels: str = "auto"
     plan: SharingPlan | None = None
     planner: str = "auto"
-    lateness: None = None
+    lateness: int | None = None  #: in microseconds
     time_column: str = "time"
     type_column: str = "type"
     time_unit: str | None = None
@@ -70,11 +69,6 @@ class FrameOptions:
         check_choice("results", self.results, (ARROW, SPARK))
         if self.actors < 1:
             raise HamletError(f"actors is {self.actors}, but at least one must compute")
-        if self.lateness is not None:
-            raise HamletError(
-                "lateness is for streams: a frame that ends has no late events",
-                "leave out lateness",
-            )
 
     @property
     def settings(self) -> Settings:
@@ -87,17 +81,15 @@ class FrameOptions:
 def aggregate_frame(
     workload: Workload | str, frame: DataFrame, options: FrameOptions
 ) -> FrameResults:
+    if options.lateness is not None:
+        raise HamletError(
+            "lateness is for streams: a frame that ends has no late events",
+            "leave out lateness",
+        )
     spark = frame.sparkSession
-    check_user_session(spark)
     queries = parse(workload) if isinstance(workload, str) else workload
     needs = ReadRequest(options.time_column, options.type_column, queries.uses)
-    blocks = is_on_ray(spark)
-    if not blocks:
-        warnings.warn(
-            "RayDP does not run this Spark session, so all rows are collected in this process on "
-            "their way to the aggregators; hamlet.session() starts a session that needs no detour",
-            stacklevel=_LEVELS_ABOVE,
-        )
+    blocks = hands_over(spark, stacklevel=4)
     collector = _Collector()
     job_run.run(
         queries,
@@ -118,6 +110,20 @@ def aggregate_frame(
         return found
     frames = {name: spark_frame(spark, table) for name, table in found.items()}
     return FrameResults(frames, spark_frame(spark, found.dead_letters))
+
+
+def hands_over(spark: SparkSession, stacklevel: int) -> bool:
+    """Whether the executors of the user's session hand rows over. If not, says so at the line that
+    called us."""
+    check_user_session(spark)
+    if is_on_ray(spark):
+        return True
+    warnings.warn(
+        "RayDP does not run this Spark session, so all rows are collected in this process on their "
+        "way to the aggregators; hamlet.session() starts a session that needs no detour",
+        stacklevel=stacklevel,
+    )
+    return False
 
 
 class _Collector:

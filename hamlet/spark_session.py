@@ -5,6 +5,8 @@ from __future__ import annotations
 import atexit
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import reduce
+from operator import or_
 from pathlib import Path
 
 import ray
@@ -13,12 +15,15 @@ from pyspark.sql import SparkSession
 
 from actors import cluster as clusters
 from actors.cluster import Cluster
-from runtime.errors import HamletError
+from runtime.errors import HamletError, check_choice
 from spark_ingest import session as sessions
+from spark_ingest.jars import fetched
 from spark_ingest.session import SparkSize
+from spark_ingest.sources.spark_format import NEEDS
+from spark_ingest.spark_needs import SparkNeeds
 
 # What Spark has by default, where sessions of jobs have something else.
-_AS_USERS_EXPECT = {
+_DEFAULTS = {
     "spark.sql.adaptive.enabled": "true",
     "spark.sql.caseSensitive": "false",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
@@ -47,14 +52,18 @@ def session(
     cores: int = 2,
     memory: str = "1g",
     *,
+    formats: Sequence[str] = (),
     jars: Sequence[str | Path] = (),
     settings: Mapping[str, str] | None = None,
 ) -> SparkSession:
     """A Spark session whose executors are actors of Ray, so that rows of its frames go to
     aggregators directly. The session that runs already is returned as it is. It uses the Ray of
-    this process, or else one of its own, and ends with the process or with `stop_session`."""
+    this process, or else one of its own, and ends with the process or with `stop_session`.
+
+    For `formats` such as `kafka` and `delta`, it has the jars and settings that they need."""
     if _running and _running[0].alive:
         return _running[0].spark
+    needs = [_needs(each) for each in formats]
     stop_session()
     if SparkContext._active_spark_context is not None:
         raise HamletError(
@@ -63,8 +72,8 @@ def session(
         )
     started = _start(
         SparkSize(executors, cores, memory, partitions=2 * executors * cores),
-        [Path(jar) for jar in jars],
-        {**_AS_USERS_EXPECT, **(settings or {})},
+        [*fetched(jar for each in needs for jar in each.jars), *map(Path, jars)],
+        reduce(or_, (dict(each.settings) for each in needs), _DEFAULTS) | dict(settings or {}),
     )
     _running.append(started)
     return started.spark
@@ -74,6 +83,11 @@ def stop_session() -> None:
     """Stops the session of `session`, and its Ray. Without one it does nothing."""
     while _running:
         _running.pop().cluster.close()
+
+
+def _needs(format: str) -> SparkNeeds:
+    check_choice("formats", format, tuple(NEEDS))
+    return NEEDS[format]
 
 
 def _start(size: SparkSize, jars: Sequence[Path], settings: dict[str, str]) -> _Running:

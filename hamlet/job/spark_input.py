@@ -14,7 +14,7 @@ from spark_ingest.option_file import read_option_file
 from spark_ingest.sources.frame import FrameSource
 from spark_ingest.sources.frame_rows import our_session
 from spark_ingest.sources.source import Position, StreamSource
-from spark_ingest.sources.spark_format import NEEDS, bounded, load, without_bounds
+from spark_ingest.sources.spark_format import NEEDS, load, with_batch_limit, without_batch_limit
 from spark_ingest.sources.streaming_frame import StreamingFrameSource
 from spark_ingest.spark_address import parse_spark_address
 from spark_ingest.spark_needs import SparkNeeds
@@ -69,7 +69,7 @@ class SparkStreamInput(SparkFormatInput):
 
     @property
     def name(self) -> str:
-        return str(without_bounds(self._address))
+        return str(without_batch_limit(self._address))
 
     def check_checkpoint(self, checkpoint: str | None) -> None:
         check_spark_checkpoint(checkpoint)
@@ -80,7 +80,7 @@ class SparkStreamInput(SparkFormatInput):
         session, options = our_session(spark), self.options
         session.conf.set("spark.sql.streaming.schemaInference", "true")
         return StreamingFrameSource(
-            load(session.readStream, bounded(self._address), self._options),
+            load(session.readStream, with_batch_limit(self._address), self._options),
             options.needs,
             folder / SPARK_FOLDER,
             name=self.name,

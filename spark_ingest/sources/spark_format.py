@@ -31,9 +31,9 @@ NEEDS: Mapping[str, SparkNeeds] = {
     "delta": SparkNeeds(DELTA, _DELTA),
     "kafka": SparkNeeds(KAFKA_SOURCE),
 }
-#: What bounds a micro-batch, and so the memory of an epoch: the options of a format that do, and
+#: What limits a micro-batch, and so the memory of an epoch: the options of a format that do, and
 #: what we give if the user gives none of them. Without them Spark takes all that is there.
-_BOUNDS: Mapping[str, tuple[tuple[str, ...], str]] = {
+_BATCH_LIMITS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "delta": (("maxFilesPerTrigger", "maxBytesPerTrigger"), "16"),
     "kafka": (("maxOffsetsPerTrigger",), "500000"),
     **dict.fromkeys(
@@ -58,17 +58,17 @@ def load(reader: Reader, address: SparkAddress, secrets: Mapping[str, str]) -> D
         return given.load() if path is None else given.load(path)
 
 
-def bounded(address: SparkAddress) -> SparkAddress:
-    """The address with a bound for its micro-batches."""
-    names, most = _BOUNDS.get(address.format.lower(), ((), ""))
+def with_batch_limit(address: SparkAddress) -> SparkAddress:
+    """The address with a limit for its micro-batches."""
+    names, most = _BATCH_LIMITS.get(address.format.lower(), ((), ""))
     if not names or _names(address) & {name.lower() for name in names}:
         return address
     return replace(address, options={**address.options, names[0]: most})
 
 
-def without_bounds(address: SparkAddress) -> SparkAddress:
-    """A bound may change from run to run: it is not part of what the input is."""
-    names = {name.lower() for name in _BOUNDS.get(address.format.lower(), ((), ""))[0]}
+def without_batch_limit(address: SparkAddress) -> SparkAddress:
+    """A limit may change from run to run: it is not part of what the input is."""
+    names = {name.lower() for name in _BATCH_LIMITS.get(address.format.lower(), ((), ""))[0]}
     kept = {name: value for name, value in address.options.items() if name.lower() not in names}
     return replace(address, options=kept)
 

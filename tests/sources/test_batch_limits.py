@@ -1,4 +1,4 @@
-"""Micro-batches are bounded unless the user bounds them, and a bound is not part of the name."""
+"""Micro-batches have our limit unless the user gives one; a limit is not part of the name."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from hamlet.job.resolved_input import InputOptions
 from hamlet.job.spark_input import SparkStreamInput, check_spark_checkpoint
 from runtime.errors import InputError
 from runtime.io.reader import ReadRequest
-from spark_ingest.sources.spark_format import bounded, without_bounds
+from spark_ingest.sources.spark_format import with_batch_limit, without_batch_limit
 from spark_ingest.spark_address import parse_spark_address
 
 
@@ -23,13 +23,13 @@ from spark_ingest.spark_address import parse_spark_address
         ("spark:rate?rowsPerSecond=5", {"rowsPerSecond": "5"}),
     ],
 )
-def test_bounds(given, options):
-    assert bounded(parse_spark_address(given)).options == options
+def test_limits(given, options):
+    assert with_batch_limit(parse_spark_address(given)).options == options
 
 
-def test_bound_is_not_part_of_the_name():
+def test_limit_is_not_part_of_the_name():
     def name(text: str) -> str:
-        return str(without_bounds(parse_spark_address(text)))
+        return str(without_batch_limit(parse_spark_address(text)))
 
     assert name("spark:delta?path=t&maxFilesPerTrigger=3") == name("spark:delta?path=t")
     assert name("spark:delta?path=t&maxBytesPerTrigger=1g") == name("spark:delta?path=t")
