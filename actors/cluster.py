@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 import secrets
 import socket
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from types import TracebackType
@@ -49,6 +49,8 @@ _PATIENCE_S = 5
 _KNOCK_S = 10
 # Loggers that write to the terminal by default. Py4J also uses the root logger.
 _TALKATIVE = ("ray", "raydp", "py4j", "root")
+#: Those of libraries, for a process whose own logging is not ours.
+LIBRARIES = ("ray", "raydp", "py4j")
 # Ray gives its processes 30 seconds to start, which can be too short on a busy machine.
 _START_ATTEMPTS = 3
 
@@ -56,13 +58,15 @@ _START_ATTEMPTS = 3
 class Cluster:
     """The connection of this process to Ray. `close` it, or use it in a `with`.
 
-    A process has one at a time, as in Ray. Other processes connect to `address`, `namespace` has
-    the names of this run's actors, `folder` is private for files that are deleted with the cluster,
-    and `logs` is the folder to inspect after a failure: it stays if an error leaves the `with`.
+    A process is connected to one at a time, as in Ray. Other processes connect to `address`,
+    `namespace` has the names of this run's actors, `folder` is private for files that are deleted
+    with the cluster, and `logs` is the folder to inspect after a failure: it stays if an error
+    leaves the `with`.
     """
 
-    def __init__(self, embedded: bool) -> None:
+    def __init__(self, embedded: bool, talkative: Sequence[str] = _TALKATIVE) -> None:
         self.embedded = embedded
+        self._talkative = talkative
         self.address = ""
         self.namespace = f"hamlet-{secrets.token_hex(4)}"
         self._dir = ClusterDir()
@@ -129,7 +133,7 @@ class Cluster:
         if ray.is_initialized():
             raise HamletError("this process is already connected to a Ray cluster")
         self._stack.enter_context(stderr_to(self.logs / "native.log"))
-        redirect = self._stack.enter_context(logged_to(self.logs / "python.log", *_TALKATIVE))
+        redirect = self._stack.enter_context(logged_to(self.logs / "python.log", *self._talkative))
         self._stack.enter_context(errors_to_log())
         self._stack.callback(self._leave)
         with terminated_by(self._stack):
@@ -142,6 +146,13 @@ class Cluster:
             )
         redirect()  # `ray.init` removes the handlers of its logger
         self.address = context.address_info["gcs_address"]
+
+    def _attach(self) -> None:
+        """Uses the connection that this process has: somebody else has opened it, and closes it."""
+        context = ray.get_runtime_context()
+        self.address, self.namespace = context.gcs_address, context.namespace
+        node: Any = ray._private.worker._global_node
+        self.logs = Path(node.get_logs_dir_path())
 
     def _leave(self) -> None:
         # Listed first: the children of an ended process cannot be found.
@@ -158,16 +169,17 @@ def start(
     cpus: int = CPUS,
     store_bytes: int | None = None,
     say: Callable[[str], None] = lambda what: None,
+    talkative: Sequence[str] = _TALKATIVE,
 ) -> Cluster:
     """Starts an embedded Ray cluster on this machine. If it does not start, tries again, and calls
-    `say` with the reason.
+    `say` with the reason. Until it is closed, loggers that are `talkative` write to its logs.
 
     `environment` is for Ray and its child processes. With Spark it must be that of
     `spark_ingest.session`, since the raylet looks for `java` when it starts.
     """
     for attempt in range(1, _START_ATTEMPTS + 1):
         try:
-            cluster = Cluster(embedded=True)
+            cluster = Cluster(embedded=True, talkative=talkative)
             with _closing_on_failure(cluster, "Ray did not start"):
                 cluster._embed(environment or {}, cpus, store_bytes or _store_bytes())
             return cluster
@@ -198,6 +210,16 @@ def connect(
         if token is not None:
             cluster._stack.enter_context(authenticated(token))
         cluster._join(address)
+    return cluster
+
+
+def attach(environment: Mapping[str, str] | None = None) -> Cluster:
+    """The cluster to which the user has connected this process. Closing it disconnects nobody.
+    `environment` is for this process and for Spark's driver."""
+    cluster = Cluster(embedded=False)
+    with _closing_on_failure(cluster, "cannot use the Ray of this process"):
+        cluster._stack.enter_context(temporary_variables(environment or {}))
+        cluster._attach()
     return cluster
 
 

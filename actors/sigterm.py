@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from types import FrameType
+from typing import Any
 
 from actors.ray_patches import no_sigterm_handler
 
@@ -26,11 +27,17 @@ def terminated_by(stack: ExitStack) -> Iterator[None]:
         return
     before = signal.getsignal(signal.SIGTERM)
     handler = before if callable(before) or before == signal.SIG_IGN else _exit
-    stack.callback(signal.signal, signal.SIGTERM, before)
+    stack.callback(_restore, before)
     signal.signal(signal.SIGTERM, handler)
     with no_sigterm_handler():
         yield
     signal.signal(signal.SIGTERM, handler)
+
+
+def _restore(before: Any) -> None:
+    """Only the main thread may set handlers. If another one closes the stack, ours stays."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, before)
 
 
 def _exit(signum: int, frame: FrameType | None) -> None:

@@ -16,6 +16,7 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
 from actors.router import BlockLost, CollectedBlock, SparkBlock
+from spark_ingest.pruning import pruned
 
 EXECUTOR = "raydp-executor-"
 
@@ -52,7 +53,7 @@ class ArrowExport:
         java = self._java
         rdd: Any = frame._jdf.toArrowBatchRdd()
         if only is not None:
-            rdd = _pruned(self._spark, rdd, only)
+            rdd = pruned(self._spark.sparkContext, rdd, only)
         rdd.persist(java.level)
         try:
             rdd.count()
@@ -70,7 +71,7 @@ class ArrowExport:
 
     def _pruned_frame(self, frame: DataFrame, only: Sequence[int]) -> DataFrame:
         java: Any = frame._jdf
-        rows = _pruned(self._spark, java.queryExecution().toRdd(), only)
+        rows = pruned(self._spark.sparkContext, java.queryExecution().toRdd(), only)
         session: Any = self._spark._jsparkSession
         return DataFrame(session.internalCreateDataFrame(rows, java.schema(), False), self._spark)
 
@@ -110,16 +111,6 @@ class _Java:
         if found.isEmpty():
             raise BlockLost("a block of Spark is lost: its executor has gone")
         return str(found.head().executorId())
-
-
-def _pruned(spark: SparkSession, rdd: Any, only: Sequence[int]) -> Any:
-    """Some partitions of an RDD, numbered from 0. They know their numbers in the whole, by which
-    Spark numbers rows."""
-    jvm: Any = spark.sparkContext._jvm
-    chosen = jvm.java.util.HashSet(list(only))
-    # Spark sends the function to executors; an immutable set is one, and can be sent.
-    wanted = jvm.scala.collection.JavaConverters.asScalaSet(chosen).toSet()
-    return jvm.org.apache.spark.rdd.PartitionPruningRDD.create(rdd, wanted)
 
 
 def _first_name(place: str, names: dict[str, str]) -> str:

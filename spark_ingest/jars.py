@@ -67,10 +67,25 @@ AVRO = (
     ),
 )
 
+# What Delta's other archives do comes with Spark.
+DELTA = (
+    Jar(
+        "io.delta:delta-spark_2.12:3.3.2",
+        "4e92085d5d794cf949c50bb665b91384857cad58680c2d0bfc9c7ad353e98e85",
+    ),
+    Jar(
+        "io.delta:delta-storage:3.3.2",
+        "c096975a2ca97ccc9b4005aa5cce16c9ac3903139d340da6665b66ace67d7c36",
+    ),
+)
+
+
+KAFKA_SOURCE = (*KAFKA, *AVRO)  #: with values in JSON or Avro
+
 
 def kafka_jars() -> list[Path]:
-    """The archives of the Kafka source, for `spark.jars`, with values in JSON or Avro."""
-    return fetched((*KAFKA, *AVRO))
+    """The archives of the Kafka source, for the class path."""
+    return fetched(KAFKA_SOURCE)
 
 
 def listed(path: Path) -> list[Jar]:

@@ -63,7 +63,8 @@ def ended() -> int | None:
     from pyspark import SparkContext
 
     gateway: Any = SparkContext._gateway
-    if gateway is None or gateway.proc.poll() is None:
+    # Whoever starts Python from the JVM, as spark-submit does, has no process below.
+    if gateway is None or gateway.proc is None or gateway.proc.poll() is None:
         return None
     return int(gateway.proc.pid)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,8 +19,10 @@ LOOPBACK = "127.0.0.1"
 
 
 @contextmanager
-def local_session(folder: Path, jars: Sequence[Path] = ()) -> Iterator[SparkSession]:
-    """A session with one core, which keeps its files in `folder`. It ends with its JVM."""
+def local_session(
+    folder: Path, jars: Sequence[Path], more: Mapping[str, str]
+) -> Iterator[SparkSession]:
+    """A session with one core, which keeps its files in `folder`, with `more` settings. It ends with its JVM."""
     os.environ |= {
         **java.environment(),
         "PYSPARK_PYTHON": sys.executable,
@@ -29,7 +31,7 @@ def local_session(folder: Path, jars: Sequence[Path] = ()) -> Iterator[SparkSess
     log = folder / "spark-driver.log"
     try:
         with gateway_output(folder / "spark-driver.out"):
-            spark = _started(_settings(folder, log, jars))
+            spark = _started({**_settings(folder, log, jars), **more})
     except Exception as error:
         jvm.end_gateway()
         said = str(error).strip().splitlines() or [type(error).__name__]

@@ -18,7 +18,13 @@ from runtime.types.attribute_kinds import AttributeKind
 from runtime.types.schema import Schema
 
 GENERATE = "generate:"
-ON_RAY = ("kafka:", "socket:")
+#: Inputs that need `--engine ray`, and why.
+_BOUNDED_ONLY = "this process reads bounded inputs only"
+ON_RAY = {
+    "kafka": _BOUNDED_ONLY,
+    "socket": _BOUNDED_ONLY,
+    "spark": "this process reads without Spark",
+}
 
 
 def open_source(
@@ -33,11 +39,10 @@ def open_source(
 ) -> BatchSource:
     if text.startswith(GENERATE):
         return GeneratedSource(text)
-    if text.startswith(ON_RAY):
-        scheme = text.partition(":")[0]
+    scheme, colon, _ = text.partition(":")
+    if colon and scheme in ON_RAY:
         raise InputError(
-            f"--input {scheme}: is for --engine ray: this process reads bounded inputs only",
-            "leave out --engine local",
+            f"--input {scheme}: is for --engine ray: {ON_RAY[scheme]}", "leave out --engine local"
         )
     path, multiline = split_options(text)
     return open_input(

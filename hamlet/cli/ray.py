@@ -26,9 +26,10 @@ from hamlet.cli.signals import StopSignal
 from hamlet.cli.stderr import Notices
 from hamlet.cli.summary import print_summary
 from hamlet.job.epoch_commit import check_sink, is_unpublished
-from hamlet.job.input_resolver import InputOptions, resolve_input
+from hamlet.job.input_resolver import resolve_input
 from hamlet.job.job_options import JobOptions
 from hamlet.job.job_run import JobOutcome, run
+from hamlet.job.resolved_input import InputOptions
 from hamlet.local_runner import Summary
 from runtime.errors import Failure, InputError
 from runtime.io.atomic import check_folder

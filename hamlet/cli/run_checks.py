@@ -66,6 +66,7 @@ def _check_local(
         "--address": None if from_environment else runtime.address,
         "--lateness": lateness,
         "--kafka-options": input.kafka_options,
+        "--spark-options": input.spark_options,
         "--avro-schema": input.avro_schema,
     }
     for option, value in given.items():

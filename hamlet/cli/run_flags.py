@@ -25,7 +25,7 @@ from hamlet.cli.job_log import ADDRESS
 from hamlet.cli.stderr import Notices
 
 if TYPE_CHECKING:
-    from hamlet.job.input_resolver import InputOptions
+    from hamlet.job.resolved_input import InputOptions
     from runtime.language.query import Workload
     from runtime.types.schema import Schema
 
@@ -37,7 +37,8 @@ _INPUT = typer.Option(
     "-i",
     metavar="INPUT",
     help="A data file, a folder of data files, [b]-[/b] for standard input, "
-    "[b]kafka://HOST/TOPIC[/b], [b]socket://HOST:PORT[/b], or a generated stream: "
+    "[b]kafka://HOST/TOPIC[/b], [b]socket://HOST:PORT[/b], any format of Spark: "
+    "[b]spark:FORMAT?option=value[/b], or a generated stream: "
     "[b]generate:NAME?events=N[/b]. CSV with line breaks in quotes needs "
     "[b]?multiline=true[/b] behind the file or folder.",
     rich_help_panel=INPUT,
@@ -90,6 +91,15 @@ class ReadFlags:
             rich_help_panel=INPUT,
         ),
     ] = None
+    spark_options: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="With [b]spark:[/b]: further options of the source, such as password=${NAME}, "
+            "which is replaced by the environment variable.",
+            rich_help_panel=INPUT,
+        ),
+    ] = None
     avro_schema: Annotated[
         Path | None,
         typer.Option(
@@ -111,7 +121,7 @@ class ReadFlags:
         self, text: str, queries: Workload, declared: Schema | None, notices: Notices
     ) -> InputOptions:
         """What the queries need of the input `text`."""
-        from hamlet.job.input_resolver import InputOptions
+        from hamlet.job.resolved_input import InputOptions
         from runtime.io.reader import ReadRequest
         from runtime.types.schema import Schema
 
@@ -123,6 +133,7 @@ class ReadFlags:
             format=None if self.input_format is None else self.input_format.value,
             unit=self.time_unit.value,
             kafka_options=self.kafka_options,
+            spark_options=self.spark_options,
             avro=self.avro_schema,
             avro_framed=self.avro_confluent,
             follow_links=self.follow_links,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 
+import ray
+
 from actors import cluster as clusters
 from actors.actor_pool import A_CORE
 from actors.placement import ResourceRequest, wait_for_resources
@@ -18,7 +20,11 @@ def start_cluster(
     options: JobOptions,
     stage: Callable[[str], None],
     say: Callable[[str], None],
+    frames: bool = False,
 ) -> clusters.Cluster:
+    """With `frames`, the input is a frame of the user, who has Spark already, and perhaps Ray."""
+    if frames:
+        return _beside_frames(stack, options, stage, say)
     environment = session.environment(embedded=options.address is None)
     if options.address is None:
         return stack.enter_context(clusters.start(environment, say=say))
@@ -27,6 +33,23 @@ def start_cluster(
     stage("waiting for cluster resources")
     wait_for_resources(_needed_room(options), say)
     _check_shared(options, cluster)  # nodes may have joined meanwhile
+    return cluster
+
+
+def _beside_frames(
+    stack: ExitStack,
+    options: JobOptions,
+    stage: Callable[[str], None],
+    say: Callable[[str], None],
+) -> clusters.Cluster:
+    """The Ray that this process uses, or else an embedded one for the aggregators."""
+    if not ray.is_initialized():
+        return stack.enter_context(clusters.start(say=say, talkative=clusters.LIBRARIES))
+    cluster = stack.enter_context(clusters.attach())
+    _check_shared(options, cluster)
+    stage("waiting for room on the cluster")
+    actors = options.actors
+    wait_for_resources(ResourceRequest([A_CORE] * actors, f"{actors} for actors={actors}"), say)
     return cluster
 
 

@@ -11,15 +11,16 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from hamlet.job.input_resolver import InputOptions, resolve_input
+from hamlet.job.input_resolver import resolve_input
 from hamlet.job.job_options import JobOptions
 from hamlet.job.job_setup import SHARDS_EACH
+from hamlet.job.resolved_input import InputOptions
 from runtime.errors import InputError
 from runtime.language.query import Workload
 from runtime.pipeline.bound_workload import BoundWorkload
 from runtime.pipeline.routing_table import InputFormat
 from runtime.temporary_folder import TemporaryFolder
-from spark_ingest.jars import kafka_jars
+from spark_ingest.jars import fetched
 from spark_ingest.local_session import local_session
 from spark_ingest.pipeline.event_pipeline import EventPipeline
 from spark_ingest.sources.source import SourceFrame, SourceRange, StreamSource
@@ -59,10 +60,10 @@ def _opened(options: InputOptions) -> Iterator[tuple[SparkSession, StreamSource]
     input.check_explainable()
     with TemporaryFolder("explain-") as folder:
         schema = input.probe_schema(folder)
-        jars = kafka_jars() if input.jars else []
+        needs = input.spark_needs
         options.wait("starting Spark for its plan of the input")
         with (
-            local_session(folder, jars) as spark,
+            local_session(folder, fetched(needs.jars), needs.settings) as spark,
             closing(input.open(spark, folder, schema, None)) as source,
         ):
             yield spark, source

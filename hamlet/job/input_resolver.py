@@ -1,4 +1,5 @@
-"""Resolves `--input` for a job on Ray and Spark: files, standard input, Kafka, sockets, generators.
+"""Resolves `--input` for a job on Ray and Spark: files, standard input, Kafka, any format of
+Spark, sockets, generators.
 
 An input is checked before anything is started, so that errors are reported at once, and opened
 when Spark runs.
@@ -9,9 +10,7 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -19,6 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
+from hamlet.job.resolved_input import InputOptions, ResolvedInput
+from hamlet.job.spark_input import SparkInput, SparkStreamInput
 from runtime.errors import InputError
 from runtime.generate.spec import split_pace
 from runtime.io.bytestream import decompressed
@@ -26,61 +27,14 @@ from runtime.io.folder import WarnOnce, list_files
 from runtime.io.formats import Format, by_content, by_name, parse_format
 from runtime.io.input_options import InputPath, split_options
 from runtime.io.read import open_input, open_request
-from runtime.io.reader import ReadRequest
+from spark_ingest.jars import KAFKA_SOURCE
 from spark_ingest.sources.files import FileSource
 from spark_ingest.sources.segments import Feed, SegmentSource, segment_of
 from spark_ingest.sources.source import Position, StreamSource
 from spark_ingest.sources.stream_inputs import GeneratedFeed, SocketFeed
+from spark_ingest.spark_needs import SparkNeeds
 
 WAIT_SECONDS = 0.2
-
-
-@dataclass(frozen=True)
-class InputOptions:
-    """How the user describes the input."""
-
-    text: str  #: as given with `--input`
-    needs: ReadRequest
-    follow: bool = False
-    format: str | None = None
-    unit: str | None = None  #: of times that are integers
-    kafka_options: Path | None = None
-    avro: Path | None = None
-    avro_framed: bool = False  #: values begin with the five bytes of Confluent's serializers
-    follow_links: bool = False  #: follow links in a folder to wherever they lead
-    wait: Callable[[str], None] = lambda what: None  #: called with what the job waits for
-    warn: Callable[[str], None] = lambda what: None
-
-
-class ResolvedInput(ABC):
-    #: Whether Spark needs additional jars to read it.
-    jars: bool = False
-    #: The claim of the run, which is in the files that it writes.
-    owner: str = ""
-
-    def __init__(self, options: InputOptions) -> None:
-        self.options = options
-
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """The name of the source, by which a checkpoint knows it."""
-
-    def check_resumable(self) -> None:  # noqa: B027
-        """Raises if the input cannot be read from where an earlier run stopped."""
-
-    def check_explainable(self) -> None:  # noqa: B027
-        """Raises if the input cannot be looked at without taking rows from a job."""
-
-    def probe_schema(self, folder: Path) -> pa.Schema | None:
-        """The columns, if they are known without Spark. `folder` is for temporary files."""
-        return None
-
-    @abstractmethod
-    def open(
-        self, spark: SparkSession, folder: Path, schema: pa.Schema | None, at: Position | None
-    ) -> StreamSource:
-        """`schema` and position `at` come from an earlier run; `folder` is kept for the next."""
 
 
 class FileInput(ResolvedInput):
@@ -234,7 +188,7 @@ class FeedInput(ResolvedInput):
 
 
 class KafkaInput(ResolvedInput):
-    jars = True
+    spark_needs = SparkNeeds(KAFKA_SOURCE)
 
     def __init__(self, options: InputOptions) -> None:
         from spark_ingest.kafka.address import parse_address
@@ -293,6 +247,8 @@ def resolve_input(options: InputOptions) -> ResolvedInput:
         return FeedInput(options, lines, None, bounded=False)
     if scheme == "kafka":
         return KafkaInput(options)
+    if scheme == "spark":
+        return SparkStreamInput(options) if options.follow else SparkInput(options)
     path, multiline = split_options(options.text)
     options = replace(options, text=path, needs=replace(options.needs, multiline=multiline))
     if options.text == "-":

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from actors.cluster import Cluster
 from hamlet.job.driver import Driver
-from hamlet.job.input_resolver import ResolvedInput
 from hamlet.job.job_context import StartPoint
 from hamlet.job.job_options import JobOptions
 from hamlet.job.job_setup import JobSetup, MakeSink, SavedState, Screen, check_processes
+from hamlet.job.resolved_input import ResolvedInput
 from hamlet.job.watchdog import Watchdog
 from runtime.errors import Failure, HamletError
 from runtime.language.query import Workload
@@ -52,52 +52,81 @@ def run(
 ) -> JobOutcome:
     """Calls `started` before the first epoch and `done` after the last one, while all parts of the
     job are still open. Calls `lost`, from another thread, if a process is lost and the job is about
-    to fail: what it waits for may never come. Nothing of the checkpoint, the output and the input's
-    segments is touched before all checks have passed and the run owns the checkpoint."""
+    to fail: what it waits for may never come."""
     with ExitStack() as stack:
-        setup = JobSetup(stack, workload, options, input, screen, lost)
-        setup.register()
-        saved = setup.look_at_checkpoint()
-        columns = setup.probe_input(saved)
-        setup.check(saved, columns)
-        check_output(saved.checkpoints)
-        processes = setup.start_processes()
-        saved = setup.claim_checkpoint(saved)
-        schema = setup.check(saved, columns)  # again: another run may have gone on meanwhile
-        source = setup.open_input(processes.spark, saved, schema)
-        bound_workload, change = setup.bind_workload(source, saved)
-        sink = setup.open_sink(make_sink, saved, bound_workload, change)
-        saved.checkpoints.check_owner()  # recovering would stop the sink of a run that took over
-        replay = sink.recover(saved.epoch)
-        monitoring = setup.open_monitoring(bound_workload, saved)
-        changes = setup.accept_changes(processes.cluster, monitoring)
-        watchdog = setup.watch(processes, monitoring)
-        driver = Driver(
-            setup.context(saved, processes, source, sink, monitoring, watchdog),
-            StartPoint(bound_workload, saved.manifest, change, replay),
-            changes,
-            stopping,
+        job = open_job(
+            stack, workload, options, input, make_sink, screen, stopping, check_output, lost
         )
-        monitoring.recorder.show()
-        screen.stage("")
         started()
-        _drive(driver, watchdog, processes.cluster, screen)
-        outcome = _outcome(driver, source, saved)
+        outcome = job.drive()
         done(outcome)
         return outcome
 
 
-def _drive(driver: Driver, watchdog: Watchdog, cluster: Cluster, screen: Screen) -> None:
-    try:
-        driver.run()
-    except Exception as error:
-        if not isinstance(error, HamletError):
-            check_processes(watchdog, cluster)
-            watchdog.explain()
-        known = isinstance(error, HamletError) and not isinstance(error, Failure)
-        if not known and getattr(error, "hint", None) is None:
-            screen.warn(f"the logs of Ray and Spark are in {cluster.logs}")
-        raise
+def open_job(
+    stack: ExitStack,
+    workload: Workload,
+    options: JobOptions,
+    input: ResolvedInput,
+    make_sink: MakeSink,
+    screen: Screen,
+    stopping: Callable[[], bool],
+    check_output: CheckOutput = lambda checkpoints: None,
+    lost: Callable[[Failure], None] = lambda failure: None,
+) -> OpenJob:
+    """A job that is ready for its first epoch; `stack` closes it. Nothing of the checkpoint, the
+    output and the input's segments is touched before all checks have passed and the run owns the
+    checkpoint."""
+    setup = JobSetup(stack, workload, options, input, screen, lost)
+    setup.register()
+    saved = setup.look_at_checkpoint()
+    columns = setup.probe_input(saved)
+    setup.check(saved, columns)
+    check_output(saved.checkpoints)
+    processes = setup.start_processes()
+    saved = setup.claim_checkpoint(saved)
+    schema = setup.check(saved, columns)  # again: another run may have gone on meanwhile
+    source = setup.open_input(processes.spark, saved, schema)
+    bound_workload, change = setup.bind_workload(source, saved)
+    sink = setup.open_sink(make_sink, saved, bound_workload, change)
+    saved.checkpoints.check_owner()  # recovering would stop the sink of a run that took over
+    replay = sink.recover(saved.epoch)
+    monitoring = setup.open_monitoring(bound_workload, saved)
+    changes = setup.accept_changes(processes.cluster, monitoring)
+    watchdog = setup.watch(processes, monitoring)
+    driver = Driver(
+        setup.context(saved, processes, source, sink, monitoring, watchdog),
+        StartPoint(bound_workload, saved.manifest, change, replay),
+        changes,
+        stopping,
+    )
+    monitoring.recorder.show()
+    screen.stage("")
+    return OpenJob(driver, source, saved, watchdog, processes.cluster, screen)
+
+
+@dataclass(frozen=True)
+class OpenJob:
+    driver: Driver
+    source: StreamSource
+    saved: SavedState
+    watchdog: Watchdog
+    cluster: Cluster
+    screen: Screen
+
+    def drive(self) -> JobOutcome:
+        """Runs it until its input ends or it is stopped."""
+        try:
+            self.driver.run()
+        except Exception as error:
+            if not isinstance(error, HamletError):
+                check_processes(self.watchdog, self.cluster)
+                self.watchdog.explain()
+            known = isinstance(error, HamletError) and not isinstance(error, Failure)
+            if not known and getattr(error, "hint", None) is None:
+                self.screen.warn(f"the logs of Ray and Spark are in {self.cluster.logs}")
+            raise
+        return _outcome(self.driver, self.source, self.saved)
 
 
 def _outcome(driver: Driver, source: StreamSource, saved: SavedState) -> JobOutcome:

@@ -30,7 +30,6 @@ from hamlet.job.cluster_setup import start_cluster
 from hamlet.job.control_server import ControlServer
 from hamlet.job.epoch_reader import EpochReader
 from hamlet.job.epoch_report import EpochListener
-from hamlet.job.input_resolver import ResolvedInput
 from hamlet.job.job_context import JobContext
 from hamlet.job.job_monitoring import JobMonitoring, open_monitoring
 from hamlet.job.job_options import JobOptions
@@ -42,6 +41,7 @@ from hamlet.job.manifest_check import (
     merged_schema,
     workload_change,
 )
+from hamlet.job.resolved_input import ResolvedInput
 from hamlet.job.watchdog import Watchdog
 from hamlet.job.workload_changes import WorkloadChanges
 from hamlet.job.workload_watcher import WorkloadWatcher
@@ -57,7 +57,7 @@ from runtime.pipeline.routing_table import InputFormat
 from runtime.temporary_folder import TemporaryFolder
 from spark_ingest import session
 from spark_ingest.arrow_export import ArrowExport
-from spark_ingest.jars import kafka_jars
+from spark_ingest.jars import fetched
 from spark_ingest.sinks.sink import EpochSink
 from spark_ingest.sources.source import StreamSource
 from spark_ingest.spark_watch import (
@@ -183,6 +183,7 @@ class JobSetup:
         """Finds errors before anything is started. Returns the columns, also those of an earlier
         run, if they are known."""
         options, manifest = self._options, saved.manifest
+        self._input.check_checkpoint(options.checkpoint)
         if manifest is not None:
             check_equal("--input", manifest.source, self._input.name)
             self._input.check_resumable()
@@ -199,14 +200,21 @@ class JobSetup:
     def start_processes(self) -> JobProcesses:
         options, screen = self._options, self._screen
         screen.stage("starting Ray")
-        cluster = start_cluster(self._stack, options, screen.stage, screen.say)
+        users = self._input.session
+        cluster = start_cluster(
+            self._stack, options, screen.stage, screen.say, frames=users is not None
+        )
         watchdog = self._watch_servers(cluster)
         pool = ActorPool(options.actors, min(options.actors, ROUTERS))
         self._stack.callback(pool.close)
         self._actors += pool.watched
+        if users is not None:
+            return JobProcesses(cluster, pool, users, watchdog)
         screen.stage("starting Spark")
-        jars = kafka_jars() if self._input.jars else []
-        spark = session.start(cluster, options.size, jars=jars)
+        needs = self._input.spark_needs
+        spark = session.start(
+            cluster, options.size, jars=fetched(needs.jars), settings=dict(needs.settings)
+        )
         return JobProcesses(cluster, pool, spark, watchdog)
 
     def _watch_servers(self, cluster: Cluster) -> Watchdog:
@@ -308,12 +316,15 @@ class JobSetup:
         self._monitoring = monitoring
         agents = ray_agents() if processes.cluster.embedded else {}
         watchdog = processes.watchdog
-        watchdog.add(
-            LocalProcesses(agents | spark_driver()),
-            ActorWatch(self._actors, _other_actors, [raydp_job()]),
-            SparkDriver(processes.spark),
-            AppMaster(processes.spark),
-        )
+        if self._input.session is None:
+            watchdog.add(
+                LocalProcesses(agents | spark_driver()),
+                ActorWatch(self._actors, _other_actors, [raydp_job()]),
+                SparkDriver(processes.spark),
+                AppMaster(processes.spark),
+            )
+        else:  # a watchdog kills what hangs, and Spark is the user's
+            watchdog.add(LocalProcesses(agents), ActorWatch(self._actors, rehearsals))
         self._stack.callback(watchdog.stop)
         return watchdog
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from hamlet.job.input_resolver import InputOptions
 from hamlet.job.job_options import JobOptions
+from hamlet.job.resolved_input import InputOptions
 from runtime.errors import HamletError
 from runtime.execution import state_file
 from runtime.language.query import Workload

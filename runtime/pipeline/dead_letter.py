@@ -16,9 +16,9 @@ from runtime.types.columns import plain
 DEAD = pa.schema(
     [
         pa.field("source", pa.string(), nullable=False),
-        pa.field("row", pa.int64()),  # from 0 in its source; null for the whole source
+        pa.field("row", pa.int64()),  # from 0 in its source; null if rows have no numbers
         pa.field("reason", pa.string(), nullable=False),
-        pa.field("event", pa.string()),
+        pa.field("event", pa.string()),  # null, with the row, for the whole source
     ]
 )
 
@@ -38,6 +38,12 @@ def dead_rows(
 def dead_source(source: str, reason: str) -> pa.Table:
     """The dead letter of a source that cannot be read, or not to its end."""
     return dead_rows(source, [None], [reason], [None])
+
+
+def sources_lost(letters: pa.Table) -> int:
+    """How many of the dead letters are those of whole sources."""
+    whole = pc.and_(letters["row"].is_null(), letters["event"].is_null())
+    return int(pc.sum(whole).as_py() or 0)
 
 
 def rows_as_json(rows: pa.RecordBatch | pa.Table) -> list[str]:

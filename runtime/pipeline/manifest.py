@@ -19,6 +19,7 @@ from runtime.language.parser import parse
 from runtime.language.query import Workload
 from runtime.pipeline.aggregation import Unit
 from runtime.pipeline.blob_store import CorruptCheckpoint
+from runtime.pipeline.dead_letter import sources_lost
 from runtime.pipeline.event_extractor import OTHER_TYPES, BlockStats
 from runtime.pipeline.routing_table import InputFormat
 from runtime.pipeline.state_segments import SavedUnit
@@ -53,9 +54,10 @@ class RunCounts:
         self.other_types.update(others[: OTHER_TYPES - len(self.other_types)])
 
     def add_dead(self, table: pa.Table) -> None:
-        """Adds dead letters. One without a row number means that its source could not be read."""
+        """Adds dead letters. One without a row number and an event means that its source could not
+        be read; rows of Spark frames have no numbers."""
         self.dead.update(table["reason"].to_pylist())
-        self.lost += table["row"].null_count
+        self.lost += sources_lost(table)
 
     def add_results(self, tables: Mapping[str, pa.Table]) -> None:
         self.results.update({name: table.num_rows for name, table in tables.items()})

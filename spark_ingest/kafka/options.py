@@ -6,7 +6,6 @@ The file has librdkafka's names. Its secrets never appear in flags, messages or 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +19,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from runtime.errors import InputError, did_you_mean
+from spark_ingest.option_file import read_option_file, text_of
 
 PROTOCOL, MECHANISM = "security.protocol", "sasl.mechanism"
 USERNAME, PASSWORD = "sasl.username", "sasl.password"
@@ -34,7 +34,6 @@ LOGINS = {
     "SCRAM-SHA-256": f"{_LOGIN}.scram.ScramLoginModule",
     "SCRAM-SHA-512": f"{_LOGIN}.scram.ScramLoginModule",
 }
-_VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
 @dataclass(frozen=True)
@@ -71,39 +70,13 @@ class KafkaOptions:
 
 def read_options(path: str | Path, environment: Mapping[str, str] = os.environ) -> KafkaOptions:
     values: dict[str, str] = {}
-    for number, line in enumerate(_text(path).splitlines(), 1):
-        line = line.strip()
-        if not line or line[0] in "#!":
-            continue
-        place = f"{path}:{number}"
-        name, equals, value = (part.strip() for part in line.partition("="))
-        if not equals:
-            raise InputError(f"{place}: `name=value` is expected here")
-        if name not in KEYS:
-            raise InputError(
-                f"{place}: `{name}` is not an allowed option", did_you_mean(name, KEYS)
-            )
-        if name in values:
-            raise InputError(f"{place}: `{name}` is given twice")
-        values[name] = _filled(value, environment, place)
+    for option in read_option_file(path, environment):
+        if option.name not in KEYS:
+            hint = did_you_mean(option.name, KEYS)
+            raise InputError(f"{option.place}: `{option.name}` is not an allowed option", hint)
+        values[option.name] = option.value
     _check(values, path)
     return KafkaOptions(values)
-
-
-def _text(path: str | Path) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 text") from error
-
-
-def _filled(value: str, environment: Mapping[str, str], place: str) -> str:
-    for name in _VARIABLE.findall(value):
-        if name not in environment:
-            raise InputError(f"{place}: the environment has no variable {name}")
-    return _VARIABLE.sub(lambda found: environment[found[1]], value)
 
 
 def _check(values: dict[str, str], path: str | Path) -> None:
@@ -136,7 +109,7 @@ def _check_login(values: dict[str, str], path: str | Path) -> None:
 
 
 def _pem(values: Mapping[str, str], name: str) -> str:
-    text = _text(values[name])
+    text = text_of(values[name])
     if "-----BEGIN " not in text:
         raise InputError(f"{name}: {values[name]} is not a PEM file")
     return text

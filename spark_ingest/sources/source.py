@@ -1,8 +1,8 @@
 """The interface of sources: ranges that can be read, repeatedly, as Spark frames.
 
 A range is planned and read; once its epoch is committed, the next range starts at its end. Spark's
-streaming queries would keep a second position, which can disagree with ours after a crash; here
-there is only the one in the epoch's manifest.
+streaming queries keep a second position, which could disagree with ours after a crash; here there
+is only the one in the epoch's manifest. Streaming frames have both, in step (`streaming_frame`).
 """
 
 from __future__ import annotations

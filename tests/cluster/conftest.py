@@ -45,6 +45,25 @@ def jars_of_kafka() -> list[Path]:
 
 
 @pytest.fixture(scope="session")
+def needs_of_delta():
+    """None where its archives cannot be fetched."""
+    from spark_ingest.jars import fetched
+    from spark_ingest.sources.spark_format import NEEDS
+
+    try:
+        fetched(NEEDS["delta"].jars)
+    except HamletError:
+        return None
+    return NEEDS["delta"]
+
+
+@pytest.fixture
+def delta(needs_of_delta):
+    if needs_of_delta is None:
+        pytest.skip("tool: Delta Lake is not to be had")
+
+
+@pytest.fixture(scope="session")
 def cluster():
     from actors import cluster
     from spark_ingest import session
@@ -54,11 +73,15 @@ def cluster():
 
 
 @pytest.fixture(scope="session")
-def spark(cluster, jar, jars_of_kafka):
+def spark(cluster, jar, jars_of_kafka, needs_of_delta):
     from spark_ingest import session
+    from spark_ingest.jars import fetched
+    from spark_ingest.spark_needs import SparkNeeds
 
     size = session.SparkSize(executors=1, cores=2, memory="1g", partitions=2)
-    yield session.start(cluster, size, jars=[jar, *jars_of_kafka])
+    needs = needs_of_delta or SparkNeeds()
+    jars = [jar, *jars_of_kafka, *fetched(needs.jars)]
+    yield session.start(cluster, size, jars=jars, settings=dict(needs.settings))
     session.stop()
 
 

@@ -74,6 +74,7 @@ class Found:
     other_types: set[str]
     skipped: list[str]
     epochs: int = 0
+    lost: int = 0  #: sources that could not be read
     plan: int = 0  #: the version by which all aggregators shared in the end
 
     def letters(self) -> list[dict[str, Any]]:
@@ -168,7 +169,7 @@ def on_cluster(spark: Any, actor_pool: ActorPool, asked: Asked, folder: Path) ->
 
 
 def to_the_end(
-    spark: Any, actor_pool: ActorPool, asked: Asked, source: FileSource, folder: Path
+    spark: Any, actor_pool: ActorPool, asked: Asked, source: StreamSource, folder: Path
 ) -> Found:
     watcher = Watcher()
     driver, checkpoints = driver_of(spark, actor_pool, asked, source, folder, watcher)
@@ -252,7 +253,7 @@ def driver_of(
 
 
 def outcome(
-    driver: Driver, checkpoints: CheckpointStore, source: FileSource, watcher: Watcher
+    driver: Driver, checkpoints: CheckpointStore, source: StreamSource, watcher: Watcher
 ) -> Found:
     tables = {name: [table] for name, table in driver.bound_workload.empty().items()}
     beside: dict[str, list[pa.Table]] = {DEAD_LETTER: [no_dead()], LATE: [no_dead()]}
@@ -271,7 +272,8 @@ def outcome(
         truncated=counts.truncated,
         types=counts.types,
         other_types=counts.other_types,
-        skipped=source.skipped,
+        skipped=getattr(source, "skipped", []),
+        lost=counts.lost,
         epochs=len(watcher.reports),
         plan=watcher.reports[-1].plan if watcher.reports else 0,
     )

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from hamlet.job.input_resolver import FileInput, InputOptions
+from hamlet.job.input_resolver import FileInput
+from hamlet.job.resolved_input import InputOptions
 from runtime.errors import InputError
 from runtime.io.folder import list_files
 from runtime.io.read import open_input

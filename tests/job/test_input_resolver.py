@@ -2,7 +2,8 @@
 
 import pytest
 
-from hamlet.job.input_resolver import InputOptions, resolve_input
+from hamlet.job.input_resolver import resolve_input
+from hamlet.job.resolved_input import InputOptions
 from runtime.errors import InputError
 from runtime.io.reader import ReadRequest
 

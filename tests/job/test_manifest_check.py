@@ -6,9 +6,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from hamlet.job.input_resolver import InputOptions
 from hamlet.job.job_options import JobOptions
 from hamlet.job.manifest_check import check_options, fingerprints, merged_schema, workload_change
+from hamlet.job.resolved_input import InputOptions
 from runtime.errors import HamletError
 from runtime.io.reader import ReadRequest
 from runtime.language.parser import parse

@@ -110,17 +110,22 @@ class Command:
 
     def files(self) -> int:
         """How many have been taken."""
-        return len(self._position().get("files", ()))
+        return len(self.position().get("files", ()))
 
     def records(self) -> int:
         """How many have been taken, if they come from Kafka."""
-        return sum(self._position().get("offsets", {}).values())
+        return sum(self.position().get("offsets", {}).values())
 
     def is_within_a_file(self) -> bool:
         """Whether a part of one has been taken."""
-        return "part" in self._position()
+        return "part" in self.position()
 
-    def _position(self) -> dict[str, Any]:
+    def rows(self) -> int:
+        """How many have been taken, whatever the input is."""
+        manifest = self._manifest()
+        return 0 if manifest is None else manifest.counts.rows
+
+    def position(self) -> dict[str, Any]:
         manifest = self._manifest()
         return {} if manifest is None else manifest.position
 

@@ -11,8 +11,9 @@ from hamlet.cli.enums import OutputFormat
 from hamlet.cli.ray import OutputOptions, Sinks
 from hamlet.cli.stderr import Notices
 from hamlet.job import job_run
-from hamlet.job.input_resolver import InputOptions, resolve_input
+from hamlet.job.input_resolver import resolve_input
 from hamlet.job.job_options import JobOptions
+from hamlet.job.resolved_input import InputOptions
 from pipeline.records import COLUMNS, WORKLOAD, manifest_of
 from runtime.errors import HamletError
 from runtime.io.reader import ReadRequest
