@@ -22,7 +22,8 @@ LOOPBACK = "127.0.0.1"
 def local_session(
     folder: Path, jars: Sequence[Path], more: Mapping[str, str]
 ) -> Iterator[SparkSession]:
-    """A session with one core, which keeps its files in `folder`, with `more` settings. It ends with its JVM."""
+    """A session with one core and `more` settings, which keeps its files in `folder`. It ends with
+    its JVM."""
     os.environ |= {
         **java.environment(),
         "PYSPARK_PYTHON": sys.executable,
