@@ -5,6 +5,8 @@ one after another: with the same Kleene part as others, with another one, with a
 with an adjacent condition, under skip-till-next-match. The time of an epoch is the sum of its
 stages. The epochs around a query are those from its request to the tenth after its commit.
 
+Fails if that ratio is above 2 for any of them.
+
 With --cold, the cache of kernels is empty when the job starts.
 """
 
@@ -40,6 +42,7 @@ RATE, ROWS, KEPT_FILES = 20_000, 400_000, 400
 # The longest window of the workload lasts a minute, most of them 20 s.
 WARM_SECONDS, WARM_EPOCHS = 30.0, 60
 AFTER = 10  #: epochs after the commit of a query
+LIMIT = 2.0  #: of the ratio
 BY_DISTRICT = "WHERE [driver, rider] GROUP-BY district WITHIN 20 seconds"
 ADDED = f"""
 QUERY same_part RETURN district, COUNT(*) AS n
@@ -211,6 +214,21 @@ class _Additions:
             "longest_stage": f"{stage} {seconds:.2f}",
             "longest_gap": max(gaps[added.asked - 1 : added.committed + AFTER - 1]),
         }
+
+
+def judge(result: dict[str, Any]) -> None:
+    """Raises if a query held the stream up; called when all of them have been shown."""
+    held = [each for each in result["added"] if each["ratio"] > LIMIT]
+    if held:
+        lines = [
+            f"{each['query']}: {each['ratio']:.1f} times the median before "
+            f"({each['longest_stage']} s)"
+            for each in held
+        ]
+        raise HamletError(
+            f"an added query may slow an epoch down to {LIMIT:g} times at most:\n  "
+            + "\n  ".join(lines)
+        )
 
 
 def table(result: dict[str, Any]) -> list[dict[str, Any]]:

@@ -81,16 +81,16 @@ class Lease:
         that error counts."""
         self._stopped.set()
         self._thread.join(self._seconds)
+        self._lost = True  # nothing may be published after this
         with suppress(HamletError, FileNotFoundError):
             self._store.write(self._name, _RELEASED, replace=True)
 
     def _run(self) -> None:
         while not self._clock.wait(self._stopped, self._seconds / _RENEWALS):
-            if self._has_run_out():
-                return
-            # Tried again; `check` says when it was too long.
-            with suppress(HamletError, FileNotFoundError):
-                self._renew()
+            if not self._has_run_out():
+                # Tried again; `check` says when it was too long.
+                with suppress(HamletError, FileNotFoundError):
+                    self._renew()
 
     def _renew(self) -> None:
         began = self._clock.boottime()
