@@ -28,6 +28,19 @@ class CorruptCheckpoint(EnvironmentFailure):
         super().__init__(message, hint or way_on)
 
 
+@contextmanager
+def parsing(name: str, what: str = "is not what it should be") -> Iterator[None]:
+    """Whatever goes wrong in it: the file has other content than Hamlet wrote. A digest only tells
+    that it is what somebody wrote."""
+    try:
+        yield
+    except (EnvironmentFailure, MemoryError):
+        raise
+    except Exception as error:
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise CorruptCheckpoint(f"{name} {what}: {reason}") from error
+
+
 def check_name(name: str) -> str:
     """Rejects names that leave the folder. Names come from manifests, which others may have
     written, so every access checks them here."""

@@ -15,7 +15,7 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from runtime.errors import HamletError
-from runtime.pipeline.blob_store import BlobStore, CorruptCheckpoint, is_unfinished
+from runtime.pipeline.blob_store import BlobStore, CorruptCheckpoint, is_unfinished, parsing
 
 FORMAT = 6
 COPIES = ("a", "b")
@@ -114,9 +114,11 @@ def _content(data: pa.Buffer, name: str) -> pa.Buffer:
     start = _DIGEST + 1
     if data.size < HEADER or data[:start].to_pybytes() != _digest(data.slice(start)):
         raise CorruptCheckpoint(f"{name} is damaged")
-    header = json.loads(data[start:HEADER].to_pybytes())
-    if header["format"] != FORMAT:
+    with parsing(name, "has no header"):
+        header = json.loads(data[start:HEADER].to_pybytes())
+        written_by, called = header["format"], header["name"]
+    if written_by != FORMAT:
         raise CorruptCheckpoint(f"{name} was written by another version of Hamlet")
-    if header["name"] != name:
-        raise CorruptCheckpoint(f"{name} is a copy of {header['name']}")
+    if called != name:
+        raise CorruptCheckpoint(f"{name} is a copy of {called}")
     return data.slice(HEADER)
