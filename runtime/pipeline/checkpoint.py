@@ -31,7 +31,7 @@ from collections.abc import Callable, Iterator
 import pyarrow as pa
 
 from runtime.errors import Failure, HamletError
-from runtime.pipeline.blob_store import BlobStore, CorruptCheckpoint, parsing
+from runtime.pipeline.blob_store import BlobStore, CorruptCheckpoint, Misplaced, parsing
 from runtime.pipeline.checkpoint_files import CheckpointFiles
 from runtime.pipeline.epoch_record import Results, pack, unpack_manifest, unpack_results
 from runtime.pipeline.lease import SYSTEM_CLOCK, Lease, LeaseClock, await_end_of_leases
@@ -95,6 +95,8 @@ class CheckpointStore:
             try:
                 self._newest_record = self._newest() or ""
                 return self._manifest(self._newest_record) if self._newest_record else None
+            except Misplaced:
+                raise
             except CorruptCheckpoint as error:
                 # Its owner goes on meanwhile, and deletes what is old.
                 if found == before:
@@ -213,6 +215,8 @@ class CheckpointStore:
             needed = {name, *manifest.files}
             for each in sorted(needed):
                 self._repair(each, warn)
+        except Misplaced:
+            raise
         except CorruptCheckpoint as error:
             raise self._unreadable(error) from error
         self._keep_previous(manifest.epoch)
