@@ -17,6 +17,7 @@ import pyarrow as pa
 from runtime.errors import HamletError
 from runtime.execution.partials import Partials
 from runtime.language.query import Query, Workload
+from runtime.pipeline.blob_store import parsing
 from runtime.pipeline.checkpoint_files import CheckpointFiles
 from runtime.pipeline.router import Portion
 from runtime.pipeline.routing_table import InputFormat, routes_of
@@ -41,6 +42,8 @@ LEAST_LOG = 64 << 20
 # Every manifest names the segments of a log, so their number is limited to one per megabyte of
 # state.
 LEAST_SEGMENTS = 64
+
+_NO_STATE = "is not the state of a shard"
 
 
 @dataclass(frozen=True)
@@ -135,11 +138,15 @@ class Aggregation:
         else:
             data = saved.snapshot.read(self._store).to_pybytes()
             workload = self._workload_of(unit)
-            shard = Shard.restored(
-                self._settings, workload, self._input_format, data, has_panes=True
-            )
+            with parsing(saved.snapshot.file, _NO_STATE):
+                shard = Shard.restored(
+                    self._settings, workload, self._input_format, data, has_panes=True
+                )
         for segment in saved.log:
-            _feed(shard, events_of(segment.read(self._store)), segment.watermark)
+            data = segment.read(self._store)
+            with parsing(segment.file, _NO_STATE):
+                events = list(events_of(data))
+            _feed(shard, events, segment.watermark)
             if segment.watermark is not None:
                 shard.advance(segment.watermark)  # these results were published
         if watermark is not None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.fs as pfs
 
 from runtime.errors import EnvironmentFailure, HamletError, is_environment
-from runtime.pipeline.local_folder import LocalFolder
+from runtime.pipeline.local_folder import LocalFolder, NotAFolder
 from runtime.pipeline.mounts import is_own_disk
 from runtime.pipeline.object_store import ObjectStore
 
@@ -26,6 +26,27 @@ class CorruptCheckpoint(EnvironmentFailure):
     def __init__(self, message: str, hint: str | None = None) -> None:
         way_on = "put an intact copy of the file back, or see *Damage* in docs/checkpoints.md"
         super().__init__(message, hint or way_on)
+
+
+class Misplaced(CorruptCheckpoint):
+    """A folder in the place of a file, or a file in that of a folder. The hint says what to do."""
+
+
+class LinkRefused(Misplaced):
+    """A symbolic link in a checkpoint, which may lead anywhere."""
+
+
+@contextmanager
+def parsing(name: str, what: str = "is not what it should be") -> Iterator[None]:
+    """Whatever goes wrong in it: the file has other content than Hamlet wrote. A digest only tells
+    that it is what somebody wrote."""
+    try:
+        yield
+    except (EnvironmentFailure, MemoryError):
+        raise
+    except Exception as error:
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise CorruptCheckpoint(f"{name} {what}: {reason}") from error
 
 
 def check_name(name: str) -> str:
@@ -120,7 +141,10 @@ def reraised_as(what: str) -> Iterator[None]:
         reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
         if isinstance(error, OSError) and error.errno == errno.ELOOP:
             hint = "a checkpoint has no links in it: put a folder or file in its place"
-            raise CorruptCheckpoint(f"{what}: {reason}", hint) from error
+            raise LinkRefused(f"{what}: {reason}", hint) from error
+        if isinstance(error, NotAFolder | IsADirectoryError):
+            hint = "remove what is in its place: it is restored from the other copy"
+            raise Misplaced(f"{what}: {reason}", hint) from error
         # An object store gives no number: its errors are those of a network.
         remote = isinstance(error, OSError) and (error.errno is None or is_environment(error))
         raise (EnvironmentFailure if remote else HamletError)(f"{what}: {reason}") from error

@@ -31,7 +31,7 @@ from collections.abc import Callable, Iterator
 import pyarrow as pa
 
 from runtime.errors import Failure, HamletError
-from runtime.pipeline.blob_store import BlobStore, CorruptCheckpoint
+from runtime.pipeline.blob_store import BlobStore, CorruptCheckpoint, Misplaced, parsing
 from runtime.pipeline.checkpoint_files import CheckpointFiles
 from runtime.pipeline.epoch_record import Results, pack, unpack_manifest, unpack_results
 from runtime.pipeline.lease import SYSTEM_CLOCK, Lease, LeaseClock, await_end_of_leases
@@ -95,6 +95,8 @@ class CheckpointStore:
             try:
                 self._newest_record = self._newest() or ""
                 return self._manifest(self._newest_record) if self._newest_record else None
+            except Misplaced:
+                raise
             except CorruptCheckpoint as error:
                 # Its owner goes on meanwhile, and deletes what is old.
                 if found == before:
@@ -135,10 +137,11 @@ class CheckpointStore:
         if claim is None:
             return None
         name = f"owners/{claim}.base"
-        base = json.loads(self.files.read(name).to_pybytes())
-        if base is not None and not _RECORD.fullmatch(str(base)):
-            raise CorruptCheckpoint(f"{name} does not name a record")
-        return None if base is None else str(base)
+        with parsing(name, "does not name a record"):
+            base = json.loads(self.files.read(name).to_pybytes())
+            if base is None or _RECORD.fullmatch(base):
+                return base  # type: ignore[no-any-return]
+            raise ValueError(f"it names {base!r:.100}")
 
     def _records(self) -> list[str]:
         return [name for name in self.files.names("epochs") if _RECORD.fullmatch(name)]
@@ -212,6 +215,8 @@ class CheckpointStore:
             needed = {name, *manifest.files}
             for each in sorted(needed):
                 self._repair(each, warn)
+        except Misplaced:
+            raise
         except CorruptCheckpoint as error:
             raise self._unreadable(error) from error
         self._keep_previous(manifest.epoch)
@@ -263,7 +268,7 @@ class CheckpointStore:
 
     def _marked(self, mark: str) -> str:
         try:
-            return bytes(self.files.read(mark).to_pybytes()).decode()
+            return bytes(self.files.read(mark).to_pybytes()).decode(errors="replace")
         except CorruptCheckpoint:  # then it is not known
             return ""
 

@@ -15,7 +15,13 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from runtime.errors import HamletError
-from runtime.pipeline.blob_store import BlobStore, CorruptCheckpoint, is_unfinished
+from runtime.pipeline.blob_store import (
+    BlobStore,
+    CorruptCheckpoint,
+    LinkRefused,
+    is_unfinished,
+    parsing,
+)
 
 FORMAT = 6
 COPIES = ("a", "b")
@@ -71,11 +77,20 @@ class CheckpointFiles:
         return damaged
 
     def names(self, folder: str) -> list[str]:
-        """The names of all files in a folder, in either copy."""
+        """The names of all files in a folder, in either copy. A copy that cannot be listed is
+        damaged: what was written whole is in the other one, too."""
         found: set[str] = set()
+        errors: list[HamletError] = []
         for copy in self.copies:
             cut = len(copy) + 1
-            found.update(each[cut:] for each in self.store.names(f"{copy}/{folder}"))
+            try:
+                found.update(each[cut:] for each in self.store.names(f"{copy}/{folder}"))
+            except LinkRefused:
+                raise
+            except HamletError as error:
+                errors.append(error)
+        if len(errors) == len(self.copies):
+            raise errors[0]
         return sorted(name for name in found if not is_unfinished(name))
 
     def delete(self, name: str) -> None:
@@ -114,9 +129,11 @@ def _content(data: pa.Buffer, name: str) -> pa.Buffer:
     start = _DIGEST + 1
     if data.size < HEADER or data[:start].to_pybytes() != _digest(data.slice(start)):
         raise CorruptCheckpoint(f"{name} is damaged")
-    header = json.loads(data[start:HEADER].to_pybytes())
-    if header["format"] != FORMAT:
+    with parsing(name, "has no header"):
+        header = json.loads(data[start:HEADER].to_pybytes())
+        written_by, called = header["format"], header["name"]
+    if written_by != FORMAT:
         raise CorruptCheckpoint(f"{name} was written by another version of Hamlet")
-    if header["name"] != name:
-        raise CorruptCheckpoint(f"{name} is a copy of {header['name']}")
+    if called != name:
+        raise CorruptCheckpoint(f"{name} is a copy of {called}")
     return data.slice(HEADER)

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 import pyarrow as pa
 
-from runtime.pipeline.blob_store import CorruptCheckpoint
+from runtime.pipeline.blob_store import parsing
 from runtime.pipeline.manifest import Manifest
 
 #: The rows of an epoch by query, and those of dead letters and late events.
@@ -29,27 +28,28 @@ def pack(manifest: Manifest, results: Results) -> list[bytes | pa.Buffer]:
 
 
 def unpack_manifest(record: pa.Buffer, name: str) -> Manifest:
-    sizes, start = _sizes(record, name)
-    return Manifest.from_bytes(record[start : start + sizes["manifest"]].to_pybytes(), name)
+    manifest, _ = _parts(record, name)
+    return Manifest.from_bytes(manifest.to_pybytes(), name)
 
 
 def unpack_results(record: pa.Buffer, name: str) -> dict[str, pa.Table]:
-    sizes, start = _sizes(record, name)
-    start += sizes["manifest"]
-    found = {}
-    for query, size in sizes["results"].items():
-        found[query] = pa.ipc.open_stream(record.slice(start, size)).read_all()
-        start += size
-    return found
+    _, results = _parts(record, name)
+    with parsing(name, "has tables that are not results"):
+        return {query: pa.ipc.open_stream(data).read_all() for query, data in results.items()}
 
 
-def _sizes(record: pa.Buffer, name: str) -> tuple[dict[str, Any], int]:
-    """The sizes of the parts, and where the manifest starts."""
-    start = _SIZE + int.from_bytes(record[:_SIZE].to_pybytes(), "little")
-    try:
-        return json.loads(record[_SIZE:start].to_pybytes()), start
-    except ValueError as error:
-        raise CorruptCheckpoint(f"{name} is not the record of an epoch") from error
+def _parts(record: pa.Buffer, name: str) -> tuple[pa.Buffer, dict[str, pa.Buffer]]:
+    """The manifest, and the results by query."""
+    with parsing(name, "is not the record of an epoch"):
+        at = _SIZE + int.from_bytes(record[:_SIZE].to_pybytes(), "little")
+        sizes = json.loads(record[_SIZE:at].to_pybytes())
+        parts = []
+        for size in (sizes["manifest"], *sizes["results"].values()):
+            if type(size) is not int or not 0 <= size <= record.size - at:
+                raise ValueError(f"{size!r} is not the size of a part")
+            parts.append(record.slice(at, size))
+            at += size
+        return parts[0], dict(zip(sizes["results"], parts[1:], strict=True))
 
 
 def _packed(table: pa.Table) -> pa.Buffer:

@@ -30,6 +30,10 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
+class NotAFolder(NotADirectoryError):
+    """A file in the place of a folder below the root."""
+
+
 class LocalFolder:
     """`root` itself may be a link. Errors are those of the system; ELOOP means a link."""
 
@@ -178,10 +182,10 @@ def sync_folder(folder: Path) -> None:
 def _open_folder(name: str, parent: int) -> int:
     try:
         return os.open(name, _FOLDER, dir_fd=parent)
-    except NotADirectoryError:  # Linux says this of a link, too
+    except NotADirectoryError as error:  # Linux says this of a link, too
         if stat.S_ISLNK(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode):
             raise _is_link(name) from None
-        raise
+        raise NotAFolder(errno.ENOTDIR, os.strerror(errno.ENOTDIR)) from error
 
 
 def _files_in(folder: int, prefix: str) -> Iterator[str]:

@@ -18,9 +18,10 @@ import pyarrow as pa
 from runtime.language.parser import parse
 from runtime.language.query import Workload
 from runtime.pipeline.aggregation import Unit
-from runtime.pipeline.blob_store import CorruptCheckpoint
+from runtime.pipeline.blob_store import parsing
 from runtime.pipeline.dead_letter import sources_lost
 from runtime.pipeline.event_extractor import OTHER_TYPES, BlockStats
+from runtime.pipeline.field_types import check_fields
 from runtime.pipeline.routing_table import InputFormat
 from runtime.pipeline.state_segments import SavedUnit
 
@@ -151,7 +152,7 @@ class Manifest:
 
     @classmethod
     def from_bytes(cls, raw: bytes, name: str = "the manifest") -> Manifest:
-        try:
+        with parsing(name, "is not a manifest"):
             data = json.loads(raw)
             data["workload"] = _workload_from_json(data["workload"])
             data["input_format"] = _input_format_from_json(data.pop("reading"))
@@ -161,9 +162,10 @@ class Manifest:
                 for each in data["units"]
             }
             data["outbox"] = tuple(data["outbox"])
-            return cls(**data)
-        except (ValueError, KeyError, TypeError, IndexError) as error:
-            raise CorruptCheckpoint(f"{name} is not a manifest: {error}") from error
+            manifest = cls(**data)
+            check_fields(manifest)
+            check_fields(manifest.counts)
+            return manifest
 
 
 def _workload_to_json(workload: Workload) -> dict[str, Any]:

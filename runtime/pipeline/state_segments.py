@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from runtime.pipeline.checkpoint_files import CheckpointFiles
+from runtime.pipeline.field_types import check_fields
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,12 @@ class Segment:
     def to_json(self) -> list[Any]:
         """The fields as a list."""
         return [self.file, self.offset, self.length, self.check, self.watermark]
+
+    @classmethod
+    def from_json(cls, data: list[Any]) -> Segment:
+        segment = cls(*data)
+        check_fields(segment)
+        return segment
 
 
 @dataclass(frozen=True)
@@ -64,8 +71,8 @@ class SavedUnit:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> SavedUnit:
-        snapshot = None if data["snapshot"] is None else Segment(*data["snapshot"])
-        return cls(snapshot, tuple(Segment(*each) for each in data["log"]))
+        snapshot = None if data["snapshot"] is None else Segment.from_json(data["snapshot"])
+        return cls(snapshot, tuple(map(Segment.from_json, data["log"])))
 
 
 class SegmentWriter:

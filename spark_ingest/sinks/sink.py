@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from runtime.pipeline.epoch_record import Results
+from runtime.pipeline.field_types import check_fields
 from runtime.pipeline.manifest import Manifest
 
 #: Names of tables besides those of queries.
@@ -41,10 +42,7 @@ class ReplayPoint:
     def from_json(cls, data: Mapping[str, Any]) -> ReplayPoint:
         """Raises TypeError if it is not one."""
         point = cls(**data)
-        times = [*point.clocks.values(), *([] if point.watermark is None else [point.watermark])]
-        fits = isinstance(point.position, dict) and isinstance(point.last, bool)
-        if not fits or not all(type(time) is int for time in times):
-            raise TypeError(f"{data!r} is not a replay point")
+        check_fields(point)
         return point
 
 

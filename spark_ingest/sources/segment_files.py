@@ -18,7 +18,7 @@ from pathlib import Path
 
 from runtime.errors import EnvironmentFailure, HamletError
 from runtime.io.atomic import is_left
-from runtime.pipeline.blob_store import CorruptCheckpoint, is_unfinished, reraised_as
+from runtime.pipeline.blob_store import LinkRefused, is_unfinished, reraised_as
 from runtime.pipeline.local_folder import LocalFolder
 
 _PLAIN = re.compile(r"(\d{9})-([0-9a-f]{64})(\..+)")
@@ -157,7 +157,7 @@ class SegmentFiles:
             with reraised_as(f"cannot read {path}"):
                 content: bytes = self._disk.read(self._inside(path), 0, None).to_pybytes()
                 return content
-        except CorruptCheckpoint:  # a link
+        except LinkRefused:
             raise
         except (HamletError, FileNotFoundError):
             return b""

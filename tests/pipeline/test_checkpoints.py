@@ -1,5 +1,6 @@
 """Checkpoints: the newest epoch is found, nothing else is kept, and one run owns them."""
 
+import shutil
 from pathlib import Path
 
 import pyarrow as pa
@@ -407,3 +408,66 @@ def test_either_copy_is_enough_where_the_disk_does_not_give_the_other(folder: Bl
     assert last.epoch == 0
     with pytest.raises(HamletError, match=r"cannot read .*/a/epochs"):
         store.files.store.read(str(record.relative_to(folder.address)))
+
+
+@pytest.mark.parametrize("copy", ["a", "b"])
+@pytest.mark.parametrize("below", ["", "/epochs", "/owners", "/state"])
+def test_either_copy_is_enough_where_the_other_cannot_be_listed(
+    folder: BlobStore, copy: str, below: str
+) -> None:
+    """A file in the place of its folder. To go on, a run needs both: it says which one is broken,
+    and goes on when that is gone."""
+    first, _ = claimed(folder)
+    saved = commit(first, 0)
+    place = Path(folder.address) / f"{copy}{below}"
+    shutil.rmtree(place)
+    place.write_text("")
+    found = CheckpointStore(folder).last()
+    assert found is not None
+    assert list(CheckpointStore(folder).results(found)) == [{"q": numbers(0)}]
+    with pytest.raises(CorruptCheckpoint, match=f"cannot .* {place}.*: Not a directory") as error:
+        CheckpointStore(folder).claim(pytest.fail)
+    assert "remove what is in its place" in str(error.value.hint)
+    place.unlink()
+    again = CheckpointStore(folder)
+    assert again.claim(lambda damaged: None) == found
+    commit(again, 1, saved)
+    assert {name[2:] for name in folder.names("a")} == {name[2:] for name in folder.names("b")}
+
+
+def test_a_folder_in_the_place_of_a_file_is_damage(folder: BlobStore) -> None:
+    first, _ = claimed(folder)
+    commit(first, 0)
+    for copy in "ab":
+        record = Path(folder.address) / copy / first.record_name(0)
+        record.unlink()
+        record.mkdir()
+    with pytest.raises(CorruptCheckpoint, match="Is a directory"):
+        CheckpointStore(folder).files.read(first.record_name(0))
+
+
+def test_neither_copy_can_be_listed(folder: BlobStore) -> None:
+    first, _ = claimed(folder)
+    commit(first, 0)
+    for copy in "ab":
+        shutil.rmtree(Path(folder.address) / copy)
+        (Path(folder.address) / copy).write_text("")
+    with pytest.raises(CorruptCheckpoint, match="cannot list"):
+        CheckpointStore(folder).last()
+
+
+def test_a_link_in_one_copy_is_refused_all_the_same(folder: BlobStore, tmp_path: Path) -> None:
+    first, _ = claimed(folder)
+    commit(first, 0)
+    (Path(folder.address) / "b" / "epochs").rename(tmp_path / "elsewhere")
+    (Path(folder.address) / "b" / "epochs").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(CorruptCheckpoint, match="symbolic link"):
+        CheckpointStore(folder).last()
+
+
+def test_the_root_of_a_checkpoint_that_is_a_file_is_the_users_mistake(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(HamletError) as error:
+            CheckpointStore(BlobStore(str(path))).claim(pytest.fail)
+        assert not isinstance(error.value, Failure)
