@@ -26,10 +26,11 @@ class FrameInput(ResolvedInput):
     def name(self) -> str:
         return NAME
 
-    def check_resumable(self) -> None:
+    def check_resumable(self, finished: bool) -> None:
+        """Nor are results of an earlier frame those of this one: frames have no names."""
         raise InputError(
             "a DataFrame cannot be read from where an earlier run stopped",
-            "start anew with another checkpoint folder",
+            "start over with a new checkpoint folder",
         )
 
     def probe_schema(self, folder: Path) -> pa.Schema | None:

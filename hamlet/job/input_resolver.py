@@ -108,7 +108,7 @@ class CopiedInput(FileInput):
     def name(self) -> str:
         return "stdin" if self.options.text == "-" else self.options.text
 
-    def check_resumable(self) -> None:
+    def check_resumable(self, finished: bool) -> None:
         raise InputError(
             f"{self.options.text} cannot be read from where an earlier run stopped",
             "start over with a new --checkpoint folder",

@@ -186,7 +186,7 @@ class JobSetup:
         self._input.check_checkpoint(options.checkpoint)
         if manifest is not None:
             check_equal("--input", manifest.source, self._input.name)
-            self._input.check_resumable()
+            self._input.check_resumable(manifest.finished)
             check_options(manifest, options, self._input.options)
             workload_change(manifest, self._workload, options)
         schema = merged_schema(manifest, found)

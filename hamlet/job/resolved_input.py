@@ -49,8 +49,9 @@ class ResolvedInput(ABC):
     def name(self) -> str:
         """The name of the source, by which a checkpoint knows it."""
 
-    def check_resumable(self) -> None:  # noqa: B027
-        """Raises if the input cannot be read from where an earlier run stopped."""
+    def check_resumable(self, finished: bool) -> None:  # noqa: B027
+        """Raises if the input cannot be read from where an earlier run stopped. One that is
+        `finished` reads nothing any more."""
 
     def check_checkpoint(self, checkpoint: str | None) -> None:  # noqa: B027
         """Raises if the input cannot be followed with a checkpoint in this place."""

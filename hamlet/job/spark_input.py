@@ -45,12 +45,13 @@ class SparkInput(SparkFormatInput):
     def name(self) -> str:
         return str(self._address)
 
-    def check_resumable(self) -> None:
-        raise InputError(
-            f"{self.name} cannot be read from where an earlier run stopped: Spark may divide it in "
-            "another way",
-            "start anew with another --checkpoint folder",
-        )
+    def check_resumable(self, finished: bool) -> None:
+        if not finished:
+            raise InputError(
+                f"{self.name} cannot be read from where an earlier run stopped: Spark may divide "
+                "it in another way",
+                "start over with a new --checkpoint folder",
+            )
 
     def open(
         self, spark: SparkSession, folder: Path, schema: pa.Schema | None, at: Position | None

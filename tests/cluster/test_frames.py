@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.orc as orc
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import functions as F
@@ -32,20 +31,16 @@ def opened(spark, text: str, needs, **options) -> FrameSource:
     return found
 
 
-def write_orc(table: pa.Table, path: Path) -> None:
-    orc.write_table(table, path)
-
-
-def test_orc_equals_the_local_engine(spark, actor_pool, tmp_path: Path):
-    """In several files, so that there are several epochs."""
+@pytest.mark.parametrize("format", ["orc", "avro"])
+def test_a_format_equals_the_local_engine(spark, actor_pool, tmp_path: Path, format: str):
+    """In several files of some megabytes for Spark, so that there are several epochs."""
     table = shuffled(rides(20_000, seed=1), seed=2)
-    folder = tmp_path / "rides.orc"
-    folder.mkdir()
-    for number in range(9):
-        write_orc(table.slice(number * 2_500, 2_500), folder / f"{number}.orc")
     pq.write_table(table, tmp_path / "rides.parquet")
+    folder = tmp_path / f"rides.{format}"
+    write = spark.read.parquet(str(tmp_path / "rides.parquet")).repartition(9).write
+    write.format(format).save(str(folder))
     asked = Asked(RIDES, tmp_path / "rides.parquet")
-    source = opened(spark, f"spark:orc?path={folder}", asked.needs)
+    source = opened(spark, f"spark:{format}?path={folder}", asked.needs)
     found = to_the_end(spark, actor_pool(2), asked, source, tmp_path / "checkpoint")
     assert found.epochs > 1
     assert_same(found, locally(asked))

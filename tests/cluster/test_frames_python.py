@@ -186,3 +186,34 @@ def test_a_session_of_ours(run):
     printed, errors = process.communicate(timeout=400)
     assert process.returncode == 0, errors
     assert json.loads(printed.splitlines()[-1]) == {"same": True, "ray": False, "new": True}
+
+
+THEIRS = """
+import json, os
+from spark_ingest import java
+os.environ.update(java.environment())
+import ray, raydp
+ray.init(num_cpus=8, include_dashboard=False, _node_ip_address="127.0.0.1", log_to_driver=False)
+import hamlet
+settings = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+settings |= {"spark.ui.enabled": "false", **hamlet.spark_settings()}
+spark = raydp.init_spark("theirs", 1, 1, "600m", configs=settings)
+frame = spark.range(300).selectExpr(
+    "id AS time", "if(id % 3 = 0, 'Request', 'Travel') AS type",
+    "concat('d', id % 4) AS driver", "id / 2.0D AS speed",
+)
+frame = frame.join(spark.range(3).selectExpr("concat('d', id) AS driver"), "driver")
+found = hamlet.aggregate(WORKLOAD, frame, actors=1)
+import pyarrow as pa
+same = found == hamlet.aggregate(WORKLOAD, pa.Table.from_pandas(frame.toPandas()))
+print(json.dumps({"same": same, "ray": ray.is_initialized(), "spark": spark.range(2).count()}))
+raydp.stop_spark()
+"""
+
+
+def test_a_session_of_raydp_that_a_user_started(run):
+    process = run(f"WORKLOAD = {WORKLOAD!r}\n{THEIRS}")
+    printed, errors = process.communicate(timeout=400)
+    assert process.returncode == 0, errors
+    (told,) = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
+    assert told == {"same": True, "ray": True, "spark": 2}

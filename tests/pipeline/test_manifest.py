@@ -9,6 +9,7 @@ import pytest
 
 from runtime.language.parser import parse
 from runtime.pipeline.blob_store import CorruptCheckpoint
+from runtime.pipeline.dead_letter import dead_rows, dead_source
 from runtime.pipeline.manifest import Manifest, RunCounts
 from runtime.pipeline.routing_table import InputFormat
 from runtime.pipeline.state_segments import SavedUnit, Segment
@@ -112,3 +113,12 @@ def test_a_field_is_missing(manifest: Manifest, field: str) -> None:
     del data[field]
     with pytest.raises(CorruptCheckpoint, match="epochs/7 is not a manifest"):
         Manifest.from_bytes(json.dumps(data).encode(), "epochs/7")
+
+
+def test_rows_without_numbers_are_not_lost_sources():
+    """Rows of Spark's frames have no numbers, but their dead letters have their columns."""
+    counts = RunCounts()
+    counts.add_dead(dead_rows("a frame", [None, None], ["bad", "bad"], ["{}", "{}"]))
+    assert (counts.dead["bad"], counts.lost) == (2, 0)
+    counts.add_dead(dead_source("a.csv", "damaged"))
+    assert (counts.dead.total(), counts.lost) == (3, 1)

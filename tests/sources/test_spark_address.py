@@ -104,3 +104,11 @@ def test_a_format_says_which_jars_it_needs():
 def test_the_format_is_in_the_address():
     with pytest.raises(InputError, match="names a format already"):
         resolved("spark:orc?path=a.orc", format="parquet")
+
+
+def test_a_run_that_has_ended_can_be_repeated_but_not_one_in_the_middle():
+    """It then only publishes its results again."""
+    input = resolved("spark:orc?path=a.orc")
+    input.check_resumable(finished=True)
+    with pytest.raises(InputError, match="cannot be read from where an earlier run stopped"):
+        input.check_resumable(finished=False)
