@@ -58,6 +58,8 @@ def test_a_stop_within_the_file(
     spark, actor_pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
 ) -> None:
     """Another number of aggregators goes on, with epochs of another size."""
+    monkeypatch.setattr("hamlet.job.epoch_pacing.MOST_BYTES", LIMIT // 5)
+    monkeypatch.setattr("spark_ingest.sources.file_ranges.LEAST_SPLIT", 2_000)
     path = tmp_path / f"rides.{suffix}"
     write(path)
     asked = Asked(RIDES, path)
@@ -78,7 +80,7 @@ def test_a_stop_within_the_file(
     assert bool(driver.committed.rows_before) == (suffix == "csv")
 
     monkeypatch.setattr("hamlet.job.epoch_pacing.MOST_BYTES", 2 * LIMIT)
-    monkeypatch.setattr("spark_ingest.sources.file_ranges.LEAST_SPLIT", 1_000)
+    monkeypatch.setattr("spark_ingest.sources.file_ranges.LEAST_SPLIT", 5_000)
     second = Watcher()
     source = FileSource(spark, path, asked.needs)
     driver, checkpoints = driver_of(
@@ -87,7 +89,7 @@ def test_a_stop_within_the_file(
     driver.run()
     assert driver.finished
     assert driver.committed.rows_before == {}
-    assert_same(outcome(driver, checkpoints, source, second), locally(asked))
+    assert_same(outcome(driver, checkpoints, source, second, resumed=True), locally(asked))
 
 
 def test_ties_by_arrival(spark, actor_pool, tmp_path: Path) -> None:
