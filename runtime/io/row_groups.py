@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pyarrow.types as pt
 
 from runtime.io.formats import Format, by_name
-from runtime.types.time_codec import DAY, UNITS
+from runtime.types.time_codec import DAY, LIMIT, UNITS
 
 _PER_MICRO = {"milliseconds": 1_000, "microseconds": 1}
 
@@ -116,7 +116,9 @@ def _micros(statistics: Any, kind: pa.DataType, unit: str | None) -> tuple[int, 
     factor = _factor(statistics, kind, unit)
     if factor is None:
         return None
-    least, most = (int(each * factor) if factor >= 1 else int(each) // 1_000 for each in bounds)
+    times = (int(each * factor) if factor >= 1 else int(each) // 1_000 for each in bounds)
+    # A row with a time beyond these is no event, and a watermark would not fit into 64 bits.
+    least, most = (min(max(time, -LIMIT), LIMIT) for time in times)
     return least, most
 
 

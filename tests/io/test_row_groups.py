@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from runtime.io.row_groups import row_groups, rows_between, span, span_of
+from runtime.types.time_codec import LIMIT
 
 ROWS, GROUP = 1_000, 300
 
@@ -64,3 +65,11 @@ def test_a_file_that_is_not_parquet(tmp_path: Path) -> None:
     (tmp_path / "a.parquet").write_text("no")
     assert row_groups(tmp_path / "a.parquet", "time", "us") is None
     assert row_groups(tmp_path / "missing.parquet", "time", "us") is None
+
+
+def test_the_times_of_a_group_are_those_of_its_events(tmp_path: Path) -> None:
+    """Times of invalid rows may be beyond every watermark."""
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"time": [3, -(2**62), None, 2**62]}), path)
+    assert span(path, "time", "s") == (-LIMIT, LIMIT)
+    assert span(path, "time", "ns") == (-(2**62) // 1_000, 2**62 // 1_000)
