@@ -1,4 +1,5 @@
-"""Shows a running job in the terminal: a few lines that are refreshed after each epoch."""
+"""Shows a job: in a terminal a few lines that are refreshed after each epoch, elsewhere a line for
+each stage of its start."""
 
 from __future__ import annotations
 
@@ -29,8 +30,8 @@ MOST_QUERIES, MOST_TYPES = 16, 8
 
 
 class JobScreen:
-    """Shows the stages of the start, then the last epoch. Warnings are printed even without a
-    terminal."""
+    """Shows the stages of the start, then the last epoch. Without a terminal, prints stages and
+    warnings."""
 
     def __init__(
         self, notices: Notices, live: Live | None = None, shows_results: bool = False
@@ -42,13 +43,15 @@ class JobScreen:
         self._stage = ""
         self._recent: deque[tuple[float, int]] = deque(maxlen=RECENT)
         self._windows = 0
-        self.began = time.perf_counter()
+        self.began = self._opened = time.perf_counter()
         self.running = False  #: whether everything has been started
         self.first: float | None = None  #: when the first epoch was committed
         self.last: EpochReport | None = None
 
     def stage(self, what: str) -> None:
         self._stage = what
+        if what and self._live is None:
+            self._notices.stage(what, time.perf_counter() - self._opened)
         if not what:
             self.running = True
             self.began = time.perf_counter()

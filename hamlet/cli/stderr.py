@@ -43,6 +43,10 @@ class Notices:
     def warn(self, line: str) -> None:
         self._print(Text.assemble(("warning: ", "bold yellow"), one_line(line)))
 
+    def stage(self, what: str, seconds: float) -> None:
+        """Says what a job does now, and how many seconds after it began to start."""
+        self._print(Text(f"{seconds:5.1f} s  {one_line(what)}"))
+
     @property
     def live(self) -> bool:
         """Whether standard error is a terminal on which progress can be shown."""
@@ -63,6 +67,10 @@ class LoggedNotices(Notices):
     def warn(self, line: str) -> None:
         if not self.quiet:
             log("warning", WARNING, text=line)
+
+    def stage(self, what: str, seconds: float) -> None:
+        if not self.quiet:
+            log("stage", text=what, seconds=round(seconds, 1))
 
     @property
     def live(self) -> bool:

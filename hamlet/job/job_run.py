@@ -101,6 +101,7 @@ def open_job(
         stopping,
     )
     monitoring.recorder.show()
+    screen.stage(f"reading {input.name}")
     screen.stage("")
     return OpenJob(driver, source, saved, watchdog, processes.cluster, screen)
 

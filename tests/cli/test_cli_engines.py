@@ -1,5 +1,6 @@
 """`hamlet run --engine`: what belongs to which engine, and what is told before Ray is started."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -84,7 +85,8 @@ def test_without_a_mistake_ray_is_started(hamlet):
     not start at all is not the user's mistake."""
     done = hamlet("run", "ride.sase", "--input", "ride.csv", "--engine", "ray")
     assert done.exit_code == 2
-    first, second, error, hint, last = done.stderr.splitlines()
+    stage, first, second, error, hint, last = done.stderr.splitlines()
+    assert re.fullmatch(r" *\d+\.\d s  starting Ray.*", stage)
     assert first == second == "Ray did not start: nobody was to start Ray; trying again"
     assert error == "error: Ray did not start: nobody was to start Ray"
     assert last == (
