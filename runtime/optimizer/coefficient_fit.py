@@ -13,8 +13,8 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import nnls  # type: ignore[import-untyped]
 
+from runtime.optimizer.least_squares import solve_non_negative
 from runtime.plan.cost_coefficients import CostCoefficients
 from runtime.plan.estimate import OperatorWork
 
@@ -89,6 +89,6 @@ class CoefficientFitter:
         squares = self._squares * np.outer(unit, unit) + TRUST * np.eye(len(unit))
         products = self._products * unit + TRUST * self._values / unit
         factor = np.linalg.cholesky(squares).T
-        found, _ = nnls(factor, np.linalg.solve(factor.T, products))
+        found = solve_non_negative(factor, np.linalg.solve(factor.T, products))
         within: Floats = np.maximum(found * unit, LEAST)
         return within

@@ -8,8 +8,8 @@ and long bursts count alike.
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import nnls  # type: ignore[import-untyped]
 
+from runtime.optimizer.least_squares import solve_non_negative
 from runtime.plan import cost_model
 from runtime.plan.cost_model import TERMS, Floats, Ints, Samples
 from runtime.plan.policy import Policy
@@ -205,7 +205,7 @@ def _least_squares(rows: Floats, times: Floats, unit: Floats, anchor: Floats) ->
     normal = scaled.T @ scaled + np.eye(len(unit))
     root = np.linalg.cholesky(normal)
     right = np.linalg.solve(root, scaled.T @ times + anchor / unit)
-    values: Floats = nnls(root.T, right)[0] * unit
+    values: Floats = solve_non_negative(root.T, right) * unit
     return values
 
 
