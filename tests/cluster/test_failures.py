@@ -34,7 +34,7 @@ NO_TIME = """
 """
 NO_ROOM = """
     with cluster.start(session.environment(embedded=True), cpus=1) as running:
-        session.start(running, session.Size(cores=2), limit_s=40)
+        session.start(running, session.SparkSize(cores=2), limit_s=40)
 """
 NO_MEMORY = """
     with cluster.start(session.environment(embedded=True)) as running:

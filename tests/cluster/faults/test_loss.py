@@ -49,8 +49,8 @@ def test_lost_portions_are_read_again(cluster, spark, tmp_path):
     chance, losses, seen = random.Random(7), [], Seen()
     read = EpochReader.read
 
-    def losing(self, wanted, columns, watermark):
-        found = read(self, wanted, columns, watermark)
+    def losing(self, wanted, watermark):
+        found = read(self, wanted, watermark)
         if len(losses) < TIMES and found.rows > 1 and chance.random() < 0.5:
             block = chance.choice(found.portions)
             place = chance.randrange(len(block))
