@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 from actors.cluster import Cluster
@@ -49,12 +49,14 @@ def run(
     started: Callable[[], None] = lambda: None,
     check_output: CheckOutput = lambda checkpoints: None,
     lost: Callable[[Failure], None] = lambda failure: None,
+    closing: Callable[[BaseException | JobOutcome], None] = lambda reason: None,
 ) -> JobOutcome:
     """Calls `started` before the first epoch and `done` after the last one, while all parts of the
-    job are still open. Calls `lost`, from another thread, if a process is lost and the job is about
-    to fail: what it waits for may never come. Nothing of the checkpoint, the output and the input's
-    segments is touched before all checks have passed and the run owns the checkpoint."""
-    with ExitStack() as stack:
+    job are still open, and `closing` before it closes them. Calls `lost`, from another thread, if a
+    process is lost and the job is about to fail: what it waits for may never come. Nothing of the
+    checkpoint, the output and the input's segments is touched before all checks have passed and the
+    run owns the checkpoint."""
+    with ExitStack() as stack, _announced(closing):
         setup = JobSetup(stack, workload, options, input, screen, lost)
         setup.register()
         saved = setup.look_at_checkpoint()
@@ -84,7 +86,17 @@ def run(
         _drive(driver, watchdog, processes.cluster, screen)
         outcome = _outcome(driver, source, saved)
         done(outcome)
+        closing(outcome)
         return outcome
+
+
+@contextmanager
+def _announced(closing: Callable[[BaseException | JobOutcome], None]) -> Iterator[None]:
+    try:
+        yield
+    except BaseException as error:
+        closing(error)
+        raise
 
 
 def _drive(driver: Driver, watchdog: Watchdog, cluster: Cluster, screen: Screen) -> None:
