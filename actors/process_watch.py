@@ -104,12 +104,14 @@ class ActorWatch:
         self._actors = list(actors)
         self._others = others
         self._jobs = {ray.get_runtime_context().get_job_id(), *jobs}
+        self._known = {actor.id for actor in self._actors}
         self._probes = NodeProbes()
 
     def observe(self) -> list[ProcessStatus]:
         """Actors that are being started are left out: Ray is at work on them."""
         table = self._table()
         actors = [each for each in (*self._actors, *self._others(table)) if each.id in table]
+        self._known = {actor.id for actor in (*self._actors, *actors)}
         pids: dict[str, list[int]] = defaultdict(list)
         for actor in actors:
             if table[actor.id]["State"] == "ALIVE":
@@ -129,11 +131,17 @@ class ActorWatch:
     def give_up(self) -> None: ...
 
     def _table(self) -> ActorTable:
+        """Those that live, and those that were found before. Others that are dead pile up in Ray's
+        table, and reading all of them would take longer and longer."""
         from ray._private import state
 
         found: dict[str, Any] = {}
         for job in self._jobs:
-            found.update(state.actors(job_id=ray.JobID.from_hex(job)))
+            found.update(state.actors(job_id=ray.JobID.from_hex(job), actor_state_name="ALIVE"))
+        for id in self._known - found.keys():
+            entry = state.actors(actor_id=id)
+            if entry:
+                found[id] = entry
         return found
 
     def _status(

@@ -13,10 +13,11 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from spark_ingest import jvm
+
 EVERY_SECONDS = 2.0
 # A restart takes about 12 seconds. One executor too many does no harm.
 GRACE_SECONDS = 30.0
-GONE_SECONDS = 60.0
 
 
 def count(session: SparkSession) -> int:
@@ -39,7 +40,7 @@ class ExecutorMonitor:
         self._thread.join(EVERY_SECONDS)
 
     def _run(self) -> None:
-        whole = answered = time.monotonic()
+        whole = time.monotonic()
         while not self._stopped.wait(EVERY_SECONDS):
             try:
                 missing = self._wanted - count(self._session)
@@ -47,10 +48,9 @@ class ExecutorMonitor:
                     context: Any = self._session.sparkContext._jsc.sc()
                     context.requestExecutors(missing)
                     missing = 0  # restarts the grace period
-            except Exception:  # a busy JVM may fail to answer once, a dead one always
-                if time.monotonic() - answered > GONE_SECONDS:
+            except Exception:  # a busy JVM may fail to answer for a while, a dead one always
+                if jvm.ended() is not None:
                     return
                 continue
-            answered = time.monotonic()
             if missing <= 0:
-                whole = answered
+                whole = time.monotonic()

@@ -7,7 +7,9 @@ app master owns: they end with it.
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import ray
@@ -15,7 +17,7 @@ from py4j.protocol import Py4JError
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
-from actors.health import ProcessStatus, kill_local
+from actors.health import Health, ProcessStatus, child_running, kill_local, local_health
 from actors.process_watch import ActorTable, WatchedActor
 
 # As messages call it.
@@ -53,6 +55,24 @@ def spark_driver() -> dict[str, int]:
     """The process of Spark's driver."""
     gateway: Any = SparkContext._gateway
     return {SparkDriver.what: gateway.proc.pid}
+
+
+class LaunchedDriver:
+    """The process of Spark's driver from its launch on, while PySpark waits for it to answer. If it
+    dies then, PySpark says so, or launches another one."""
+
+    what = "the kernel"
+    _PROGRAM = "pyspark-shell"
+
+    def observe(self) -> list[ProcessStatus]:
+        gateway: Any = SparkContext._gateway
+        pid = child_running(os.getpid(), self._PROGRAM) if gateway is None else gateway.proc.pid
+        if pid is None or (health := local_health(pid)) is Health.GONE:
+            return []
+        name, kill = SparkDriver.what, partial(kill_local, pid)
+        return [ProcessStatus(name, name, f"{name} launched", pid, health, kill, False)]
+
+    def give_up(self) -> None: ...
 
 
 class SparkDriver:

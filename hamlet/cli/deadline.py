@@ -15,6 +15,8 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
+from typing import NoReturn
 
 from hamlet.cli.job_log import MARK, log_exit_code
 
@@ -22,6 +24,8 @@ from hamlet.cli.job_log import MARK, log_exit_code
 GRACE_SECONDS = 60.0
 # If there is nothing to finish, as after a process was lost: for closing what is open.
 CLOSE_SECONDS = 12.0
+# For closing what is open when all is well: it takes a few seconds, but not on a busy machine.
+END_SECONDS = 30.0
 # Ray kills a job that has not ended after so many seconds. The last line should come before that.
 RAY_GRACE = "RAY_JOB_STOP_WAIT_TIME_S"
 _MARGIN_SECONDS = 2.0
@@ -36,6 +40,15 @@ def grace_seconds() -> float:
     return max(int(given) - _MARGIN_SECONDS, int(given) / 2)
 
 
+@dataclass(frozen=True)
+class ForcedEnd:
+    """When, and what the last line says."""
+
+    moment: float
+    code: int
+    text: Callable[[], str]
+
+
 class Deadline:
     """`text` is the last line of a process that ignored a signal: what was kept.
 
@@ -47,7 +60,7 @@ class Deadline:
     def __init__(self, text: Callable[[], str], grace: float | None = None) -> None:
         self._text = text
         self._grace = grace_seconds() if grace is None else grace
-        self._end: tuple[float, int, Callable[[], str]] | None = None
+        self._ends: list[ForcedEnd] = []
         self._before = -1
         self._signals = 0
         self._reader, self._writer = os.pipe()
@@ -63,25 +76,27 @@ class Deadline:
         """Heeds no more signals. A deadline that has started stays: the process has to end."""
         signal.set_wakeup_fd(self._before)
 
-    def start(self, seconds: float, code: int, text: Callable[[], str]) -> None:
-        """Ends the process with `code` after this time, and prints the `text`. An earlier deadline
-        stays."""
-        end = time.monotonic() + seconds
-        if self._end is None or end < self._end[0]:
-            self._end = end, code, text
-            with suppress(BlockingIOError):
-                os.write(self._writer, b"\0")  # the thread waits for the new deadline
+    def start(self, seconds: float, code: int, text: Callable[[], str]) -> ForcedEnd:
+        """Ends the process with `code` after this time, and prints the `text`. Of several, the
+        earliest counts."""
+        end = ForcedEnd(time.monotonic() + seconds, code, text)
+        self._ends = [*self._ends, end]
+        with suppress(BlockingIOError):
+            os.write(self._writer, b"\0")  # the thread waits for the new deadline
+        return end
+
+    def withdraw(self, end: ForcedEnd) -> None:
+        self._ends = [each for each in self._ends if each is not end]
 
     def _run(self) -> None:
         while True:
-            left = None if self._end is None else self._end[0] - time.monotonic()
-            if left is not None and left <= 0:
-                break
+            first = min(self._ends, key=lambda end: end.moment, default=None)
+            left = None if first is None else first.moment - time.monotonic()
+            if first is not None and left is not None and left <= 0:
+                end_by_force(first.code, first.text)
             if select.select([self._reader], [], [], left)[0]:
                 for number in os.read(self._reader, 64):
                     self._receive(number)
-        assert self._end is not None
-        end_by_force(self._end[1], self._end[2]())
 
     def _receive(self, number: int) -> None:
         """The first signal asks for the epochs in progress, another one for an end at once."""
@@ -90,22 +105,39 @@ class Deadline:
         self._signals += 1
         seconds = self._grace if self._signals == 1 else min(self._grace, CLOSE_SECONDS)
         reason = f"the job did not stop within {seconds:g} s; it was ended by force"
-        self.start(seconds, 128 + number, lambda: f"{reason}\n{self._text()}")
+        self.start(seconds, 128 + number, lambda: f"{reason}\n{text_of(self._text)}")
 
 
-def end_by_force(code: int, text: str) -> None:
-    """Prints the text, kills all processes that this one started, and exits."""
+def end_by_force(code: int, text: Callable[[], str]) -> NoReturn:
+    """Prints the text, kills all processes that this one started, and exits, whatever fails."""
+    try:
+        # Past the buffer of `sys.stderr`: the main thread may hold its lock.
+        shown = _SHOW_CURSOR if sys.stderr.isatty() else ""
+        line = f"{shown}{text_of(text)}\n".encode(errors="backslashreplace")
+        os.write(sys.stderr.fileno(), line)
+    except (OSError, ValueError):  # nobody reads it
+        pass
+    try:
+        _kill_children()
+        if MARK in os.environ:
+            log_exit_code(code)
+    finally:
+        os._exit(code)
+
+
+def text_of(text: Callable[[], str]) -> str:
+    """What the text says, or why it cannot be said."""
+    try:
+        return text()
+    except Exception as error:
+        return f"what was kept is not known: {type(error).__name__}: {error}"
+
+
+def _kill_children() -> None:
     import ray  # noqa: F401  (it makes psutil importable)
 
     import psutil  # isort: skip
 
-    # Past the buffer of `sys.stderr`: the main thread may hold its lock.
-    with suppress(OSError, ValueError):
-        shown = _SHOW_CURSOR if sys.stderr.isatty() else ""
-        os.write(sys.stderr.fileno(), f"{shown}{text}\n".encode())
     for child in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):
             child.kill()
-    if MARK in os.environ:
-        log_exit_code(code)
-    os._exit(code)

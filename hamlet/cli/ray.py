@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import typer
 
+from hamlet.cli.closing_limit import ClosingLimit
 from hamlet.cli.console_sink import PRINTED, ConsoleSink
 from hamlet.cli.deadline import CLOSE_SECONDS, Deadline
 from hamlet.cli.enums import OutputFormat
@@ -81,21 +82,20 @@ def run_on_ray(
     whole = not input.follow and not output.kafka
     printed = output.to is None and not whole
     table = printed and output.format is OutputFormat.TABLE
+    sinks = Sinks(output, whole, notices)
+    options = replace(options, log=output.folder)
+    parts = None if whole else output.to
     with (
         job_screen(notices, shows_results=table) as screen,
         closing(StopSignal()) as stop,
-        closing(Deadline(lambda: _kept(options, screen))) as deadline,
+        closing(Deadline(lambda: _kept(options.checkpoint, screen))) as deadline,
     ):
-        sinks = Sinks(output, whole, notices)
-        options = replace(options, log=output.folder)
         deadline.watch_signals()
-        parts = None if whole else output.to
-
-        def failure_text(lost: Failure) -> str:
-            """The same as if the job had ended by itself."""
-            return f"{error_text(lost)}\n{last_line(lost, screen, options.checkpoint, parts)}"
-
-        with failures_explained(screen, options.checkpoint, parts, notices):
+        text = ForcedEndText(screen, options.checkpoint, output.to, parts)
+        with (
+            ClosingLimit(deadline, text.while_closing, lambda: stop.received) as limit,
+            failures_explained(screen, options.checkpoint, parts, notices),
+        ):
             outcome = run(
                 workload,
                 options,
@@ -106,7 +106,8 @@ def run_on_ray(
                 sinks.done,
                 stop.listen,
                 sinks.check,
-                lambda lost: deadline.start(CLOSE_SECONDS, FAILURE, partial(failure_text, lost)),
+                lambda lost: text.end_soon(deadline, lost),
+                limit.begin,
             )
         seconds = sinks.ended - screen.began
     sinks.print_last()
@@ -231,12 +232,39 @@ def _summarize(
     print_summary(notices, outcome.bound_workload.workload, summary, output.folder)
 
 
-def _kept(options: JobOptions, screen: JobScreen) -> str:
+@dataclass(frozen=True)
+class ForcedEndText:
+    """The last lines of a job that is ended by force. `parts` is where the results are that it has
+    published so far."""
+
+    screen: JobScreen
+    checkpoint: str | None
+    output: str | None
+    parts: str | None
+
+    def end_soon(self, deadline: Deadline, lost: Failure) -> None:
+        """The job is about to fail, unless it waits for what was lost."""
+        deadline.start(CLOSE_SECONDS, FAILURE, partial(self.after_failure, lost))
+
+    def after_failure(self, lost: Failure) -> str:
+        """The same as if the job had ended by itself."""
+        return f"{error_text(lost)}\n{last_line(lost, self.screen, self.checkpoint, self.parts)}"
+
+    def while_closing(self, reason: BaseException | JobOutcome) -> str:
+        """Does not ask Java for the message of its error: it may be Java that hangs."""
+        if isinstance(reason, Failure):
+            return self.after_failure(reason)
+        if isinstance(reason, JobOutcome) and reason.finished and self.output is not None:
+            return f"the results in {self.output} are complete"
+        return _kept(self.checkpoint, self.screen)
+
+
+def _kept(checkpoint: str | None, screen: JobScreen) -> str:
     """What is left of a job that was ended by force."""
-    if options.checkpoint is None:
+    if checkpoint is None:
         return "nothing is kept: the job has no --checkpoint"
     epoch = "no epoch" if screen.last is None else f"epoch {screen.last.epoch}"
-    return f"{epoch} was committed; the same command resumes from {options.checkpoint}"
+    return f"{epoch} was committed; the same command resumes from {checkpoint}"
 
 
 def _say_stopped(notices: Notices, options: JobOptions) -> None:

@@ -45,6 +45,8 @@ CHECK_SOURCE_SECONDS = 5.0
 IDLE_SECONDS = 2.0
 # If the job fails, a read under way has this long to end, so that Spark is not stopped within it.
 LAST_READ_SECONDS = 5.0
+# So has a commit, so that its results are published and reported.
+LAST_COMMIT_SECONDS = 10.0
 
 
 class Driver:
@@ -159,9 +161,10 @@ class Driver:
 
     def _shut_down(self) -> None:
         """After an error, threads may still be at work. An epoch that is being committed is waited
-        for; so is a read, unless it takes long, since Spark is about to be stopped."""
+        for, and so is a read, unless it takes long: both may wait for what is lost. Whether an
+        epoch is committed that is not waited for, the next run finds out."""
         if self._pending and self._pending[0].finished is not None:
-            wait([self._pending[0].finished])
+            wait([self._pending[0].finished], LAST_COMMIT_SECONDS)
         self._reads.wait(LAST_READ_SECONDS)
         self._reads.shut_down()
         self._threads.shutdown(wait=False, cancel_futures=True)

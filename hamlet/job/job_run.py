@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 from hamlet.job.driver import Driver
@@ -54,18 +54,29 @@ def run(
     started: Callable[[], None] = lambda: None,
     check_output: CheckOutput = lambda checkpoints: None,
     lost: Callable[[Failure], None] = lambda failure: None,
+    closing: Callable[[BaseException | JobOutcome], None] = lambda reason: None,
 ) -> JobOutcome:
     """Calls `started` before the first epoch and `done` after the last one, while all parts of the
-    job are still open. Calls `lost`, from another thread, if a process is lost and the job is about
-    to fail: what it waits for may never come."""
-    with ExitStack() as stack:
+    job are still open, and `closing` before it closes them. Calls `lost`, from another thread, if a
+    process is lost and the job is about to fail: what it waits for may never come."""
+    with ExitStack() as stack, _announced(closing):
         job = open_job(
             stack, workload, options, input, make_sink, screen, stopping, check_output, lost
         )
         started()
         outcome = job.drive()
         done(outcome)
+        closing(outcome)
         return outcome
+
+
+@contextmanager
+def _announced(closing: Callable[[BaseException | JobOutcome], None]) -> Iterator[None]:
+    try:
+        yield
+    except BaseException as error:
+        closing(error)
+        raise
 
 
 def open_job(

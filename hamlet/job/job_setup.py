@@ -61,6 +61,7 @@ from spark_ingest.sinks.sink import EpochSink
 from spark_ingest.sources.source import StreamSource
 from spark_ingest.spark_watch import (
     AppMaster,
+    LaunchedDriver,
     SparkDriver,
     raydp_actors,
     raydp_job,
@@ -230,9 +231,11 @@ class JobSetup:
         return pool
 
     def _watch_servers(self, cluster: Cluster) -> Watchdog:
-        """Ray's servers are watched from the start: everything else would wait for them."""
+        """Ray's servers and Spark's driver are watched from their start: everything else waits for
+        them."""
+        servers = [LocalProcesses(ray_servers())] if cluster.embedded else []
         watchdog = Watchdog(
-            [LocalProcesses(ray_servers())] if cluster.embedded else [],
+            [*servers, LaunchedDriver()],
             self._count_restart,
             self._screen.warn,
             way_on(cluster.logs),

@@ -20,7 +20,9 @@ import hashlib, signal, subprocess
 from hamlet.cli.deadline import Deadline
 signal.signal(signal.SIGTERM, lambda *_: None)
 signal.signal(signal.SIGINT, lambda *_: None)
-deadline = Deadline(lambda: "epoch 7 was committed", grace=0.5)
+def kept(): return "epoch 7 was committed"
+{before}
+deadline = Deadline(kept, grace=0.5)
 deadline.watch_signals()
 child = subprocess.Popen(["sleep", "1000"])
 {more}
@@ -29,9 +31,9 @@ hashlib.pbkdf2_hmac("sha256", b"x", b"y", 2_000_000_000)
 """
 
 
-def stuck(more: str = "", **env: str) -> tuple["subprocess.Popen[str]", int]:
+def stuck(more: str = "", before: str = "", **env: str) -> tuple["subprocess.Popen[str]", int]:
     process = subprocess.Popen(
-        [sys.executable, "-c", STUCK.format(more=more)],
+        [sys.executable, "-c", STUCK.format(more=more, before=before)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": str(ROOT), **env},
@@ -86,3 +88,41 @@ def test_grace_time(monkeypatch, given, seconds):
     if given is not None:
         monkeypatch.setenv(deadline.RAY_GRACE, given)
     assert deadline.grace_seconds() == seconds
+
+
+FAILING = "def fail(): raise LookupError('no such epoch')"
+
+
+@pytest.mark.parametrize("text", ["fail", "lambda: 'half a character: ' + chr(0xd800)"])
+def test_a_last_line_that_cannot_be_printed(text: str):
+    process, child = stuck(f"{FAILING}\ndeadline.start(0.1, 2, {text})")
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 2
+    assert "LookupError: no such epoch" in err or "half a character: \\ud800" in err
+    await_end(child)
+
+
+def test_what_was_kept_is_not_known():
+    process, child = stuck(before=f"{FAILING}; kept = fail".replace("; kept", "\nkept"))
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 143
+    assert err.startswith("the job did not stop within 0.5 s; it was ended by force\n")
+    await_end(child)
+
+
+def test_the_earliest_counts():
+    process, _ = stuck(
+        "deadline.start(0.2, 3, lambda: 'first')\ndeadline.start(1000, 4, lambda: 'second')"
+    )
+    process.communicate(timeout=120)
+    assert process.returncode == 3
+
+
+def test_a_deadline_that_was_met():
+    process, _ = stuck(
+        "deadline.start(1, 4, lambda: 'later')\n"
+        "deadline.withdraw(deadline.start(0.1, 3, lambda: 'closed in time'))"
+    )
+    _, err = process.communicate(timeout=120)
+    assert (process.returncode, err) == (4, "later\n")

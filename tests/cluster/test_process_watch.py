@@ -12,7 +12,15 @@ from pyspark.sql import SparkSession
 
 from actors import rehearsal as rehearsing
 from actors.actor_pool import ActorPool
-from actors.process_watch import ActorWatch, LocalProcesses, ray_agents, ray_servers
+from actors.health import Health
+from actors.process_watch import (
+    ActorTable,
+    ActorWatch,
+    LocalProcesses,
+    WatchedActor,
+    ray_agents,
+    ray_servers,
+)
 from actors.rehearsal import PendingRehearsal, rehearsals
 from cluster import proc
 from cluster.faults import processes
@@ -102,6 +110,47 @@ def test_stopped_aggregator_comes_back(cluster, spark, actor_pool):
     assert restarted == ["aggregator"]
     assert warnings == [f"the aggregator (process {pid}) is suspended; restarting it"]
     assert ray.get(pool.aggregators[0].is_initialized.remote()) is False
+
+
+@ray.remote(num_cpus=0, max_restarts=0)
+class Doomed:
+    def is_there(self) -> bool:
+        return True
+
+
+def doomed(table: ActorTable) -> list[WatchedActor]:
+    entries = [(id, entry) for id, entry in table.items() if entry["ActorClassName"] == "Doomed"]
+    return [WatchedActor("doomed", "one", id, restartable=False) for id, _ in entries]
+
+
+def test_dead_actors_do_not_pile_up(cluster):
+    """Each rehearsal leaves one in Ray's table."""
+    sizes: list[int] = []
+
+    def others(table: ActorTable) -> list[WatchedActor]:
+        sizes.append(len(table))
+        return []
+
+    watch = ActorWatch([], others)
+    watch.observe()
+    for actor in [Doomed.remote() for _ in range(5)]:
+        assert ray.get(actor.is_there.remote())
+        ray.kill(actor)
+    all_dead = ActorWatch([], doomed)
+    wait_for(lambda: Health.RUNNING not in {status.health for status in all_dead.observe()})
+    watch.observe()
+    assert sizes[-1] <= sizes[0]
+
+
+def test_an_actor_that_died_is_reported_again(cluster):
+    """Who reads the reports may miss some."""
+    actor = Doomed.remote()
+    assert ray.get(actor.is_there.remote())
+    watch = ActorWatch([], doomed)
+    assert [status.health for status in watch.observe()] == [Health.RUNNING]
+    ray.kill(actor)
+    wait_for(lambda: [status.health for status in watch.observe()] == [Health.GONE])
+    assert [status.health for status in watch.observe()] == [Health.GONE]
 
 
 def test_rehearsals_are_watched(cluster, spark, actor_pool):

@@ -56,7 +56,7 @@ def left_by(pid: int) -> None:
     path.write_text(path.read_text().replace(f'"pid": {process.pid}', f'"pid": {pid}'))
 
 
-@pytest.mark.parametrize("pid", [1, os.getpid(), os.getppid()])
+@pytest.mark.parametrize("pid", [1, os.getpid(), os.getppid()], ids=["init", "own", "parent"])
 def test_a_number_that_is_used_again(pid: int):
     left_by(pid)
     job = Job("rides", os.getpid())

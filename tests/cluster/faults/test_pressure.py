@@ -12,6 +12,7 @@ import ray
 from cluster.faults import processes
 from cluster.faults.job import Jobs, Seen
 from cluster.faults.stream import written
+from hamlet.job import watchdog
 from hamlet.job.driver import MOST_PENDING
 from spark_ingest.sinks.sink import EpochSink
 
@@ -130,8 +131,10 @@ def test_slow_sink(job, seen, at_ease):
     assert written(job.output) == at_ease
 
 
-def test_overloaded_aggregator(job, seen, at_ease):
-    """One stands still for a while, and only what it had computed before is committed meanwhile."""
+def test_overloaded_aggregator(job, seen, at_ease, monkeypatch):
+    """One stands still for a while, and only what it had computed before is committed meanwhile.
+    The watchdog would kill it: it does not know when it will go on."""
+    monkeypatch.setattr(watchdog, "STOPPED_ROUNDS", 1_000_000)
     committed: list[int] = []
 
     def stop():

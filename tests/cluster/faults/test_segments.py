@@ -6,12 +6,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cluster.faults import stream
+from cluster.pipelines import reading
 from runtime.io.reader import ReadRequest
+from runtime.types.attribute_kinds import AttributeKind
 from runtime.types.schema import Schema
 from spark_ingest.sources.segments import SegmentSource
 
 COUNT = 4
-NEEDS = ReadRequest("time", "type", frozenset({"driver"}), Schema({}))
+NEEDS = ReadRequest("time", "type", {"driver": AttributeKind.ANY}, Schema({}))
 
 
 class Feed:
@@ -34,7 +36,8 @@ def opened(spark, folder, start=0):
 
 
 def drivers(source, wanted):
-    return source.read(wanted, ["driver"]).frame.toPandas()["driver"].tolist()
+    frame = source.read(wanted, reading(source, ["driver"], "ms")).frame
+    return frame.toPandas()["driver"].tolist()
 
 
 def test_goes_back_by_one_epoch(spark, tmp_path):

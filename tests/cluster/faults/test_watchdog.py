@@ -108,17 +108,18 @@ def test_job_goes_on_after_its_app_master_died(command, undisturbed):
     assert stream.written(command.output) == undisturbed
 
 
-def test_a_server_is_lost_while_spark_starts(command):
+@pytest.mark.parametrize("kind", ["gcs_server", "spark_driver"])
+def test_a_server_is_lost_while_spark_starts(command, kind):
     command.fill(0, 8)
     command.start()
     command.wait_for(lambda: processes.of("spark_driver", command.pid))
     below = proc.tree(command.pid)
-    (lost,) = processes.of("gcs_server", command.pid)
+    (lost,) = processes.of(kind, command.pid)
     processes.stop(lost)
     assert command.end() == 2, command.said
-    assert f"error: Ray's gcs_server (process {lost}) is suspended" in command.said
+    assert f"error: {NAMES[kind]} (process {lost}) is suspended" in command.said
     last = command.said.splitlines()[-1]
-    assert last.startswith(f"failed: Ray's gcs_server (process {lost}) is stopped")
+    assert last.startswith(f"failed: {NAMES[kind]} (process {lost}) is suspended")
     assert f"; kept: {command.checkpoint} as it was" in last
     _wait_for_end(below)
 
