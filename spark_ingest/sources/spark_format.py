@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, PySparkException
-from pyspark.sql import DataFrame, DataFrameReader
+from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 from pyspark.sql.streaming import DataStreamReader
 
 from runtime.errors import InputError, suggest
@@ -56,6 +56,18 @@ def load(reader: Reader, address: SparkAddress, secrets: Mapping[str, str]) -> D
         if schema is not None:
             given = given.schema(schema)
         return given.load() if path is None else given.load(path)
+
+
+def at_one_version(spark: SparkSession, address: SparkAddress) -> SparkAddress:
+    """The address of a table as it is now. Spark would take its newest version with every plan."""
+    named = _names(address) & {"versionasof", "timestampasof"}
+    if address.format.lower() != "delta" or named or PATH not in address.options:
+        return address
+    table = address.options[PATH].replace("`", "``")
+    with spark_errors(f"Spark cannot load {address}"):
+        newest = spark.sql(f"DESCRIBE HISTORY delta.`{table}` LIMIT 1").select("version").first()
+    version = {} if newest is None else {"versionAsOf": str(newest[0])}
+    return replace(address, options={**address.options, **version})
 
 
 def with_batch_limit(address: SparkAddress) -> SparkAddress:
