@@ -37,8 +37,7 @@ _BATCH_LIMITS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "delta": (("maxFilesPerTrigger", "maxBytesPerTrigger"), "16"),
     "kafka": (("maxOffsetsPerTrigger",), "500000"),
     **dict.fromkeys(
-        ("avro", "csv", "json", "orc", "parquet", "text"),
-        (("maxFilesPerTrigger", "maxBytesPerTrigger"), "16"),
+        ("avro", "csv", "json", "orc", "parquet", "text"), (("maxFilesPerTrigger",), "16")
     ),
 }
 _FORMATS = (
