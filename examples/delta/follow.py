@@ -1,14 +1,16 @@
-"""Follows a Delta table: each run takes the rows that were appended since the last one."""
+"""Follows a Delta table: each call takes the rows that were appended since the last one."""
 
-import csv
 import os
 from pathlib import Path
+
+import pyarrow as pa
+from pyarrow import csv
 
 import hamlet
 
 WORKLOAD = Path("workload.sase").read_text()
 TABLE, CHECKPOINT = os.path.abspath("rides"), os.path.abspath("state")
-EARLY = "time < '2024-01-01T00:01:00Z'"  # the stream lasts two minutes
+EARLY = "time < '2024-01-01T00:00:50Z'"  # the stream lasts two minutes
 
 spark = hamlet.session(formats=["delta"])
 events = spark.read.parquet(os.path.abspath("events.parquet"))
@@ -16,19 +18,22 @@ found = []
 
 
 def each(epoch, tables):
-    """Gets the rows of the windows that have closed."""
-    found.extend(tables["trips"].to_pylist())
+    """Gets the rows of windows that have closed."""
+    found.append(tables["trips"])
+    print(f"epoch {epoch}: {tables['trips'].num_rows} rows")
 
 
 def follow():
     """Takes what the table has by now. Windows that are still open wait in the checkpoint."""
-    rides = spark.readStream.format("delta").load(TABLE)
-    trigger = {"availableNow": True}
-    with hamlet.stream(
-        WORKLOAD, rides, checkpoint=CHECKPOINT, each=each, trigger=trigger, actors=1
-    ) as job:
-        job.wait()
-    print(f"{len(found)} rows so far")
+    job = hamlet.stream(
+        WORKLOAD,
+        spark.readStream.format("delta").load(TABLE),
+        checkpoint=CHECKPOINT,
+        each=each,
+        trigger={"availableNow": True},
+        actors=1,
+    )
+    job.wait()
 
 
 for part in (events.where(EARLY), events.where(f"NOT {EARLY}")):
@@ -36,8 +41,4 @@ for part in (events.where(EARLY), events.where(f"NOT {EARLY}")):
     follow()
 
 Path("results").mkdir(exist_ok=True)
-with open("results/trips.csv", "w", newline="") as file:
-    rows = csv.DictWriter(file, found[0])
-    rows.writeheader()
-    rows.writerows(found)
-hamlet.stop_session()
+csv.write_csv(pa.concat_tables(found), "results/trips.csv")

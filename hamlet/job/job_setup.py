@@ -160,6 +160,7 @@ class JobSetup:
 
     def look_at_checkpoint(self) -> SavedState:
         """Reads the newest epoch and writes nothing: another run may own the checkpoint."""
+        self._input.check_checkpoint(self._options.checkpoint)
         temporary = self._stack.enter_context(TemporaryFolder("job-"))
         kept = self._options.checkpoint
         checkpoints = CheckpointStore(
@@ -185,7 +186,6 @@ class JobSetup:
         """Finds errors before anything is started. Returns the columns, also those of an earlier
         run, if they are known."""
         options, manifest = self._options, saved.manifest
-        self._input.check_checkpoint(options.checkpoint)
         if manifest is not None:
             check_equal("--input", manifest.source, self._input.name)
             self._input.check_resumable(manifest.finished)

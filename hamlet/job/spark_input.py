@@ -14,7 +14,13 @@ from spark_ingest.option_file import read_option_file
 from spark_ingest.sources.frame import FrameSource
 from spark_ingest.sources.frame_rows import our_session
 from spark_ingest.sources.source import Position, StreamSource
-from spark_ingest.sources.spark_format import NEEDS, load, with_batch_limit, without_batch_limit
+from spark_ingest.sources.spark_format import (
+    NEEDS,
+    at_one_version,
+    load,
+    with_batch_limit,
+    without_batch_limit,
+)
 from spark_ingest.sources.streaming_frame import StreamingFrameSource
 from spark_ingest.spark_address import parse_spark_address
 from spark_ingest.spark_needs import SparkNeeds
@@ -58,7 +64,8 @@ class SparkInput(SparkFormatInput):
     ) -> StreamSource:
         session = our_session(spark)
         session.conf.set("spark.sql.files.maxPartitionBytes", _FILE_PARTITION)
-        frame = load(session.read, self._address, self._options)
+        address = at_one_version(session, self._address)
+        frame = load(session.read, address, self._options)
         options = self.options
         return FrameSource(
             spark, frame, options.needs, name=self.name, schema=schema, unit=options.unit

@@ -3,6 +3,7 @@ committed."""
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from dataclasses import dataclass, field
@@ -12,6 +13,15 @@ from pyspark.sql import DataFrame
 
 class BatchNotCommitted(Exception):
     """The job ends before it has committed the batch: Spark repeats the batch in the next run."""
+
+
+class ExpectedErrors(logging.Filter):
+    """Keeps Py4J from logging the error that Spark gets at the end of a job."""
+
+    logger = logging.getLogger("py4j.clientserver")
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return not (record.exc_info and isinstance(record.exc_info[1], BatchNotCommitted))
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ class QueryCheckpoint:
 
     @classmethod
     def read(cls, folder: Path) -> QueryCheckpoint:
+        _refuse_links(folder)
         planned, committed = _batches(folder / "offsets"), _batches(folder / "commits")
         return cls(folder, _query(folder / "metadata"), planned, max(committed, default=-1))
 
@@ -56,6 +57,17 @@ class QueryCheckpoint:
 
 def _up_to(batch: int) -> str:
     return "no batch" if batch < 0 else f"batch {batch}"
+
+
+def _refuse_links(folder: Path) -> None:
+    """Spark would write wherever a link leads."""
+    inside = folder.iterdir() if folder.is_dir() and not folder.is_symlink() else ()
+    for path in (folder, *inside):
+        if path.is_symlink():
+            raise HamletError(
+                f"{path} is a link, and no link in a checkpoint is followed",
+                "put the folder itself in its place",
+            )
 
 
 def _batches(folder: Path) -> frozenset[int]:

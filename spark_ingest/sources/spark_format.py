@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, PySparkException
-from pyspark.sql import DataFrame, DataFrameReader
+from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 from pyspark.sql.streaming import DataStreamReader
 
 from runtime.errors import InputError, suggest
@@ -37,8 +37,7 @@ _BATCH_LIMITS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "delta": (("maxFilesPerTrigger", "maxBytesPerTrigger"), "16"),
     "kafka": (("maxOffsetsPerTrigger",), "500000"),
     **dict.fromkeys(
-        ("avro", "csv", "json", "orc", "parquet", "text"),
-        (("maxFilesPerTrigger", "maxBytesPerTrigger"), "16"),
+        ("avro", "csv", "json", "orc", "parquet", "text"), (("maxFilesPerTrigger",), "16")
     ),
 }
 _FORMATS = (
@@ -56,6 +55,18 @@ def load(reader: Reader, address: SparkAddress, secrets: Mapping[str, str]) -> D
         if schema is not None:
             given = given.schema(schema)
         return given.load() if path is None else given.load(path)
+
+
+def at_one_version(spark: SparkSession, address: SparkAddress) -> SparkAddress:
+    """The address of a table as it is now. Spark would take its newest version with every plan."""
+    named = _names(address) & {"versionasof", "timestampasof"}
+    if address.format.lower() != "delta" or named or PATH not in address.options:
+        return address
+    table = address.options[PATH].replace("`", "``")
+    with spark_errors(f"Spark cannot load {address}"):
+        newest = spark.sql(f"DESCRIBE HISTORY delta.`{table}` LIMIT 1").select("version").first()
+    version = {} if newest is None else {"versionAsOf": str(newest[0])}
+    return replace(address, options={**address.options, **version})
 
 
 def with_batch_limit(address: SparkAddress) -> SparkAddress:

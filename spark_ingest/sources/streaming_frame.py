@@ -26,7 +26,7 @@ from runtime.io.reader import ReadRequest
 from runtime.pipeline.event_block import Origin
 from runtime.types.time_codec import TimeCodec
 from spark_ingest.pipeline.event_pipeline import EventPipeline
-from spark_ingest.sources.batch_handover import BatchHandover, MicroBatch
+from spark_ingest.sources.batch_handover import BatchHandover, ExpectedErrors, MicroBatch
 from spark_ingest.sources.frame_rows import FrameRows, frame_schema, our_session
 from spark_ingest.sources.query_checkpoint import QueryCheckpoint
 from spark_ingest.sources.source import Position, SourceFrame, SourceRange, StreamSource
@@ -77,6 +77,7 @@ class StreamingFrameSource(StreamSource):
         self._query: StreamingQuery | None = None
         self._restarts = 0
         self._restart_at = 0.0
+        self._expected_errors = ExpectedErrors()
         self._known().check(self._id, self._batches.committed)
 
     # ---- batches -------------------------------------------------------------------------------
@@ -188,11 +189,13 @@ class StreamingFrameSource(StreamSource):
 
     def close(self) -> None:
         """First the batch that waits is given up: Spark would wait for it."""
+        ExpectedErrors.logger.addFilter(self._expected_errors)
         self._batches.close()
         if self._query is not None:
             stopping = threading.Thread(target=_stop, args=(self._query,), daemon=True)
             stopping.start()
             stopping.join(STOP_SECONDS)
+        ExpectedErrors.logger.removeFilter(self._expected_errors)
 
 
 def _batch(position: Position | None) -> int:

@@ -1,6 +1,7 @@
 """`hamlet.stream` over streaming frames, on sessions with RayDP and without."""
 
 import json
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -24,6 +25,7 @@ def put(folder: Path, parts, first: int = 0) -> None:
     for number, part in enumerate(parts, first):
         waiting = folder / f".{number}"
         pq.write_table(part, waiting)
+        os.utime(waiting, (number, number))  # Spark reads them in the order of their times
         waiting.rename(folder / f"{number:03d}.parquet")
 
 
@@ -68,27 +70,28 @@ NAMES = [query.name for query in RIDES]
 NOW = {"availableNow": True}
 
 
-def test_a_function_gets_every_epoch_once(spark, tmp_path: Path):
-    """It fails twice. The job goes on with the epoch that was not taken."""
+def test_a_function_gets_every_epoch_once(spark, tmp_path: Path, caplog):
+    """It fails once. The next job begins with the epoch that was not taken."""
     table = rides(ROWS, seed=31)
-    put(tmp_path / "rides", pieces(table, 8))
-    kept = Kept(fails=(2, 5))
+    put(tmp_path / "rides", pieces(table, 5))
+    kept = Kept(fails=(2,))
     given = {"checkpoint": str(tmp_path / "c"), "each": kept, "trigger": NOW, "actors": 1}
-    for _ in range(2):
-        job = hamlet.stream(RIDES, frame_of(spark, tmp_path / "rides"), **given)
-        with pytest.raises(OSError, match="no space left"):
-            job.wait(PATIENCE_S)
-        assert not job.active
-        assert isinstance(job.failure, OSError)
+    job = hamlet.stream(RIDES, frame_of(spark, tmp_path / "rides"), **given)
+    with pytest.raises(OSError, match="no space left"):
+        job.wait(PATIENCE_S)
+    assert not job.active
+    assert isinstance(job.failure, OSError)
+    assert "py4j" not in {record.name.partition(".")[0] for record in caplog.records}
     job = hamlet.stream(RIDES, frame_of(spark, tmp_path / "rides"), **given)
     assert job.wait(PATIENCE_S)
     assert job.failure is None
-    assert len(kept.repeated) == 2
+    assert len(kept.repeated) == 1
     for name in NAMES:
         assert kept.rows(name) == closed_rows(table, name), name
     assert spark.range(2).count() == 2  # the user's session goes on
 
 
+@pytest.mark.slow
 def test_parts_in_a_folder(spark, tmp_path: Path):
     """Each run takes what is there, and leaves its windows open for the next."""
     table = rides(ROWS, seed=32)
@@ -133,6 +136,7 @@ def test_frames_late_rows_and_dead_letters(spark, tmp_path: Path):
     assert found["done"][0].window_end > found["done"][0].window_start
 
 
+@pytest.mark.slow
 def test_stopped(spark, tmp_path: Path):
     """A stream without an end, stopped from within the function."""
     table = rides(ROWS, seed=34)

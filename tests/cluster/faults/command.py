@@ -148,10 +148,12 @@ class Command:
             assert time.monotonic() < until, self.said
             time.sleep(0.02)
 
-    def kill(self) -> None:
-        """With all that goes down with it, so that not too many run at once."""
+    def kill(self, moment: Callable[[], None] = lambda: None) -> None:
+        """With all that goes down with it, so that not too many run at once. `moment` returns when
+        it is time."""
         assert self._process is not None
         below = proc.tree(self.pid)
+        moment()
         self._process.kill()
         self._process.wait()
         until = time.monotonic() + 10
