@@ -176,7 +176,7 @@ def test_row_groups_tell_the_earliest_time_to_come(local_spark: Any, tmp_path: P
 def test_large_row_groups_are_warned_about(
     local_spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("spark_ingest.sources.files.MOST_ROW_GROUP", 20_000)
+    monkeypatch.setattr("spark_ingest.sources.files.MOST_ROW_GROUP", 5_000)
     write(tmp_path / "events.parquet")
     warnings: list[str] = []
     source = opened(local_spark, tmp_path / "events.parquet", warn=warnings.append)
