@@ -27,7 +27,7 @@ class NotInitialized(Exception):
 @dataclass(frozen=True)
 class AggregatorSetup:
     """The initial state of an aggregator, also after a crash. `last_epoch` is the last committed
-    epoch, `saved` the state of its shards then."""
+    epoch, `saved` the state of its shards then, `files_name` is in the names of its files."""
 
     settings: Settings
     input_format: InputFormat
@@ -36,6 +36,7 @@ class AggregatorSetup:
     shards: range
     files: CheckpointFiles | None
     name: str
+    files_name: str
     last_epoch: int
     saved: Mapping[Unit, SavedUnit]
     watermark: int | None
@@ -60,7 +61,7 @@ class Aggregator:
             setup.shards,
             setup.files,
             since=setup.since,
-            name=setup.name,
+            name=setup.files_name,
             last_epoch=setup.last_epoch,
         )
         self._aggregation.restore(setup.saved, setup.watermark)

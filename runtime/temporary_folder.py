@@ -22,19 +22,17 @@ OWNER = ".owner"
 # Logs that were kept after an error stay this long.
 KEPT_SECONDS = 24 * 3600.0
 _KEPT = b"kept"
+_NEW_OWNER = f"{OWNER}.new"
 
 
 class TemporaryFolder:
     """A new folder that only this user can enter. `remove` it, or use it in a `with`."""
 
     def __init__(self, kind: str = "", parent: str | None = None) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix=PREFIX + kind, dir=parent))
-        # Locked before it has its name, so that nobody finds it without an owner.
-        waiting = self.path / f"{OWNER}.new"
-        self._lock = os.open(waiting, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
-        os.write(self._lock, f"{os.getpid()}\n".encode())
-        waiting.rename(self.path / OWNER)
+        made = None
+        while made is None:
+            made = _make(PREFIX + kind, parent)
+        self.path, self._lock = made
 
     def remove(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)
@@ -64,6 +62,24 @@ class TemporaryFolder:
         self.remove()
 
 
+def _make(prefix: str, parent: str | None) -> tuple[Path, int] | None:
+    """A folder and the lock on its owner. None if another run took it for a leftover: this process
+    was stopped for a day before it took the lock."""
+    path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+    lock = -1
+    try:
+        # Locked before it has its name, so that nobody finds it without an owner.
+        lock = os.open(path / _NEW_OWNER, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        os.write(lock, f"{os.getpid()}\n".encode())
+        (path / _NEW_OWNER).rename(path / OWNER)
+    except FileNotFoundError:
+        if lock >= 0:
+            os.close(lock)
+        return None
+    return path, lock
+
+
 def remove_leftovers(*parents: str, now: float | None = None) -> list[Path]:
     """Removes this user's temporary folders whose owner has ended, and returns them. Logs that were
     kept on purpose go only after a day."""
@@ -71,7 +87,7 @@ def remove_leftovers(*parents: str, now: float | None = None) -> list[Path]:
     removed = []
     for parent in dict.fromkeys(parents or (tempfile.gettempdir(),)):
         for path in sorted(Path(parent).glob(f"{PREFIX}*")):
-            if _is_own_folder(path) and _is_left(path / OWNER, then):
+            if _is_own_folder(path) and (_is_left(path / OWNER, then) or _is_unowned(path, then)):
                 shutil.rmtree(path, ignore_errors=True)
                 removed.append(path)
     return removed
@@ -83,6 +99,16 @@ def _is_own_folder(path: Path) -> bool:
     except OSError:
         return False
     return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+
+
+def _is_unowned(path: Path, then: float) -> bool:
+    """Whether its process was killed before the folder had an owner. A living one gives it its
+    owner at once."""
+    with suppress(OSError):
+        alone = os.listdir(path) == [_NEW_OWNER]
+        old = (path / _NEW_OWNER).lstat().st_mtime < then
+        return alone and old and _is_left(path / _NEW_OWNER, then)
+    return False
 
 
 def _is_left(owner: Path, then: float) -> bool:

@@ -68,6 +68,7 @@ class Recovery:
         self, committed: Manifest | None, which: Sequence[int] | None = None
     ) -> None:
         """Starts all aggregators, or only some, from the last committed epoch."""
+        self._context.checkpoints.sweep_again()
         self._context.pool.start(partial(self._start_of, committed), which)
 
     def begin_aggregators(self, committed: Manifest | None) -> Callable[[], None]:
@@ -85,6 +86,7 @@ class Recovery:
             shards=context.routing(self._workload.bound_workload).owned(owner),
             files=context.checkpoints.files,
             name=f"{context.checkpoints.owner}-{owner}",
+            files_name=context.checkpoints.files_name(owner),
             last_epoch=committed.epoch if committed else -1,
             saved=dict(committed.units) if committed else {},
             watermark=committed.watermark if committed else None,

@@ -33,6 +33,20 @@ import pyarrow as pa
 from runtime.errors import Failure, HamletError
 from runtime.pipeline.blob_store import BlobStore, CorruptCheckpoint, Misplaced, parsing
 from runtime.pipeline.checkpoint_files import CheckpointFiles
+from runtime.pipeline.checkpoint_names import (
+    BASE,
+    CLAIM,
+    MARK,
+    RECORD,
+    STATE,
+    claim_of,
+    epoch_of,
+    highest,
+    is_higher,
+    is_left_over,
+    next_claim,
+    record_order,
+)
 from runtime.pipeline.epoch_record import Results, pack, unpack_manifest, unpack_results
 from runtime.pipeline.lease import SYSTEM_CLOCK, Lease, LeaseClock, await_end_of_leases
 from runtime.pipeline.manifest import Manifest
@@ -40,15 +54,6 @@ from runtime.pipeline.manifest import Manifest
 # The last one, and one that a user can go back to by hand.
 KEPT = 2
 
-_OWNER = r"(\d{9}-[0-9a-f]{12})"
-# Any of them shows that there was a claim: the first one may be lost.
-_CLAIM = re.compile(rf"owners/{_OWNER}\.(owner|base|published)")
-_BASE = re.compile(rf"owners/{_OWNER}\.base")
-_MARK = re.compile(rf"owners/{_OWNER}\.published")
-_RECORD = re.compile(rf"epochs/(\d{{9}})-{_OWNER}\.epoch")
-_STATE = re.compile(rf"state/\d{{9}}-{_OWNER}-\d+-[a-z]+\.state")
-# A claim, a lease, or a file of an epoch; also one that is unfinished.
-_OWNED = re.compile(rf"(?:owners/\.?|leases/)(?P<claim>{_OWNER})|\d{{9}}-(?P<owner>{_OWNER})[.-]")
 # What an older version of Hamlet wrote.
 _OLD_FORMAT = "owner.json"
 
@@ -69,6 +74,7 @@ class CheckpointStore:
         self._kept: dict[str, set[str]] = {}
         self._newest_record = ""
         self._swept = False
+        self._starts = 0  #: of aggregators
         self._lease: Lease | None = None
         self._lease_clock = lease_clock
 
@@ -79,6 +85,12 @@ class CheckpointStore:
 
     def record_name(self, epoch: int) -> str:
         return f"epochs/{epoch:09d}-{self.owner}.epoch"
+
+    def files_name(self, aggregator: int) -> str:
+        """What a new start of an aggregator calls its files. The one before it may be cut off and
+        still write: it must not replace a file that is committed."""
+        self._starts += 1
+        return f"{self.owner}-{aggregator}-{self._starts}"
 
     # ---- look ------------------------------------------------------------------------------
 
@@ -124,32 +136,33 @@ class CheckpointStore:
     def _newest(self) -> str | None:
         """The newest record."""
         claim, own = self._last_claim()
-        return max(own, key=_rank) if own else self._base_of(claim)
+        return max(own, key=record_order) if own else self._base_of(claim)
 
     def _last_claim(self) -> tuple[str | None, list[str]]:
         """The highest claim that did something, and its records. Without records, it has a base."""
-        bases = [match[1] for match in self._owned(_BASE)]
+        bases = [match[1] for match in self._owned(BASE)]
         records = self._records()
-        last = max([*bases, *(_rank(each)[0] for each in records)], default=None)
-        return last, [each for each in records if _rank(each)[0] == last]
+        last = highest([*bases, *map(claim_of, records)])
+        return last, [each for each in records if claim_of(each) == last]
 
     def _base_of(self, claim: str | None) -> str | None:
         if claim is None:
             return None
         name = f"owners/{claim}.base"
+        data = self.files.read(name).to_pybytes()
         with parsing(name, "does not name a record"):
-            base = json.loads(self.files.read(name).to_pybytes())
-            if base is None or _RECORD.fullmatch(base):
+            base = json.loads(data)
+            if base is None or RECORD.fullmatch(base):
                 return base  # type: ignore[no-any-return]
             raise ValueError(f"it names {base!r:.100}")
 
     def _records(self) -> list[str]:
-        return [name for name in self.files.names("epochs") if _RECORD.fullmatch(name)]
+        return [name for name in self.files.names("epochs") if RECORD.fullmatch(name)]
 
     def _manifest(self, name: str) -> Manifest:
         """It names files of this checkpoint: what it names is read, and deleted later."""
         manifest = unpack_manifest(self.files.read(name), name)
-        for pattern, names in ((_RECORD, manifest.outbox), (_STATE, manifest.state_files)):
+        for pattern, names in ((RECORD, manifest.outbox), (STATE, manifest.state_files)):
             for each in names:
                 if not pattern.fullmatch(each):
                     raise CorruptCheckpoint(
@@ -167,14 +180,15 @@ class CheckpointStore:
         earlier = self._claims()
         if self.store.shared:
             await_end_of_leases(self.store, earlier, say, clock=self._lease_clock)
-        number = 1 + max((int(claim.partition("-")[0]) for claim in earlier), default=0)
-        self.files.owner = f"{number:09d}-{self.run}"
+        self.files.owner = next_claim(earlier, self.run)
         if self.store.shared:
             self._lease = Lease(self.store, self.owner, clock=self._lease_clock)
         self.files.write(f"owners/{self.owner}.owner", -1, json.dumps({"run": self.run}).encode())
         if self.store.shared:
-            # A listing from a cache may have missed a claim. Writing brings the cache up to date.
-            missed = {claim for claim in self._claims() - earlier if claim < self.owner}
+            # A listing from a cache may have missed a claim or a record. Writing in a folder brings
+            # the cache up to date.
+            self.files.refresh("epochs")
+            missed = {claim for claim in self._claims() - earlier if is_higher(self.owner, claim)}
             await_end_of_leases(self.store, missed, say, clock=self._lease_clock)
         manifest = self._resume(warn)
         base = json.dumps(self._newest_record or None).encode()
@@ -184,8 +198,8 @@ class CheckpointStore:
 
     def _claims(self) -> set[str]:
         """A claim may be lost, but not its number: all files have it."""
-        return {match[1] for match in self._owned(_CLAIM)} | {
-            _rank(each)[0] for each in self._records()
+        return {match[1] for match in self._owned(CLAIM)} | {
+            claim_of(each) for each in self._records()
         }
 
     def _owned(self, pattern: re.Pattern[str]) -> list[re.Match[str]]:
@@ -194,7 +208,7 @@ class CheckpointStore:
 
     def check_owner(self) -> None:
         """Raises if this run may not publish any more."""
-        if max((match[1] for match in self._owned(_CLAIM)), default="") > self.owner:
+        if any(is_higher(match[1], self.owner) for match in self._owned(CLAIM)):
             raise Superseded(
                 f"another run has taken over the checkpoints in {self.store.address}",
                 "let that run continue, or stop it and start this command again",
@@ -208,7 +222,7 @@ class CheckpointStore:
             claim, own = self._last_claim()
             if claim is not None and not own:
                 self._repair(f"owners/{claim}.base", warn)
-            name = max(own, key=_rank) if own else self._base_of(claim)
+            name = max(own, key=record_order) if own else self._base_of(claim)
             if name is None:
                 return None
             manifest = self._manifest(name)
@@ -229,7 +243,7 @@ class CheckpointStore:
             warn(f"{damaged} in {self.store.address} was damaged: restored from its copy")
 
     def _unreadable(self, error: CorruptCheckpoint) -> CorruptCheckpoint:
-        newest = max(self._records(), key=_rank, default="lost")
+        newest = max(self._records(), key=record_order, default="lost")
         return CorruptCheckpoint(
             f"the newest checkpoint in {self.store.address} cannot be read: {error.message}",
             "put an intact copy of the file back. To go back by one epoch instead, see "
@@ -238,8 +252,8 @@ class CheckpointStore:
 
     def _keep_previous(self, epoch: int) -> None:
         """The record before the newest one stays, if it is intact."""
-        previous = [each for each in self._records() if _epoch(each) == epoch - 1]
-        name = max(previous, key=_rank, default=None)
+        previous = [each for each in self._records() if epoch_of(each) == epoch - 1]
+        name = max(previous, key=record_order, default=None)
         if name is not None:
             try:
                 self._kept[name] = {name, *self._manifest(name).files}
@@ -260,7 +274,7 @@ class CheckpointStore:
 
     def is_published(self) -> bool:
         """Whether the results of the newest record are known to be published."""
-        return any(self._marked(match[0]) == self._newest_record for match in self._owned(_MARK))
+        return any(self._marked(match[0]) == self._newest_record for match in self._owned(MARK))
 
     def mark_published(self) -> None:
         mark = self._newest_record.encode()
@@ -280,34 +294,24 @@ class CheckpointStore:
 
     def _collect(self) -> None:
         dropped: set[str] = set()
-        for name in sorted(self._kept, key=_epoch)[:-KEPT]:
+        for name in sorted(self._kept, key=epoch_of)[:-KEPT]:
             dropped |= self._kept.pop(name)
         needed = set().union(*self._kept.values())
         for name in sorted(dropped - needed):
             self.files.delete(name)
         if not self._swept:
-            self._sweep(needed)
+            self._sweep(needed, max(map(epoch_of, self._kept)))
             self._swept = True
 
-    def _sweep(self, needed: set[str]) -> None:
+    def _sweep(self, needed: set[str], epoch: int) -> None:
         """Deletes what earlier runs left. Only now, after the first commit of this run, does
         nobody go on from their records."""
         for folder in (*self.files.copies, *(["leases"] if self.store.shared else [])):
             for name in self.store.names(folder):
-                if self._is_left_over(name) and name.partition("/")[2] not in needed:
+                if name.partition("/")[2] not in needed and is_left_over(name, self.owner, epoch):
                     self.store.delete(name)
 
-    def _is_left_over(self, name: str) -> bool:
-        owned = _OWNED.search(name)
-        return owned is not None and (owned["claim"] or owned["owner"]) < self.owner
-
-
-def _rank(record: str) -> tuple[str, int]:
-    """Claim and epoch of a record."""
-    match = _RECORD.fullmatch(record)
-    assert match is not None
-    return match[2], int(match[1])
-
-
-def _epoch(record: str) -> int:
-    return _rank(record)[1]
+    def sweep_again(self) -> None:
+        """Aggregators were started again: the next commit deletes what those before them wrote for
+        epochs that are committed by then."""
+        self._swept = False

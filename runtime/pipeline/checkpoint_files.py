@@ -23,7 +23,7 @@ from runtime.pipeline.blob_store import (
     parsing,
 )
 
-FORMAT = 6
+FORMAT = 7
 COPIES = ("a", "b")
 # The digest in hexadecimal, a line break, and the header in JSON, filled up with blanks.
 _DIGEST = 64
@@ -92,6 +92,12 @@ class CheckpointFiles:
         if len(errors) == len(self.copies):
             raise errors[0]
         return sorted(name for name in found if not is_unfinished(name))
+
+    def refresh(self, folder: str) -> None:
+        """Brings the cache of a network file system up to date, from which it lists the folder."""
+        for copy in self.copies:
+            self.store.write(f"{copy}/{folder}/.{self.owner}.tmp", b"")
+            self.store.delete(f"{copy}/{folder}/.{self.owner}.tmp")
 
     def delete(self, name: str) -> None:
         for copy in self.copies:

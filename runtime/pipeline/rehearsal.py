@@ -11,7 +11,6 @@ import pickle
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from tempfile import TemporaryDirectory
 from typing import TypeAlias, TypeVar
 
 import numpy as np
@@ -28,6 +27,7 @@ from runtime.pipeline.router import BlockRouter, Portion
 from runtime.pipeline.routing_table import InputFormat
 from runtime.pipeline.settings import Settings
 from runtime.plan.sharing_plan import SharingPlan
+from runtime.temporary_folder import TemporaryFolder
 from runtime.types.columns import TIME, TYPE, Mask, encoded_text
 
 SHARDS = 2
@@ -58,13 +58,13 @@ class Rehearsal:
         after = before
         if self.change is not None:
             after = before.with_changes(self.change.added, self.change.removed)
-        with TemporaryDirectory(prefix="hamlet-rehearsal-") as folder:
+        with TemporaryFolder("rehearsal-") as folder:
             aggregation = Aggregation(
                 self.settings,
                 self.input_format,
                 self.workload,
                 range(SHARDS),
-                CheckpointFiles(BlobStore(folder, durable=False)),
+                CheckpointFiles(BlobStore(str(folder), durable=False)),
             )
             span = _span(after.workload)
             for command in self._commands(span):

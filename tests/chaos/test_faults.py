@@ -15,7 +15,7 @@ from runtime.pipeline.blob_store import BlobStore
 from runtime.pipeline.checkpoint import CheckpointStore
 from runtime.pipeline.checkpoint_files import COPIES
 
-KINDS = {"owners/#-#.owner", "owners/#-#.base", "epochs/#-#-#.epoch", "state/#-#-#-#-log.state"}
+KINDS = {"owners/#-#.owner", "owners/#-#.base", "epochs/#-#-#.epoch", "state/#-#-#-#-#-log.state"}
 
 
 @pytest.fixture
@@ -24,8 +24,8 @@ def job(tmp_path):
     job = Job(tmp_path, FolderFeed(tmp_path / "input", 1), name="chaos", lateness="3s")
     checkpoints = CheckpointStore(BlobStore(str(job.command.checkpoint)))
     checkpoints.claim(pytest.fail)
-    state = f"state/000000000-{checkpoints.owner}-0-log.state"
-    checkpoints.files.write(state, 0, bytes(1000))
+    state = f"state/000000002-{checkpoints.files_name(0)}-log.state"
+    checkpoints.files.write(state, 2, bytes(1000))
     for epoch in range(2):
         checkpoints.commit(manifest_of(epoch), {"q": numbers(epoch)})
     (job.command.checkpoint / "empty").touch()

@@ -1,6 +1,7 @@
 """What killed runs leave behind is removed by the next run, and who can read what runs write."""
 
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -9,12 +10,19 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from actors.cluster_dir import ClusterDir
 from runtime import temporary_folder
 from runtime.io.atomic import unfinished
+from runtime.language.parser import parse
+from runtime.pipeline.rehearsal import Rehearsal
+from runtime.pipeline.routing_table import InputFormat
+from runtime.pipeline.settings import Settings
 from runtime.temporary_folder import KEPT_SECONDS, OWNER, TemporaryFolder, remove_leftovers
+
+COLUMNS = pa.schema([("time", pa.int64()), ("type", pa.string())])
 
 # Makes what a run makes, says where, and waits to be killed.
 OWNERS = """
@@ -134,22 +142,63 @@ def test_logs_that_were_kept_stay_for_a_day(temporary: Path):
     assert remove_leftovers(now=time.time() + KEPT_SECONDS + 60) == [cluster.path]
 
 
-def test_a_folder_is_never_seen_without_an_owner(temporary: Path, monkeypatch):
-    """The sweep of another run happens at the worst moment: before the lock is taken."""
+@pytest.mark.parametrize("later", [0.0, KEPT_SECONDS - 60, 2 * KEPT_SECONDS])
+def test_a_folder_is_never_seen_without_an_owner(temporary: Path, monkeypatch, later: float):
+    """The sweep of another run happens at the worst moment: before the lock is taken. Whoever was
+    stopped for a day then makes another one."""
     seen: list[list[Path]] = []
     lock = temporary_folder.fcntl.flock
 
     def sweeping(file: int, operation: int) -> None:
         if operation == temporary_folder.fcntl.LOCK_EX:
             monkeypatch.setattr(temporary_folder.fcntl, "flock", lock)
-            seen.append(remove_leftovers(now=time.time() + 2 * KEPT_SECONDS))
+            seen.append(remove_leftovers(now=time.time() + later))
         lock(file, operation)
 
     monkeypatch.setattr(temporary_folder.fcntl, "flock", sweeping)
     with TemporaryFolder() as path:
         assert path.is_dir()
         assert remove_leftovers(now=time.time() + 2 * KEPT_SECONDS) == []
-    assert seen == [[]]
+    assert [len(removed) for removed in seen] == [later > KEPT_SECONDS]
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_folder_of_a_run_that_was_killed_before_it_named_its_owner(temporary: Path):
+    left, more, empty = (temporary / f"hamlet-{name}" for name in ("left", "more", "empty"))
+    for path in (left, more, empty):
+        path.mkdir()
+    for path in (left, more):
+        (path / f"{OWNER}.new").write_text("1\n")
+    (more / "thesis.txt").write_text("of somebody else")
+    tomorrow = time.time() + KEPT_SECONDS + 60
+    assert remove_leftovers() == [], "it may be about to do so"
+    with (left / f"{OWNER}.new").open() as file:
+        temporary_folder.fcntl.flock(file, temporary_folder.fcntl.LOCK_EX)
+        assert remove_leftovers(now=tomorrow) == [], "its process is alive"
+    assert remove_leftovers(now=tomorrow) == [left]
+    assert more.is_dir()
+    assert empty.is_dir()
+
+
+def test_a_killed_rehearsal_leaves_a_folder_that_goes(temporary: Path, monkeypatch):
+    seen: list[list[Path]] = []
+
+    def killed(*_: object, **__: object) -> None:
+        (folder,) = temporary.iterdir()
+        copy = temporary / f"{folder.name}-of-a-killed-one"
+        shutil.copytree(folder, copy)
+        seen.append([copy])
+        seen.append(remove_leftovers())
+        raise InterruptedError
+
+    monkeypatch.setattr("runtime.pipeline.rehearsal.Aggregation", killed)
+    workload = parse("RETURN COUNT(*) PATTERN A WITHIN 1 minute")
+    with pytest.raises(InterruptedError):
+        Rehearsal(Settings(), InputFormat(columns=COLUMNS), workload, None).run()
+    (copy,), removed = seen
+    assert copy.name.startswith("hamlet-rehearsal-")
+    assert removed == [copy], "and not that of the living one"
+    assert list(temporary.iterdir()) == []
 
 
 def test_unfinished_files_of_other_machines_stay_for_a_day(hamlet, folder: Path):

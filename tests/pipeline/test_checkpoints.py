@@ -10,6 +10,8 @@ from pipeline.records import manifest_of, numbers
 from runtime.errors import EnvironmentFailure, Failure, HamletError
 from runtime.pipeline.blob_store import BlobStore, CorruptCheckpoint
 from runtime.pipeline.checkpoint import CheckpointStore, Superseded
+from runtime.pipeline.checkpoint_files import CheckpointFiles
+from runtime.pipeline.local_folder import unfinished_name
 from runtime.pipeline.manifest import Manifest
 from runtime.pipeline.state_segments import SavedUnit, Segment, SegmentWriter
 
@@ -31,7 +33,7 @@ def claimed(folder: BlobStore, *said: str) -> tuple[CheckpointStore, Manifest | 
 
 def commit(checkpoints: CheckpointStore, epoch: int, before: SavedUnit | None = None) -> SavedUnit:
     """An epoch that logs a segment of its own after those before it, with one row of results."""
-    writer = SegmentWriter(f"state/{epoch:09d}-{checkpoints.owner}-0-log.state", epoch)
+    writer = SegmentWriter(f"state/{epoch:09d}-{checkpoints.files_name(0)}-log.state", epoch)
     saved = (before or SavedUnit()).with_log(
         writer.add(pa.py_buffer(b"state of %d" % epoch), epoch)
     )
@@ -471,3 +473,128 @@ def test_the_root_of_a_checkpoint_that_is_a_file_is_the_users_mistake(tmp_path: 
         with pytest.raises(HamletError) as error:
             CheckpointStore(BlobStore(str(path))).claim(pytest.fail)
         assert not isinstance(error.value, Failure)
+
+
+# ---- claims --------------------------------------------------------------------------------
+
+
+def test_a_run_goes_on_after_the_highest_claim_of_nine_digits(folder: BlobStore) -> None:
+    """Somebody may have written it. What counts is the number, not how the text compares."""
+    first, _ = claimed(folder)
+    commit(first, 0)
+    CheckpointFiles(folder).write(f"owners/999999999-{'f' * 12}.owner", -1, b"{}")
+    with pytest.raises(Superseded):
+        commit(first, 1)
+    second, found = claimed(folder)
+    assert found is not None
+    assert second.owner.startswith("1000000000-")
+    commit(second, found.epoch + 1)
+    third, found = claimed(folder)
+    assert third.owner.startswith("1000000001-")
+    assert found is not None
+    commit(third, found.epoch + 1)
+    with pytest.raises(Superseded):
+        commit(second, 9)
+    names = third.files.names("owners")
+    assert [name for name in names if third.owner not in name] == []
+
+
+def test_a_claim_above_which_there_is_none(folder: BlobStore) -> None:
+    first, _ = claimed(folder)
+    commit(first, 0)
+    files, highest = CheckpointFiles(folder), f"{'9' * 18}-{'f' * 12}"
+    for name in (f"owners/{highest}.owner", f"epochs/000000001-{highest}.epoch"):
+        files.write(name, -1, b"{}")
+        with pytest.raises(CorruptCheckpoint, match="is not one of Hamlet") as error:
+            CheckpointStore(folder).claim(pytest.fail)
+        assert highest in error.value.message
+        assert f"delete the files with {highest} in their names" in str(error.value.hint)
+        files.delete(name)
+    assert claimed(folder)[1] is not None
+
+
+def test_leading_zeros_make_no_higher_claim(folder: BlobStore) -> None:
+    first, _ = claimed(folder)
+    CheckpointFiles(folder).write(f"owners/0000000000000-{'f' * 12}.owner", -1, b"{}")
+    commit(first, 0)
+
+
+# ---- what is left --------------------------------------------------------------------------
+
+
+def test_nothing_that_a_killed_run_did_not_finish_stays(tmp_path: Path) -> None:
+    folder = BlobStore(str(tmp_path / "shared"))
+    folder.shared = True
+    first, _ = claimed(folder)
+    commit(first, 0)
+    first.close()
+    unfinished = [
+        f"leases/{unfinished_name(first.owner)}",
+        f"a/owners/{unfinished_name(first.owner + '.owner')}",
+        f"b/epochs/{unfinished_name(f'000000001-{first.owner}.epoch')}",
+        f"a/state/{unfinished_name(f'000000001-{first.owner}-0-1-log.state')}",
+        f"b/epochs/.{first.owner}.tmp",
+    ]
+    for name in unfinished:
+        folder.write(name, b"half")
+    second, _ = claimed(folder)
+    commit(second, 1)
+    second.close()
+    assert not set(unfinished) & set(folder.names())
+    assert [name for name in folder.names() if "/." in name or name.startswith(".")] == []
+
+
+def test_what_aggregators_wrote_before_they_were_started_again_goes(folder: BlobStore) -> None:
+    """A cut-off one may have written the state of an epoch that its successor computed again."""
+    run, _ = claimed(folder)
+    commit(run, 0)
+    names = [f"state/{epoch:09d}-{run.files_name(0)}-log.state" for epoch in (1, 2)]
+    for epoch, name in enumerate(names, 1):
+        run.files.write(name, epoch, b"of the one that is cut off")
+    assert run.files_name(0) not in names[0]
+    run.sweep_again()
+    saved = commit(run, 1)
+    assert names[0] not in run.files.names("state")
+    assert names[1] in run.files.names("state"), "of an epoch that may be computed now"
+    commit(run, 2, saved)
+    assert saved.files < set(run.files.names("state"))
+
+
+# ---- a store that machines share -----------------------------------------------------------
+
+
+class Cached(BlobStore):
+    """Lists a folder from a cache until it writes there itself, as NFS does."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(address)
+        self.shared = True
+        self._listed: dict[str, list[str]] = {}
+
+    def names(self, below: str = "") -> list[str]:
+        return self._listed.setdefault(below, super().names(below))
+
+    def write(self, name: str, *parts: bytes | pa.Buffer, replace: bool = False) -> int:
+        self._forget(name)
+        return super().write(name, *parts, replace=replace)
+
+    def delete(self, name: str) -> None:
+        self._forget(name)
+        super().delete(name)
+
+    def _forget(self, name: str) -> None:
+        self._listed.pop(name.rpartition("/")[0], None)
+
+
+def test_a_run_that_looked_before_the_last_commit_finds_it(folder: BlobStore) -> None:
+    folder.shared = True
+    first, _ = claimed(folder)
+    commit(first, 0)
+    second = CheckpointStore(Cached(folder.address))
+    assert second.last_epoch() == 0
+    commit(first, 1)
+    first.close()
+    found = second.claim(pytest.fail)
+    second.close()
+    assert found is not None
+    assert found.epoch == 1

@@ -140,7 +140,7 @@ def test_results(run: CheckpointStore, data: bytes) -> None:
         results(run)
 
 
-HEADERS = [b"no json", b"\xff", b"7", b"[]", b"{}", b'{"format": 5}', b'{"format": "5"}']
+HEADERS = [b"no json", b"\xff", b"7", b"[]", b"{}", b'{"format": 7}', b'{"format": "7"}']
 
 
 @pytest.mark.parametrize("text", HEADERS)

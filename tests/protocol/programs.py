@@ -129,7 +129,7 @@ def _epoch(
         total = int(segment.read(checkpoints.files).to_pybytes())
     end = min(start + rows_each, rows)
     table, total = _computed(do("input", value=(start, end)), total)
-    writer = SegmentWriter(f"state/{number:09d}-{checkpoints.owner}-0-snapshot.state", number)
+    writer = SegmentWriter(f"state/{number:09d}-{checkpoints.files_name(0)}-snapshot.state", number)
     saved = {UNIT: SavedUnit(writer.add(pa.py_buffer(str(total).encode()), None))}
     writer.write(checkpoints.files)
     workload: Any = SimpleNamespace(
