@@ -98,12 +98,24 @@ class ActorPool:
         self, setup: Callable[[int], AggregatorSetup], which: Sequence[int] | None = None
     ) -> None:
         """Initializes aggregators. Waits for actors that restart."""
+        self.begin_start(setup, which)()
+
+    def begin_start(
+        self, setup: Callable[[int], AggregatorSetup], which: Sequence[int] | None = None
+    ) -> Callable[[], None]:
+        """Initializes aggregators, all at once. The function that it returns waits for them, also
+        for actors that restart: it must be called before they compute an epoch."""
         chosen = range(self.size) if which is None else which
         calls = {
             n: partial(self.aggregators[n].start.remote, ray.put(setup(n)), self.optimizer)
             for n in chosen
         }
-        self._nodes |= {n: _get_patiently(call) for n, call in calls.items()}
+        sent = {n: call() for n, call in calls.items()}
+
+        def wait() -> None:
+            self._nodes |= {n: _get_patiently(calls[n], sent[n]) for n in calls}
+
+        return wait
 
     def uninitialized(self) -> list[int]:
         """The aggregators without state, as after a crash. Waits until all answer."""
@@ -171,12 +183,13 @@ def _router_options() -> dict[str, Any]:
     return {"resources": {WORKER: A_BIT}} if WORKER in ray.cluster_resources() else {}
 
 
-def _get_patiently(call: Callable[[], Ref]) -> Any:
-    """Repeats a call until an actor that restarts answers."""
+def _get_patiently(call: Callable[[], Ref], sent: Ref | None = None) -> Any:
+    """Repeats a call until an actor that restarts answers. It may have been `sent` already."""
     until = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
-            return ray.get(call())
+            ref, sent = call() if sent is None else sent, None
+            return ray.get(ref)
         except Exception as error:
             if not (is_crash(error) or is_loss(error)) or time.monotonic() > until:
                 raise

@@ -108,12 +108,19 @@ class Cluster:
     ) -> None:
         self.close(keep_logs=kind is not None and issubclass(kind, Exception))
 
-    def _embed(self, environment: Mapping[str, str], cpus: int, store_bytes: int) -> None:
+    def _embed(
+        self,
+        environment: Mapping[str, str],
+        cpus: int,
+        store_bytes: int,
+        beside: Callable[[Cluster], object],
+    ) -> None:
         self._stack.enter_context(temporary_variables({**environment, **ENVIRONMENT}))
         self._stack.enter_context(authenticated(self._dir.write_token()))
         with fewer_processes(), loopback_only():
             self._init(
                 "local",
+                beside,
                 num_cpus=cpus,
                 object_store_memory=store_bytes,
                 include_dashboard=False,
@@ -129,7 +136,12 @@ class Cluster:
         with loopback_only() if _host(address) in _LOOPBACK_NAMES else nullcontext():
             self._init(address)
 
-    def _init(self, address: str, **options: Any) -> None:
+    def _init(
+        self,
+        address: str,
+        beside: Callable[[Cluster], object] = lambda cluster: None,
+        **options: Any,
+    ) -> None:
         if ray.is_initialized():
             raise HamletError("this process is already connected to a Ray cluster")
         self._stack.enter_context(stderr_to(self.logs / "native.log"))
@@ -137,6 +149,7 @@ class Cluster:
         self._stack.enter_context(errors_to_log())
         self._stack.callback(self._leave)
         with terminated_by(self._stack):
+            beside(self)
             context: Any = ray.init(
                 address,
                 namespace=self.namespace,
@@ -170,9 +183,13 @@ def start(
     store_bytes: int | None = None,
     say: Callable[[str], None] = lambda what: None,
     talkative: Sequence[str] = _TALKATIVE,
+    beside: Callable[[Cluster], object] = lambda cluster: None,
 ) -> Cluster:
     """Starts an embedded Ray cluster on this machine. If it does not start, tries again, and calls
     `say` with the reason. Until it is closed, loggers that are `talkative` write to its logs.
+
+    Each time it calls `beside` just before, with the cluster that is about to start: it should
+    begin what can start at the same time, and not wait for it.
 
     `environment` is for Ray and its child processes. With Spark it must be that of
     `spark_ingest.session`, since the raylet looks for `java` when it starts.
@@ -181,7 +198,7 @@ def start(
         try:
             cluster = Cluster(embedded=True, talkative=talkative)
             with _closing_on_failure(cluster, "Ray did not start"):
-                cluster._embed(environment or {}, cpus, store_bytes or _store_bytes())
+                cluster._embed(environment or {}, cpus, store_bytes or _store_bytes(), beside)
             return cluster
         except EnvironmentFailure as error:
             if attempt == _START_ATTEMPTS:

@@ -27,6 +27,13 @@ def of_folder(folder: Path) -> list[Any]:
     return list(found.values())
 
 
+def kill_tree(pid: int) -> None:
+    """Kills a process and all its descendants."""
+    with suppress(psutil.NoSuchProcess):
+        process = psutil.Process(pid)
+        _signal([process, *_children(process)], "kill")
+
+
 def dead_servers() -> dict[str, int]:
     """The process ids of Ray's servers that this process started and that have died, by name."""
     from ray._private import worker

@@ -6,9 +6,10 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pyspark
@@ -18,7 +19,8 @@ from actors.cluster import LOOPBACK, Cluster
 from actors.health import died, way_on
 from runtime.errors import EnvironmentFailure
 from spark_ingest import executors, java, jvm
-from spark_ingest.spark_patches import early_gateway, gateway_output
+from spark_ingest.driver_launch import DriverLaunch
+from spark_ingest.spark_patches import after_master, completed_settings
 from spark_ingest.spark_watch import SparkDriver
 from spark_ingest.sql_settings import sql_settings
 
@@ -64,30 +66,16 @@ def start(
     size: SparkSize | None = None,
     *,
     jars: Sequence[Path] = (),
-    settings: dict[str, str] | None = None,
+    settings: Mapping[str, str] | None = None,
     limit_s: float = LIMIT_S,
 ) -> SparkSession:
     """Starts a Spark session whose executors are actors of the cluster, and waits for them.
 
-    The cluster stops the session when it closes, if it still runs. It must have been started, or
-    connected to, with our `environment`.
-
-    `jars` are put on the class path of driver and executors; on a cluster of several machines
-    they must be at the same path on each. RayDP repeats `settings` on command lines: no secrets.
+    The arguments are those of `SessionStart`. The cluster stops the session when it closes.
     """
-    size = size or SparkSize()
-    cluster.before_close(stop)
-    attempt = _Attempt(cluster, size, _settings(cluster, size, jars) | (settings or {}))
-    session = attempt.wait(limit_s)
-    cluster.before_close(executors.ExecutorMonitor(session, size.executors).stop)
-    return session
-
-
-def check(cluster: Cluster) -> None:
-    """Raises an error if the driver's JVM has died: nothing restarts it."""
-    pid = jvm.ended()
-    if pid is not None:
-        raise EnvironmentFailure(died(SparkDriver.what, pid), way_on(cluster.logs))
+    starting = SessionStart(size, jars=jars, settings=settings, limit_s=limit_s)
+    starting.begin(cluster)
+    return starting.wait_for_executors()
 
 
 def stop() -> None:
@@ -107,46 +95,166 @@ def stop() -> None:
         jvm.end_gateway()
 
 
-class _Attempt:
-    """Starts the session in its own thread, since RayDP waits forever for missing resources."""
+class SessionStart:
+    """Starts a session in threads of its own: RayDP waits forever for missing resources, and others
+    can go on meanwhile.
 
-    def __init__(self, cluster: Cluster, size: SparkSize, settings: dict[str, str]) -> None:
-        self._logs = cluster.logs
-        self._size = size
-        self._settings = settings
+    The cluster stops the session when it closes, if it still runs. It must have been started, or
+    connected to, with our `environment`.
+
+    `jars` are put on the class path of driver and executors; on a cluster of several machines
+    they must be at the same path on each. RayDP repeats `settings` on command lines: no secrets.
+    """
+
+    def __init__(
+        self,
+        size: SparkSize | None = None,
+        *,
+        jars: Sequence[Path] = (),
+        settings: Mapping[str, str] | None = None,
+        limit_s: float = LIMIT_S,
+    ) -> None:
+        self._size = size or SparkSize()
+        self._jars, self._more, self._limit_s = jars, settings or {}, limit_s
+        self._cluster: Cluster | None = None
+        self._until = 0.0
         self._session: SparkSession | None = None
         self._error: BaseException | None = None
+        self._monitor: executors.ExecutorMonitor | None = None
         self._given_up = False
+        self._master_runs, self._connected = threading.Event(), threading.Event()
+        self._complete = threading.Event()
 
-    def wait(self, limit_s: float) -> SparkSession:
-        thread = threading.Thread(target=self._run, name="spark-start", daemon=True)
-        thread.start()
-        thread.join(limit_s)
+    def launch_driver(self, cluster: Cluster) -> None:
+        """Starts the driver's JVM. The variables of the cluster must be set, but Ray need not run:
+        this is for `actors.cluster.start`, to call `beside` it."""
+        self._cluster = cluster
+        self._settings = _settings(cluster, self._size, self._jars) | dict(self._more)
+        self._driver = DriverLaunch(
+            partial(completed_settings, self._size, self._settings),
+            cluster.logs / "spark-driver.out",
+        )
+        cluster.before_close(self._driver.end)
+
+    def begin(self, cluster: Cluster) -> None:
+        """Starts the rest. Ray runs."""
+        if self._cluster is not cluster:
+            self.launch_driver(cluster)
+        cluster.before_close(stop)
+        cluster.before_close(self._give_up)
+        self._until = time.monotonic() + self._limit_s
+        threading.Thread(target=self._run, name="spark-start", daemon=True).start()
+
+    def wait_for_master(self) -> None:
+        """Waits until RayDP's master runs. Ray starts few processes at a time: those that are
+        requested after this do not delay Spark."""
+        self._master_runs.wait(self._left())
+        if self._error is not None:
+            raise self._failure()
+
+    @property
+    def connected(self) -> bool:
+        """Whether `wait` returns at once."""
+        return self._connected.is_set()
+
+    def wait(self) -> SparkSession:
+        """Waits for the session. It can plan frames, while its executors may still be starting."""
+        self._connected.wait(self._left())
+        if self._session is None:
+            raise self._failure()
+        return self._session
+
+    def wait_for_executors(self) -> SparkSession:
+        """Waits for the session and all its executors. Without them, what runs a job of Spark would
+        wait, perhaps forever, unless somebody calls `check` meanwhile."""
+        session = self.wait()
+        self._complete.wait(self._left())
+        self.check()
+        return session
+
+    def check(self) -> None:
+        """Raises an error if the session did not start, if its executors are late, or if the
+        driver has died."""
+        assert self._cluster is not None
+        if self._error is not None or not (self._complete.is_set() or self._left()):
+            raise self._failure()
+        _check_driver(self._cluster)
+
+    def _left(self) -> float:
+        return max(0.0, self._until - time.monotonic())
+
+    def _failure(self) -> EnvironmentFailure:
+        assert self._cluster is not None
+        error, logs = self._error, self._cluster.logs
         self._given_up = True
-        if self._session is not None:
-            return self._session
-        said = f"not within {limit_s:g} s" if self._error is None else _first_line(self._error)
-        raise EnvironmentFailure(f"Spark did not start: {said}", f"the logs are in {self._logs}")
+        said = f"not within {self._limit_s:g} s" if error is None else _first_line(error)
+        return EnvironmentFailure(f"Spark did not start: {said}", f"the logs are in {logs}")
+
+    def _give_up(self) -> None:
+        self._given_up = True
+        if self._monitor is not None:
+            self._monitor.stop()
 
     def _run(self) -> None:
+        try:
+            session = self._init_spark()
+            self._session = session
+            self._connected.set()
+            self._await_executors(session)
+        except BaseException as error:
+            self._error = error
+        finally:
+            for event in (self._master_runs, self._connected, self._complete):
+                event.set()
+
+    def _init_spark(self) -> SparkSession:
         import raydp
 
         size = self._size
         if self._given_up:  # Ray may have ended, and RayDP would start another one
-            return
-        try:
-            with gateway_output(self._logs / "spark-driver.out"), early_gateway():
-                session = raydp.init_spark(
-                    NAME, size.executors, size.cores, size.memory, configs=self._settings
-                )
-            self._await_executors(session)
-            self._session = session
-        except BaseException as error:
-            self._error = error
+            raise RuntimeError("given up")
+        with after_master(self._await_driver):
+            session: SparkSession = raydp.init_spark(
+                NAME, size.executors, size.cores, size.memory, configs=dict(self._settings)
+            )
+        return session
+
+    def _await_driver(self) -> None:
+        self._master_runs.set()
+        self._driver.wait()
 
     def _await_executors(self, session: SparkSession) -> None:
-        while executors.count(session) < self._size.executors and not self._given_up:
+        wanted = self._size.executors
+        while executors.count(session) < wanted and not self._given_up:
             time.sleep(0.05)
+        if not self._given_up:
+            self._monitor = executors.ExecutorMonitor(session, wanted)
+
+
+class GivenSession:
+    """A session of the user, which runs already."""
+
+    connected = True
+
+    def __init__(self, session: SparkSession, cluster: Cluster) -> None:
+        self._session, self._cluster = session, cluster
+
+    def wait(self) -> SparkSession:
+        return self._session
+
+    def wait_for_executors(self) -> SparkSession:
+        return self._session
+
+    def check(self) -> None:
+        """Raises an error if the driver has died."""
+        _check_driver(self._cluster)
+
+
+def _check_driver(cluster: Cluster) -> None:
+    """Nothing restarts the driver's JVM."""
+    pid = jvm.ended()
+    if pid is not None:
+        raise EnvironmentFailure(died(SparkDriver.what, pid), way_on(cluster.logs))
 
 
 def _settings(cluster: Cluster, size: SparkSize, jars: Sequence[Path]) -> dict[str, str]:
@@ -159,6 +267,8 @@ def _settings(cluster: Cluster, size: SparkSize, jars: Sequence[Path]) -> dict[s
         "spark.ray.raydp_app_master.extraJavaOptions": f"{flags} {' '.join(jvm.SMALL)}",
         "spark.log4j.config.file.name": str(log4j),
         "spark.driver.memory": size.driver_memory,
+        # Spark would count the cores of the executors that have joined by then.
+        "spark.default.parallelism": str(size.executors * size.cores),
         "spark.sql.shuffle.partitions": str(size.partitions),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",

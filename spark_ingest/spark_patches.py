@@ -9,18 +9,34 @@ from __future__ import annotations
 import functools
 import signal
 import subprocess
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from unittest.mock import patch
 
 
+class Size(Protocol):
+    """The resources of the executors of a session."""
+
+    @property
+    def executors(self) -> int: ...
+
+    @property
+    def cores(self) -> int: ...
+
+    @property
+    def memory(self) -> str: ...
+
+
+#: Called with the process of a JVM as soon as there is one.
+Started = Callable[[Any], None]
+
+
 @contextmanager
-def gateway_output(log: Path) -> Iterator[None]:
+def gateway_output(log: Path, started: Started = lambda process: None) -> Iterator[None]:
     """Inside, the driver's JVM is started so that its output goes to the log and SIGTERM does not
-    end it.
+    end it. `started` gets its process long before PySpark returns.
 
     PySpark's `launch_gateway` has an argument for the output, but its caller omits it, and it
     overwrites the `preexec_fn` that could ignore the signal.
@@ -28,12 +44,17 @@ def gateway_output(log: Path) -> Iterator[None]:
     import pyspark.context
     from pyspark import java_gateway
 
+    def popen(*arguments: Any, **options: Any) -> Any:
+        process = _ignoring_sigterm(*arguments, **options)
+        started(process)
+        return process
+
     with log.open("ab") as file:
         kwargs = {"stdout": file, "stderr": subprocess.STDOUT}
         launch = functools.partial(pyspark.context.launch_gateway, popen_kwargs=kwargs)
         with (
             patch.object(pyspark.context, "launch_gateway", launch),
-            patch.object(java_gateway, "Popen", _ignoring_sigterm),
+            patch.object(java_gateway, "Popen", popen),
         ):
             yield
 
@@ -57,27 +78,35 @@ def _ignoring_sigterm(
 
 
 @contextmanager
-def early_gateway() -> Iterator[None]:
-    """Starts the driver's JVM at the same time as RayDP's master instead of after it.
+def after_master(callback: Callable[[], object]) -> Iterator[None]:
+    """Inside, RayDP calls `callback` when its master runs, before it looks for the driver's JVM.
 
-    RayDP starts both in one call, one after the other; this saves some seconds of every start.
+    RayDP starts both in one call, one after the other, and PySpark takes a JVM that runs already.
     """
     from raydp.spark.ray_cluster import SparkCluster
 
     set_up = SparkCluster._set_up_master
 
-    def both(cluster: Any, *arguments: Any, **options: Any) -> None:
-        driver = threading.Thread(target=_launch, args=(dict(cluster._configs),), daemon=True)
-        driver.start()
+    def then(cluster: Any, *arguments: Any, **options: Any) -> None:
         set_up(cluster, *arguments, **options)
-        driver.join()
+        callback()
 
-    with patch.object(SparkCluster, "_set_up_master", both):
+    with patch.object(SparkCluster, "_set_up_master", then):
         yield
 
 
-def _launch(settings: dict[str, str]) -> None:
-    from pyspark import SparkConf, SparkContext
+def completed_settings(size: Size, settings: Mapping[str, str]) -> dict[str, str]:
+    """The settings with those that RayDP adds: the class path and the flags of the driver.
 
-    with suppress(Exception):  # the session tries again and reports the error
-        SparkContext._ensure_initialized(conf=SparkConf().setAll(list(settings.items())))
+    RayDP completes them when it starts its master. The driver's JVM is started before that, and
+    Ray need not run yet.
+    """
+    from raydp.spark.ray_cluster import SparkCluster
+
+    cluster: Any = SparkCluster.__new__(SparkCluster)
+    cluster._configs = dict(settings)
+    cluster._num_executors, cluster._executor_cores = size.executors, size.cores
+    cluster._executor_memory = size.memory
+    cluster._prepare_spark_configs()
+    found: dict[str, str] = cluster._configs
+    return found

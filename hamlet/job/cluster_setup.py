@@ -18,16 +18,19 @@ from spark_ingest import session
 def start_cluster(
     stack: ExitStack,
     options: JobOptions,
+    beside: Callable[[clusters.Cluster], None] | None,
     stage: Callable[[str], None],
     say: Callable[[str], None],
-    frames: bool = False,
 ) -> clusters.Cluster:
-    """With `frames`, the input is a frame of the user, who has Spark already, and perhaps Ray."""
-    if frames:
+    """`beside` is called before Ray starts, with what can start at the same time. Without it, the
+    input is a frame of the user, who has Spark already, and perhaps Ray."""
+    if beside is None:
         return _beside_frames(stack, options, stage, say)
     environment = session.environment(embedded=options.address is None)
     if options.address is None:
-        return stack.enter_context(clusters.start(environment, say=say))
+        stage("starting Ray, and the driver of Spark")
+        return stack.enter_context(clusters.start(environment, say=say, beside=beside))
+    stage("connecting to Ray")
     cluster = stack.enter_context(clusters.connect(options.address, environment))
     _check_shared(options, cluster)
     stage("waiting for cluster resources")
@@ -44,6 +47,7 @@ def _beside_frames(
 ) -> clusters.Cluster:
     """The Ray that this process uses, or else an embedded one for the aggregators."""
     if not ray.is_initialized():
+        stage("starting Ray")
         return stack.enter_context(clusters.start(say=say, talkative=clusters.LIBRARIES))
     cluster = stack.enter_context(clusters.attach())
     _check_shared(options, cluster)

@@ -74,6 +74,8 @@ class Driver:
         )
         self._workload = ActiveWorkload(context, start, changes)
         self._recovery = Recovery(context, self._workload)
+        #: Waits for the aggregators that start at the beginning.
+        self._starting: Callable[[], None] | None = None
         self._committer = EpochCommitter(context)
         self._pacer = EpochPacer(context.source.bounded)
         # What events are late, and where they go, is known only after the range before, unless the
@@ -107,7 +109,8 @@ class Driver:
         if self.finished:
             return
         self._pool.set_routing(self._context.routing(self.bound_workload))
-        self._recovery.start_aggregators(self.committed)
+        # They load kernels and state while Spark reads the first range.
+        self._starting = self._recovery.begin_aggregators(self.committed)
         self._pool.start_optimizer(self._workload.snapshot(), self._context.settings.planner)
         self._report_idle()
         try:
@@ -270,6 +273,9 @@ class Driver:
         return mark.value
 
     def _send(self, epoch: Epoch) -> None:
+        if self._starting is not None:
+            wait_for_start, self._starting = self._starting, None
+            wait_for_start()
         calls = self._pool.compute_epoch(epoch.order, epoch.read.portions)
         epoch.answers = self._threads.submit(ray.get, calls)
 

@@ -6,13 +6,18 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from actors.cluster import Cluster
 from hamlet.job.driver import Driver
 from hamlet.job.job_context import StartPoint
 from hamlet.job.job_options import JobOptions
-from hamlet.job.job_setup import JobSetup, MakeSink, SavedState, Screen, check_processes
+from hamlet.job.job_setup import (
+    JobProcesses,
+    JobSetup,
+    MakeSink,
+    SavedState,
+    Screen,
+    check_processes,
+)
 from hamlet.job.resolved_input import ResolvedInput
-from hamlet.job.watchdog import Watchdog
 from runtime.errors import Failure, HamletError
 from runtime.language.query import Workload
 from runtime.optimizer.model_report import ModelMetrics
@@ -93,9 +98,9 @@ def open_job(
     replay = sink.recover(saved.epoch)
     monitoring = setup.open_monitoring(bound_workload, saved)
     changes = setup.accept_changes(processes.cluster, monitoring)
-    watchdog = setup.watch(processes, monitoring)
+    setup.watch(processes, monitoring)
     driver = Driver(
-        setup.context(saved, processes, source, sink, monitoring, watchdog),
+        setup.context(saved, processes, source, sink, monitoring),
         StartPoint(bound_workload, saved.manifest, change, replay),
         changes,
         stopping,
@@ -103,7 +108,7 @@ def open_job(
     monitoring.recorder.show()
     screen.stage(f"reading {input.name}")
     screen.stage("")
-    return OpenJob(driver, source, saved, watchdog, processes.cluster, screen)
+    return OpenJob(driver, source, saved, processes, screen)
 
 
 @dataclass(frozen=True)
@@ -111,8 +116,7 @@ class OpenJob:
     driver: Driver
     source: StreamSource
     saved: SavedState
-    watchdog: Watchdog
-    cluster: Cluster
+    processes: JobProcesses
     screen: Screen
 
     def drive(self) -> JobOutcome:
@@ -121,11 +125,11 @@ class OpenJob:
             self.driver.run()
         except Exception as error:
             if not isinstance(error, HamletError):
-                check_processes(self.watchdog, self.cluster)
-                self.watchdog.explain()
+                check_processes(self.processes)
+                self.processes.watchdog.explain()
             known = isinstance(error, HamletError) and not isinstance(error, Failure)
             if not known and getattr(error, "hint", None) is None:
-                self.screen.warn(f"the logs of Ray and Spark are in {self.cluster.logs}")
+                self.screen.warn(f"the logs of Ray and Spark are in {self.processes.cluster.logs}")
             raise
         return _outcome(self.driver, self.source, self.saved)
 

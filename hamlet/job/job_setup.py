@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Protocol
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
 
 from actors.actor_pool import ActorPool
 from actors.cluster import Cluster
@@ -77,7 +76,7 @@ class Screen(EpochListener, Protocol):
     """Shows the user what happens, from the start of the job to its end."""
 
     def stage(self, what: str) -> None:
-        """What is being started; empty when all is."""
+        """What the job does until it runs; empty when it does."""
 
     def warn(self, what: str) -> None: ...
 
@@ -110,17 +109,18 @@ class JobProcesses:
 
     cluster: Cluster
     pool: ActorPool
-    spark: SparkSession
+    spark: session.SessionStart | session.GivenSession
     watchdog: Watchdog
 
 
-def check_processes(watchdog: Watchdog, cluster: Cluster) -> None:
+def check_processes(processes: JobProcesses) -> None:
     """Raises an error if the job has lost a process that nothing restarts. The cluster comes first:
     it also ends what would wait for the lost one. Its message is that of the watchdog, which may
     know more: that the process was stopped."""
+    watchdog = processes.watchdog
     try:
-        cluster.check()
-        session.check(cluster)
+        processes.cluster.check()
+        processes.spark.check()
     except Failure as failure:
         watchdog.check()
         watchdog.report(failure)
@@ -150,6 +150,7 @@ class JobSetup:
         self._follow = input.options.follow
         self._actors: list[WatchedActor] = []
         self._monitoring: JobMonitoring | None = None
+        self._spark_infers = False  #: the columns, for which it may run a job
 
     def register(self) -> None:
         """Only a job without an end can be found by other commands."""
@@ -168,7 +169,8 @@ class JobSetup:
 
     def claim_checkpoint(self, saved: SavedState) -> SavedState:
         screen, checkpoints = self._screen, saved.checkpoints
-        screen.stage("opening the checkpoint")
+        if self._options.checkpoint is not None:
+            screen.stage("opening the checkpoint")
         self._stack.callback(checkpoints.close)
         return replace(saved, manifest=checkpoints.claim(screen.warn, screen.say))
 
@@ -177,7 +179,9 @@ class JobSetup:
         options = self._options
         if options.metrics_port:
             check_port(options.metrics_port, options.metrics_host)
-        return self._input.probe_schema(saved.temporary)
+        found = self._input.probe_schema(saved.temporary)
+        self._spark_infers = found is None
+        return found
 
     def check(self, saved: SavedState, found: pa.Schema | None) -> pa.Schema | None:
         """Finds errors before anything is started. Returns the columns, also those of an earlier
@@ -198,24 +202,35 @@ class JobSetup:
         return schema
 
     def start_processes(self) -> JobProcesses:
-        options, screen = self._options, self._screen
-        screen.stage("starting Ray")
-        users = self._input.session
+        """Spark may still be starting when this returns."""
+        options, screen, users = self._options, self._screen, self._input.session
+        if users is not None:
+            cluster = start_cluster(self._stack, options, None, screen.stage, screen.say)
+            watchdog, spark = self._watch_servers(cluster), session.GivenSession(users, cluster)
+            return JobProcesses(cluster, self._start_actors(), spark, watchdog)
+        starting = self._session_start()
         cluster = start_cluster(
-            self._stack, options, screen.stage, screen.say, frames=users is not None
+            self._stack, options, starting.launch_driver, screen.stage, screen.say
         )
         watchdog = self._watch_servers(cluster)
+        screen.stage("starting Spark")
+        starting.begin(cluster)
+        starting.wait_for_master()
+        return JobProcesses(cluster, self._start_actors(), starting, watchdog)
+
+    def _session_start(self) -> session.SessionStart:
+        needs = self._input.spark_needs
+        if needs.jars:
+            self._screen.stage("looking for the jars that Spark needs")
+        jars, settings = fetched(needs.jars), dict(needs.settings)
+        return session.SessionStart(self._options.size, jars=jars, settings=settings)
+
+    def _start_actors(self) -> ActorPool:
+        options = self._options
         pool = ActorPool(options.actors, min(options.actors, ROUTERS))
         self._stack.callback(pool.close)
         self._actors += pool.watched
-        if users is not None:
-            return JobProcesses(cluster, pool, users, watchdog)
-        screen.stage("starting Spark")
-        needs = self._input.spark_needs
-        spark = session.start(
-            cluster, options.size, jars=fetched(needs.jars), settings=dict(needs.settings)
-        )
-        return JobProcesses(cluster, pool, spark, watchdog)
+        return pool
 
     def _watch_servers(self, cluster: Cluster) -> Watchdog:
         """Ray's servers are watched from the start: everything else would wait for them."""
@@ -243,12 +258,18 @@ class JobSetup:
             self._monitoring.recorder.restarted(kind)
 
     def open_input(
-        self, spark: SparkSession, saved: SavedState, schema: pa.Schema | None
+        self,
+        spark: session.SessionStart | session.GivenSession,
+        saved: SavedState,
+        schema: pa.Schema | None,
     ) -> StreamSource:
+        if not spark.connected:
+            self._screen.stage("waiting for Spark")
+        found = spark.wait_for_executors() if self._spark_infers else spark.wait()
         self._screen.stage("opening the input")
         position = None if saved.manifest is None else saved.manifest.position
         self._input.owner = saved.checkpoints.owner
-        source = self._input.open(spark, self._local_folder(saved), schema, position)
+        source = self._input.open(found, self._local_folder(saved), schema, position)
         self._stack.callback(source.close)
         return source
 
@@ -311,22 +332,21 @@ class JobSetup:
             return server
         return WorkloadWatcher(watch, server, self._screen.say, self._screen.warn)
 
-    def watch(self, processes: JobProcesses, monitoring: JobMonitoring) -> Watchdog:
+    def watch(self, processes: JobProcesses, monitoring: JobMonitoring) -> None:
         """From now on all processes of the job are watched, until the first of them is closed."""
         self._monitoring = monitoring
         agents = ray_agents() if processes.cluster.embedded else {}
-        watchdog = processes.watchdog
+        watchdog, spark = processes.watchdog, processes.spark.wait()
         if self._input.session is None:
             watchdog.add(
                 LocalProcesses(agents | spark_driver()),
                 ActorWatch(self._actors, _other_actors, [raydp_job()]),
-                SparkDriver(processes.spark),
-                AppMaster(processes.spark),
+                SparkDriver(spark),
+                AppMaster(spark),
             )
         else:  # a watchdog kills what hangs, and Spark is the user's
             watchdog.add(LocalProcesses(agents), ActorWatch(self._actors, rehearsals))
         self._stack.callback(watchdog.stop)
-        return watchdog
 
     def context(
         self,
@@ -335,10 +355,9 @@ class JobSetup:
         source: StreamSource,
         sink: EpochSink,
         monitoring: JobMonitoring,
-        watchdog: Watchdog,
     ) -> JobContext:
         options, pool, manifest = self._options, processes.pool, saved.manifest
-        export = ArrowExport(processes.spark, blocks=options.blocks)
+        export = ArrowExport(processes.spark.wait(), blocks=options.blocks)
         return JobContext(
             source=source,
             sink=sink,
@@ -351,7 +370,7 @@ class JobSetup:
             shards=options.actors * SHARDS_EACH if manifest is None else manifest.shards,
             lateness=options.lateness,
             given=fingerprints(self._workload),
-            check_processes=partial(check_processes, watchdog, processes.cluster),
+            check_processes=partial(check_processes, processes),
         )
 
     def _local_folder(self, saved: SavedState) -> Path:

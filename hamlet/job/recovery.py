@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -69,6 +69,10 @@ class Recovery:
     ) -> None:
         """Starts all aggregators, or only some, from the last committed epoch."""
         self._context.pool.start(partial(self._start_of, committed), which)
+
+    def begin_aggregators(self, committed: Manifest | None) -> Callable[[], None]:
+        """Starts all aggregators. The function that it returns waits for them."""
+        return self._context.pool.begin_start(partial(self._start_of, committed))
 
     def _start_of(self, committed: Manifest | None, owner: int) -> AggregatorSetup:
         context = self._context

@@ -34,11 +34,24 @@ NO_TIME = """
 """
 NO_ROOM = """
     with cluster.start(session.environment(embedded=True), cpus=1) as running:
-        session.start(running, session.Size(cores=2), limit_s=40)
+        session.start(running, session.SparkSize(cores=2), limit_s=40)
 """
 NO_MEMORY = """
     with cluster.start(session.environment(embedded=True)) as running:
         session.start(running, settings={"spark.driver.memory": "lots"}, limit_s=60)
+"""
+NO_RAY_BUT_A_DRIVER = """
+    starting = session.SessionStart()
+    with patch.object(services, "start_raylet", side_effect=OSError("no room")):
+        cluster.start(session.environment(embedded=True), beside=starting.launch_driver)
+"""
+NO_WAIT_FOR_EXECUTORS = """
+    with cluster.start(session.environment(embedded=True), cpus=1) as running:
+        starting = session.SessionStart(session.SparkSize(cores=2), limit_s=40)
+        starting.begin(running)
+        assert starting.wait().range(3).schema.names == ["id"]
+        starting.check()
+        starting.wait_for_executors()
 """
 NO_SUCH_ADDRESS = """
     cluster.connect("127.0.0.1:1")
@@ -78,6 +91,20 @@ def test_ray_fails_in_the_middle(told):
 def test_spark_takes_too_long(told):
     message, hint, left = told(NO_TIME)
     assert message == "Spark did not start: not within 3 s"
+    assert logs_of(hint)
+    assert left == 0
+
+
+def test_ray_fails_while_the_driver_of_spark_starts(told):
+    message, hint, left = told(NO_RAY_BUT_A_DRIVER)
+    assert message == "Ray did not start: no room"
+    assert logs_of(hint)
+    assert left == 0
+
+
+def test_executors_are_late_after_the_session_is_there(told):
+    message, hint, left = told(NO_WAIT_FOR_EXECUTORS)
+    assert message == "Spark did not start: not within 40 s"
     assert logs_of(hint)
     assert left == 0
 

@@ -38,7 +38,7 @@ job = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
 try:
     for line in job.stderr:
         print(line, end="", file=sys.stderr)
-        if "waiting for" in line:
+        if "free cores" in line:
             break
     cluster.add_node(num_cpus=3, resources={WORKER: 1})
     print(job.stderr.read(), file=sys.stderr)
@@ -54,7 +54,7 @@ import sys, time
 import ray
 from ray._private import state
 from hamlet.cli.commands import app
-from spark_ingest import session
+from spark_ingest.session import SessionStart
 
 def look(*_, **__):
     found = []
@@ -79,7 +79,8 @@ def ask():
     wait_for_resources(ResourceRequest([{"CPU": 1}], "one"), told.append, limit_s=120)
     print("room for another")
 
-session.start = look
+SessionStart.begin = SessionStart.wait_for_master = lambda *_: None
+SessionStart.wait = look
 app(
     ["run", "examples/ridesharing/workload.sase", "--address", sys.argv[1], "--checkpoint"]
     + [sys.argv[2], "--input", "generate:ridesharing?events=100&seed=1", "--spark-cores", "1"]

@@ -1,6 +1,9 @@
 """What we replace inside Ray, PySpark and RayDP is still there, and still used as we think."""
 
 import inspect
+import subprocess
+import sys
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -12,6 +15,7 @@ from raydp.spark.ray_cluster import SparkCluster
 
 from actors import ray_patches
 from spark_ingest import spark_patches
+from spark_ingest.session import SparkSize
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("hamlet", "spark_ingest", "actors", "runtime")
@@ -24,7 +28,7 @@ REPLACED = [
     (ray_patches.loopback_only, ray_constants, "ENABLE_RAY_CLUSTER"),
     (ray_patches.errors_to_log, worker, "print_to_stdstream"),
     (ray_patches.no_sigterm_handler, utils, "set_sigterm_handler"),
-    (spark_patches.early_gateway, SparkCluster, "_set_up_master"),
+    (partial(spark_patches.after_master, print), SparkCluster, "_set_up_master"),
 ]
 # Where each is looked up, and how.
 USED = [
@@ -34,6 +38,7 @@ USED = [
     (worker.listen_error_messages, "print_to_stdstream("),
     (worker.init, "ray._private.utils.set_sigterm_handler("),
     (SparkCluster.__init__, "self._set_up_master("),
+    (SparkCluster.__init__, "self._prepare_spark_configs()"),
     (SparkContext._ensure_initialized, "launch_gateway("),
     (java_gateway.launch_gateway, "Popen("),
 ]
@@ -58,6 +63,31 @@ def test_the_patch_of_the_gateway_ends_with_its_block(tmp_path):
         assert spark_context.launch_gateway is not before[0]
         assert java_gateway.Popen is not before[1]
     assert (spark_context.launch_gateway, java_gateway.Popen) == before
+
+
+def test_a_jvm_is_known_as_soon_as_it_starts(tmp_path):
+    """PySpark itself returns only when it answers."""
+    known: list[int] = []
+    with spark_patches.gateway_output(tmp_path / "log", lambda process: known.append(process.pid)):
+        process = java_gateway.Popen([sys.executable, "-c", ""], stdin=subprocess.DEVNULL)
+        assert known == [process.pid]
+    process.wait()
+
+
+def test_the_settings_of_a_driver_are_those_that_raydp_makes(monkeypatch: pytest.MonkeyPatch):
+    """What the driver's JVM is started with, before RayDP starts its master."""
+    made: list[dict[str, str]] = []
+
+    def keep(self: SparkCluster, *_: object, **__: object) -> None:
+        made.append(self._configs)
+
+    monkeypatch.setattr(SparkCluster, "_set_up_master", keep)
+    size, given = SparkSize(executors=3, cores=4, memory="5g"), {"spark.driver.host": "127.0.0.1"}
+    SparkCluster("hamlet", size.executors, size.cores, size.memory, False, dict(given))
+    settings = spark_patches.completed_settings(size, given)
+    assert [settings] == made
+    assert given == {"spark.driver.host": "127.0.0.1"}
+    assert "-javaagent:" in settings["spark.driver.extraJavaOptions"]
 
 
 @pytest.mark.parametrize(("function", "text"), USED)
