@@ -75,9 +75,7 @@ def start(
     """
     starting = SessionStart(size, jars=jars, settings=settings, limit_s=limit_s)
     starting.begin(cluster)
-    session = starting.wait()
-    starting.wait_for_executors()
-    return session
+    return starting.wait_for_executors()
 
 
 def stop() -> None:
@@ -148,8 +146,8 @@ class SessionStart:
         threading.Thread(target=self._run, name="spark-start", daemon=True).start()
 
     def wait_for_master(self) -> None:
-        """Waits until RayDP's master runs. Ray starts few processes at a time: those
-        that are requested after this do not delay Spark."""
+        """Waits until RayDP's master runs. Ray starts few processes at a time: those that are
+        requested after this do not delay Spark."""
         self._master_runs.wait(self._left())
         if self._error is not None:
             raise self._failure()
@@ -160,16 +158,19 @@ class SessionStart:
         return self._connected.is_set()
 
     def wait(self) -> SparkSession:
-        """Waits for the session. It can plan frames; its executors may still be starting, and Spark
-        waits for the first of them."""
+        """Waits for the session. It can plan frames, while its executors may still be starting."""
         self._connected.wait(self._left())
         if self._session is None:
             raise self._failure()
         return self._session
 
-    def wait_for_executors(self) -> None:
+    def wait_for_executors(self) -> SparkSession:
+        """Waits for the session and all its executors. Without them, what runs a job of Spark would
+        wait, perhaps forever, unless somebody calls `check` meanwhile."""
+        session = self.wait()
         self._complete.wait(self._left())
         self.check()
+        return session
 
     def check(self) -> None:
         """Raises an error if the session did not start, if its executors are late, or if the
@@ -239,6 +240,9 @@ class GivenSession:
         self._session, self._cluster = session, cluster
 
     def wait(self) -> SparkSession:
+        return self._session
+
+    def wait_for_executors(self) -> SparkSession:
         return self._session
 
     def check(self) -> None:

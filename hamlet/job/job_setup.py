@@ -151,6 +151,7 @@ class JobSetup:
         self._follow = input.options.follow
         self._actors: list[WatchedActor] = []
         self._monitoring: JobMonitoring | None = None
+        self._spark_infers = False  #: the columns, for which it may run a job
 
     def register(self) -> None:
         """Only a job without an end can be found by other commands."""
@@ -180,7 +181,9 @@ class JobSetup:
         options = self._options
         if options.metrics_port:
             check_port(options.metrics_port, options.metrics_host)
-        return self._input.probe_schema(saved.temporary)
+        found = self._input.probe_schema(saved.temporary)
+        self._spark_infers = found is None
+        return found
 
     def check(self, saved: SavedState, found: pa.Schema | None) -> pa.Schema | None:
         """Finds errors before anything is started. Returns the columns, also those of an earlier
@@ -265,11 +268,11 @@ class JobSetup:
     ) -> StreamSource:
         if not spark.connected:
             self._screen.stage("waiting for Spark")
-        spark.wait()
+        found = spark.wait_for_executors() if self._spark_infers else spark.wait()
         self._screen.stage("opening the input")
         position = None if saved.manifest is None else saved.manifest.position
         self._input.owner = saved.checkpoints.owner
-        source = self._input.open(spark.wait(), self._local_folder(saved), schema, position)
+        source = self._input.open(found, self._local_folder(saved), schema, position)
         self._stack.callback(source.close)
         return source
 
