@@ -51,7 +51,7 @@ def _beside_frames(
         return stack.enter_context(clusters.start(say=say, talkative=clusters.LIBRARIES))
     cluster = stack.enter_context(clusters.attach())
     _check_shared(options, cluster)
-    stage("waiting for room on the cluster")
+    stage("waiting for cluster resources")
     actors = options.actors
     wait_for_resources(ResourceRequest([A_CORE] * actors, f"{actors} for actors={actors}"), say)
     return cluster

@@ -19,6 +19,7 @@ from actors.process_watch import (
     ActorTable,
     ActorWatch,
     LocalProcesses,
+    ProcessWatch,
     WatchedActor,
     ray_agents,
     ray_servers,
@@ -235,10 +236,12 @@ class JobSetup:
 
     def _watch_servers(self, cluster: Cluster) -> Watchdog:
         """Ray's servers and Spark's driver are watched from their start: everything else waits for
-        them."""
-        servers = [LocalProcesses(ray_servers())] if cluster.embedded else []
+        them. A driver of the user is left alone: a watchdog kills what hangs."""
+        watches: list[ProcessWatch] = [LocalProcesses(ray_servers())] if cluster.embedded else []
+        if self._input.session is None:
+            watches.append(LaunchedDriver())
         watchdog = Watchdog(
-            [*servers, LaunchedDriver()],
+            watches,
             self._count_restart,
             self._screen.warn,
             way_on(cluster.logs),
