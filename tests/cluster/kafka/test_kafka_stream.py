@@ -38,7 +38,7 @@ def test_frame_of_a_topic(spark, broker, topic, tmp_path):
 
     job = hamlet.stream(RIDES, frame, checkpoint=str(tmp_path / "c"), each=each, name=topic)
     send(broker, topic, table.to_pylist())
-    assert all_rows.wait(120), job.failure
+    assert all_rows.wait(300), job.failure
     job.stop()
     for name, wanted in hamlet.aggregate(RIDES, table).items():
         closed = [row for row in wanted.to_pylist() if row["window_end"] <= last]

@@ -142,12 +142,22 @@ class Job:
         self.last(self)
 
 
+class RunningSession(session.GivenSession):
+    """Starts nothing."""
+
+    def launch_driver(self, cluster: Any) -> None: ...
+
+    def begin(self, cluster: Any) -> None: ...
+
+    def wait_for_master(self) -> None: ...
+
+
 @contextmanager
 def running_on(cluster: Any, spark: Any) -> Iterator[None]:
     """Jobs run there, and start nothing."""
     with (
         patch.object(job_setup, "start_cluster", lambda *_: cluster),
-        patch.object(session, "start", lambda *_, **__: spark),
+        patch.object(session, "SessionStart", lambda *_, **__: RunningSession(spark, cluster)),
     ):
         yield
 
