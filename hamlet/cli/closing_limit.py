@@ -16,7 +16,7 @@ from runtime.errors import Failure, HamletError
 
 
 class ClosingLimit:
-    """A job must close within the context, in half a minute from `begin` on."""
+    """A job must close within the context, and in a minute from `begin` on."""
 
     def __init__(
         self,

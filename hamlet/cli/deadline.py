@@ -24,8 +24,8 @@ from hamlet.cli.job_log import MARK, log_exit_code
 GRACE_SECONDS = 60.0
 # If there is nothing to finish, as after a process was lost: for closing what is open.
 CLOSE_SECONDS = 12.0
-# For closing what is open when all is well: it takes a few seconds, but not on a busy machine.
-END_SECONDS = 30.0
+# If all is well, closing takes a few seconds; on a busy machine it may take as long as a start.
+END_SECONDS = 60.0
 # Ray kills a job that has not ended after so many seconds. The last line should come before that.
 RAY_GRACE = "RAY_JOB_STOP_WAIT_TIME_S"
 _MARGIN_SECONDS = 2.0
@@ -80,17 +80,17 @@ class Deadline:
         """Ends the process with `code` after this time, and prints the `text`. Of several, the
         earliest counts."""
         end = ForcedEnd(time.monotonic() + seconds, code, text)
-        self._ends = [*self._ends, end]
+        self._ends.append(end)
         with suppress(BlockingIOError):
             os.write(self._writer, b"\0")  # the thread waits for the new deadline
         return end
 
     def withdraw(self, end: ForcedEnd) -> None:
-        self._ends = [each for each in self._ends if each is not end]
+        self._ends.remove(end)
 
     def _run(self) -> None:
         while True:
-            first = min(self._ends, key=lambda end: end.moment, default=None)
+            first = min(list(self._ends), key=lambda end: end.moment, default=None)
             left = None if first is None else first.moment - time.monotonic()
             if first is not None and left is not None and left <= 0:
                 end_by_force(first.code, first.text)

@@ -2,12 +2,14 @@
 
 import os
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 from cluster import proc
 from spark_ingest.jvm import SMALL
 
+LIMIT_S = 300.0
 TITLES = {
     "aggregator": "ray::Aggregator",
     "router": "ray::Router",
@@ -69,3 +71,11 @@ def resident(pids: list[int]) -> int:
             continue
         total += (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
     return total
+
+
+def wait_for_end(pids: list[int]) -> None:
+    """Nothing of them stays."""
+    until = time.monotonic() + LIMIT_S
+    while left := [pid for pid in pids if proc.alive(pid)]:
+        assert time.monotonic() < until, list(map(command, left))
+        time.sleep(0.1)

@@ -32,7 +32,16 @@ class Slow(EpochSink):
 
     def __init__(self, sink: EpochSink) -> None:
         self._sink = sink
-        self.address = sink.address
+
+    @property
+    def address(self):
+        return self._sink.address
+
+    def folders(self, queries):
+        return self._sink.folders(queries)
+
+    def is_due(self, pending):
+        return self._sink.is_due(pending)
 
     def publish(self, epoch, results, replay):
         time.sleep(SLOW_S)
@@ -40,6 +49,9 @@ class Slow(EpochSink):
 
     def recover(self, committed):
         return self._sink.recover(committed)
+
+    def close(self):
+        self._sink.close()
 
 
 class Measured(Seen):

@@ -11,6 +11,7 @@ from runtime.io.reader import ReadRequest
 from runtime.types.attribute_kinds import AttributeKind
 from runtime.types.schema import Schema
 from spark_ingest.sources.segments import SegmentSource
+from tools.unfinished import left_by_killed_process
 
 COUNT = 4
 NEEDS = ReadRequest("time", "type", {"driver": AttributeKind.ANY}, Schema({}))
@@ -54,7 +55,7 @@ def test_goes_back_by_one_epoch(spark, tmp_path):
         f"{number:09d}" for number in (2, 3, 4)
     ]
     assert len(list(tmp_path.glob("_*"))) == 3
-    (tmp_path / ".000000005.parquet.1.tmp").write_bytes(b"half")
+    left_by_killed_process(tmp_path / "000000005.parquet")
 
     back = opened(spark, tmp_path, start=1)
     again = back.next(first.end, 1)

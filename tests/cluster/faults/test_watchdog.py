@@ -7,7 +7,6 @@ time. What is kept shows in the same command, started again.
 import os
 import re
 import signal
-import time
 import urllib.request
 
 import pytest
@@ -93,7 +92,7 @@ def test_lost_process_ends_the_job(command, kind, fault):
     assert last.startswith(f"failed: {NAMES[kind]} (process ")
     assert command.kept() in (command.epoch(), command.epoch() - 1)
     assert "hint: start the same command again; the logs are in " in command.said
-    _wait_for_end(below)
+    processes.wait_for_end(below)
 
 
 def test_job_goes_on_after_its_app_master_died(command, undisturbed):
@@ -121,7 +120,7 @@ def test_a_server_is_lost_while_spark_starts(command, kind):
     last = command.said.splitlines()[-1]
     assert last.startswith(f"failed: {NAMES[kind]} (process {lost}) is suspended")
     assert f"; kept: {command.checkpoint} as it was" in last
-    _wait_for_end(below)
+    processes.wait_for_end(below)
 
 
 def test_a_stopped_rehearsal_keeps_no_change_from_being_made(command, tmp_path):
@@ -161,12 +160,4 @@ def test_sigterm_while_a_process_is_stopped(command, kind, codes, monkeypatch):
     processes.stop(processes.of(kind, command.pid)[0])
     command.fill(8, 12)
     assert command.signal(signal.SIGTERM) in codes, command.said
-    _wait_for_end(below)
-
-
-def _wait_for_end(pids: list[int]) -> None:
-    """Nothing of the job stays."""
-    until = time.monotonic() + PATIENCE_S
-    while any(map(proc.alive, pids)):
-        assert time.monotonic() < until, [processes.command(p) for p in pids if proc.alive(p)]
-        time.sleep(0.1)
+    processes.wait_for_end(below)
