@@ -86,6 +86,11 @@ def check_listed(folder: Path, names: object, listed: Collection[str]) -> Sequen
     return names
 
 
+def leads_outside(folder: Path, path: str) -> bool:
+    """Whether a file that was listed has become a link, or is behind one, that leads elsewhere."""
+    return not _contains(os.path.realpath(folder), os.path.realpath(path))
+
+
 def gone(path: Path | str) -> InputError:
     return InputError(
         f"{path} is gone, and must be read once more: the checkpoint after it was damaged",

@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 
 from runtime.errors import InputError
 from runtime.io.file_probe import FileKind, UnreadableFile, kind_of
-from runtime.io.folder import check_listed, gone, list_files
+from runtime.io.folder import check_listed, gone, leads_outside, list_files
 from runtime.io.formats import Format, by_name, parse_format
 from runtime.io.parquet import rows_of
 from runtime.io.read import InputFiles, damage_of, open_request
@@ -318,6 +318,8 @@ class FileSource(StreamSource):
         return lost
 
     def _obstacle(self, file: InputFile, columns: Sequence[str]) -> str | None:
+        if not (self._single or self._follow_links) and leads_outside(self._path, file.path):
+            return "it has become a link that leads out of the folder"
         kind = self._damaged.get(file) or self._kind(file)
         if isinstance(kind, UnreadableFile):
             return kind.reason
