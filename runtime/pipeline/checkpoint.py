@@ -182,19 +182,29 @@ class CheckpointStore:
             await_end_of_leases(self.store, earlier, say, clock=self._lease_clock)
         self.files.owner = next_claim(earlier, self.run)
         if self.store.shared:
-            self._lease = Lease(self.store, self.owner, clock=self._lease_clock)
+            self._lease = self._new_lease()
         self.files.write(f"owners/{self.owner}.owner", -1, json.dumps({"run": self.run}).encode())
         if self.store.shared:
-            # A listing from a cache may have missed a claim or a record. Writing in a folder brings
-            # the cache up to date.
-            self.files.refresh("epochs")
-            missed = {claim for claim in self._claims() - earlier if is_higher(self.owner, claim)}
-            await_end_of_leases(self.store, missed, say, clock=self._lease_clock)
+            self._await_missed(earlier, say)
         manifest = self._resume(warn)
         base = json.dumps(self._newest_record or None).encode()
         self.files.write(f"owners/{self.owner}.base", -1, base)
         self.check_owner()
         return manifest
+
+    def _await_missed(self, awaited: set[str], say: Callable[[str], None]) -> None:
+        """A listing from a cache may have missed a claim. Writing in a folder brings the cache up
+        to date: also after each wait, for the records that were written meanwhile."""
+        missed = None
+        while missed is None or missed:
+            for folder in ("owners", "epochs"):
+                self.files.refresh(folder)
+            missed = {each for each in self._claims() - awaited if is_higher(self.owner, each)}
+            await_end_of_leases(self.store, missed, say, clock=self._lease_clock)
+            awaited = awaited | missed
+
+    def _new_lease(self) -> Lease:
+        return Lease(self.store, self.owner, clock=self._lease_clock)
 
     def _claims(self) -> set[str]:
         """A claim may be lost, but not its number: all files have it."""

@@ -41,6 +41,11 @@ class LeaseClock:
         """Whether it was stopped before the time was over."""
         return stopped.wait(seconds)
 
+    def start(self, run: Callable[[], None]) -> threading.Thread:
+        thread = threading.Thread(target=run, name="lease", daemon=True)
+        thread.start()
+        return thread
+
 
 SYSTEM_CLOCK = LeaseClock()
 
@@ -64,8 +69,7 @@ class Lease:
         self._lost = False
         self._stopped = threading.Event()
         self._renew()
-        self._thread = threading.Thread(target=self._run, name="lease", daemon=True)
-        self._thread.start()
+        self._thread = clock.start(self._run)
 
     def check(self) -> None:
         """Raises if the lease has run out: another run may believe that this one is dead."""

@@ -1,6 +1,7 @@
 """Checkpoints: the newest epoch is found, nothing else is kept, and one run owns them."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ from runtime.errors import EnvironmentFailure, Failure, HamletError
 from runtime.pipeline.blob_store import BlobStore, CorruptCheckpoint
 from runtime.pipeline.checkpoint import CheckpointStore, Superseded
 from runtime.pipeline.checkpoint_files import CheckpointFiles
+from runtime.pipeline.lease import LEASE_SECONDS, LeaseClock
 from runtime.pipeline.local_folder import unfinished_name
 from runtime.pipeline.manifest import Manifest
 from runtime.pipeline.state_segments import SavedUnit, Segment, SegmentWriter
@@ -595,6 +597,40 @@ def test_a_run_that_looked_before_the_last_commit_finds_it(folder: BlobStore) ->
     commit(first, 1)
     first.close()
     found = second.claim(pytest.fail)
+    second.close()
+    assert found is not None
+    assert found.epoch == 1
+
+
+class CommittingClock(LeaseClock):
+    """Time passes while somebody sleeps. The other run commits an epoch meanwhile."""
+
+    def __init__(self, commit: Callable[[], object]) -> None:
+        self._commit = commit
+        self._time = 0.0
+
+    def monotonic(self) -> float:
+        return self._time
+
+    def sleep(self, seconds: float) -> None:
+        if not self._time:
+            self._commit()
+        self._time += LEASE_SECONDS
+
+
+def test_a_run_that_waits_after_its_claim_finds_what_was_committed_meanwhile(
+    folder: BlobStore,
+) -> None:
+    """Two runs start at once, and one sees the other one late."""
+    folder.shared = True
+    first = CheckpointStore(Cached(folder.address), "a" * 12)
+    clock = CommittingClock(lambda: commit(first, 1))
+    second = CheckpointStore(Cached(folder.address), "b" * 12, lease_clock=clock)
+    assert second.last() is None
+    first.claim(pytest.fail)
+    commit(first, 0)
+    found = second.claim(pytest.fail)
+    first.close()
     second.close()
     assert found is not None
     assert found.epoch == 1

@@ -7,7 +7,7 @@ wrote the manifest and not after, and deleted parts that its manifest did not kn
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,11 +18,15 @@ from hamlet.job.epoch_commit import EpochCommitter
 from hamlet.job.epoch_reader import EpochRows
 from pipeline.records import WORKLOAD, manifest_of
 from protocol.explore import Run
-from protocol.world import ModelStore, Replay
+from protocol.points import PointedStore
+from protocol.shared_world import ModelClock
+from protocol.world import Do, ModelStore, Replay
 from runtime.errors import HamletError
 from runtime.pipeline.aggregation import EpochCommand, EpochResult
 from runtime.pipeline.checkpoint import CheckpointStore
+from runtime.pipeline.checkpoint_names import is_higher
 from runtime.pipeline.epoch_record import Results
+from runtime.pipeline.lease import LEASE_SECONDS, Lease, await_end_of_leases
 from runtime.pipeline.manifest import Manifest
 from runtime.pipeline.settings import Settings
 from runtime.pipeline.shard import ShardStatistics
@@ -43,7 +47,7 @@ class ModelSink(EpochSink):
 
     address = ""
 
-    def __init__(self, do: Replay, output: str) -> None:
+    def __init__(self, do: Do, output: str) -> None:
         self._do = do
         self.address = output
 
@@ -92,8 +96,36 @@ def _current(
     durable: bool,
     committer_of: type[EpochCommitter] = EpochCommitter,
 ) -> None:
+    checkpoints = PointedStore(do, ModelStore(do, durable), run.name)
+    _job(do, run, rows, checkpoints, committer_of)
+
+
+def shared(do: Replay, run: Run, rows: int) -> None:
+    """On a store that machines share."""
+    _on_shared_store(do, run, rows, PointedStore)
+
+
+def _on_shared_store(do: Replay, run: Run, rows: int, kind: type[PointedStore]) -> None:
+    clock = ModelClock(do)
+    store = ModelStore(clock.do, durable=False, shared=True)
+    checkpoints = kind(clock.do, store, run.name, lease_clock=clock)
+    try:
+        checkpoints.last()
+        _job(clock.do, run, rows, checkpoints, EpochCommitter)
+    except HamletError:
+        checkpoints.close()
+        raise
+    checkpoints.close()
+
+
+def _job(
+    do: Do,
+    run: Run,
+    rows: int,
+    checkpoints: PointedStore,
+    committer_of: type[EpochCommitter],
+) -> None:
     """The steps of `hamlet.job.job_setup` and `hamlet.job.driver`, without processes."""
-    checkpoints = CheckpointStore(ModelStore(do, durable), run.name)  # type: ignore[arg-type]
     committed = checkpoints.claim(lambda what: None)
     sink = ModelSink(do, run.output)
     sink.recover(-1 if committed is None else committed.epoch)
@@ -106,15 +138,18 @@ def _current(
         given={},
     )
     committer = committer_of(context)
+    checkpoints.point("claimed")
     if committed is not None:
         committer.publish_again(committed)
     while committed is None or not committed.finished:
+        waits = committer._waiting_since is not None
+        checkpoints.point("next epoch", waits, committed and committed.to_bytes())
         committed = _epoch(do, checkpoints, committer, committed, run.rows_each, rows)
         do("report", value=committed.position["at"])
 
 
 def _epoch(
-    do: Replay,
+    do: Do,
     checkpoints: CheckpointStore,
     committer: EpochCommitter,
     committed: Manifest | None,
@@ -166,6 +201,57 @@ def _computed(rows: Iterable[int], total: int) -> tuple[pa.Table, int]:
 
 def former(do: Replay, run: Run, rows: int) -> None:
     _former(do, run, rows)
+
+
+class RevivingLease(Lease):
+    """One that ran out was valid again once its thread had renewed it."""
+
+    def _run(self) -> None:
+        while not self._clock.wait(self._stopped, LEASE_SECONDS / 3):
+            self._renew()
+
+    def _has_run_out(self) -> bool:
+        return self._clock.boottime() - self._renewed >= LEASE_SECONDS
+
+    def _renew(self) -> None:
+        began = self._clock.boottime()
+        super()._renew()
+        self._renewed = began
+
+
+class WithRevivingLease(PointedStore):
+    def _new_lease(self) -> Lease:
+        return RevivingLease(self.store, self.owner, clock=self._lease_clock)
+
+
+def with_a_reviving_lease(do: Replay, run: Run, rows: int) -> None:
+    _on_shared_store(do, run, rows, WithRevivingLease)
+
+
+class WithoutSecondLook(PointedStore):
+    """After its claim, a run looked for other claims and waited for their leases, and then went on
+    from the records that it knew."""
+
+    def _await_missed(self, awaited: set[str], say: Callable[[str], None]) -> None:
+        self.files.refresh("epochs")
+        missed = {each for each in self._claims() - awaited if is_higher(self.owner, each)}
+        await_end_of_leases(self.store, missed, say, clock=self._lease_clock)
+
+
+def without_a_second_look(do: Replay, run: Run, rows: int) -> None:
+    _on_shared_store(do, run, rows, WithoutSecondLook)
+
+
+class WithoutRefresh(PointedStore):
+    """A claim alone brings the listing of claims up to date, and not that of records."""
+
+    def __init__(self, do: Do, store: ModelStore, run: str, **options: Any) -> None:
+        super().__init__(do, store, run, **options)
+        self.files.refresh = lambda folder: None  # type: ignore[method-assign]
+
+
+def without_refresh(do: Replay, run: Run, rows: int) -> None:
+    _on_shared_store(do, run, rows, WithoutRefresh)
 
 
 def former_with_staging_alone(do: Replay, run: Run, rows: int) -> None:

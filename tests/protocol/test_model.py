@@ -9,8 +9,15 @@ from protocol.programs import (
     former,
     former_with_staging_alone,
     one_copy,
+    shared,
     two_copies,
+    with_a_reviving_lease,
+    without_a_second_look,
+    without_refresh,
 )
+from protocol.shared_world import SharedWorld
+
+SHARED = SharedWorld()
 
 
 def explored(program: Program, most: int | None = None, **options: object) -> Explorer:
@@ -34,52 +41,82 @@ def violation(program: Program, **options: object) -> Violation:
 def test_two_runs_contend() -> None:
     model = explored(one_copy, rows=2)
     assert model.violation is None, model.violation
-    assert model.states > 30_000
-    assert model.ends > 1_000
+    assert model.states > 4_000
+    assert model.ends > 100
 
 
 def test_two_runs_with_different_outputs_contend_and_one_crashes() -> None:
     model = explored(one_copy, rows=1, outputs="xy", crashes=1)
     assert model.violation is None, model.violation
-    assert model.states > 20_000
-    assert model.ends > 3_000
+    assert model.states > 4_000
+    assert model.ends > 500
 
 
 def test_two_runs_contend_one_crashes_and_a_file_is_lost() -> None:
     """Some of the states, at random."""
-    model = explored(two_copies, most=20_000, rows=1, crashes=1, losses=1)
+    model = explored(two_copies, most=10_000, rows=1, crashes=1, losses=1)
     assert model.violation is None, model.violation
-    assert model.states == 20_000
+    assert model.states == 10_000
     assert model.ends > 100
 
 
 def test_a_run_crashes_and_a_file_is_lost() -> None:
     model = explored(two_copies, rows=2, crashes=1, losses=1, contending=False)
     assert model.violation is None, model.violation
-    assert model.ends > 500
+    assert model.ends > 150
+
+
+def test_two_runs_contend_on_a_shared_store() -> None:
+    """Some of the states, at random."""
+    model = explored(shared, most=10_000, rows=2, world=SHARED)
+    assert model.violation is None, model.violation
+    assert model.states == 10_000
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("outputs", ["xx", "xy"])
-def test_two_runs_contend_and_one_crashes(outputs: str) -> None:
-    model = explored(one_copy, rows=2, crashes=1, outputs=outputs)
+def test_three_rows_contention_and_a_crash(outputs: str) -> None:
+    model = explored(one_copy, rows=3, crashes=1, outputs=outputs)
     assert model.violation is None, model.violation
-    assert model.states > 60_000
+    assert model.states > 15_000
 
 
 @pytest.mark.slow
-def test_three_rows() -> None:
-    model = explored(one_copy)
+def test_all_states_of_contention_a_crash_and_a_loss() -> None:
+    model = explored(two_copies, rows=1, crashes=1, losses=1)
+    assert model.violation is None, model.violation
+    assert model.states > 400_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [1, 2])
+def test_all_states_of_contention_on_a_shared_store(rows: int) -> None:
+    """With listings that are old, and runs that sleep longer than their lease at any step."""
+    model = explored(shared, rows=rows, world=SHARED)
     assert model.violation is None, model.violation
     assert model.states > 100_000
 
 
 @pytest.mark.slow
 def test_many_states_of_all_faults_together() -> None:
-    model = explored(two_copies, most=100_000, rows=2, crashes=1, losses=1, outputs="xy")
+    model = explored(two_copies, most=100_000, rows=3, crashes=1, losses=1, outputs="xy")
     assert model.violation is None, model.violation
     assert model.states == 100_000
     assert model.ends > 1_000
+
+
+# ---- the reduction -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"rows": 1}, {"rows": 2, "crashes": 1, "contending": False}, {"rows": 1, "crashes": 1}],
+    ids=["contention", "crash", "both"],
+)
+def test_the_orders_that_are_left_out_lead_nowhere_else(options: dict[str, int]) -> None:
+    some, everything = (explored(one_copy, reduced=each, **options) for each in (True, False))
+    assert some.final_worlds == everything.final_worlds
+    assert some.states < everything.states
 
 
 # ---- as it was -----------------------------------------------------------------------------
@@ -112,3 +149,26 @@ def test_publishing_again_at_every_start_fails_with_another_output() -> None:
     assert found.what == "readers see [(0, 0), (0, 0)]"
     outputs = [step.split("('")[1][0] for step in found.path if " publish " in step]
     assert sorted(outputs) == ["x", "y"]
+
+
+def test_a_lease_that_revives_fails_on_a_shared_store() -> None:
+    """Its owner slept, and the listing that it gets is old: two runs publish what differs."""
+    found = violation(with_a_reviving_lease, rows=2, world=SHARED)
+    assert found.what.startswith("readers see [(0, 0), (0, 0)")
+    steps = [step[2:] for step in found.path]
+    assert any("(late, renewing)" in step for step in steps)
+    assert "list a/owners/ (old)" in steps
+
+
+def test_a_run_that_trusts_an_old_listing_of_records_fails_on_a_shared_store() -> None:
+    found = violation(without_refresh, rows=2, world=SHARED)
+    assert found.what.startswith("readers see [(0, 0), (0, 0)")
+    assert "list a/epochs/ (old)" in [step[2:] for step in found.path]
+
+
+@pytest.mark.slow
+def test_a_run_that_waits_and_does_not_look_again_fails_on_a_shared_store() -> None:
+    """Two runs start at once. While one waits for the other one's lease, that one commits."""
+    found = violation(without_a_second_look, rows=2, world=SHARED)
+    steps = [step[2:] for step in found.path]
+    assert "list a/epochs/ (old)" in steps[steps.index("wait None") :]

@@ -6,15 +6,19 @@ operations so far determine the next one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NamedTuple
 
 import pyarrow as pa
 
 from runtime.pipeline.blob_store import check_name
 
 Part = tuple[str, int, str]
+
+
+#: Does an operation of a run, and returns its result.
+Do = Callable[..., Any]
 
 
 class Operation(NamedTuple):
@@ -33,13 +37,24 @@ class World:
     parts: frozenset[tuple[Part, tuple[tuple[int, int], ...]]] = frozenset()
     gone: int = 0
 
+    #: Whether listings and time depend on the run.
+    lagging: ClassVar[bool] = False
+
+    def outcomes(
+        self, operation: Operation, actor: str, alive: frozenset[str]
+    ) -> list[tuple[str, World, Any]]:
+        """What may happen if a run does an operation while others are alive: in a word, the state
+        after it, and what it returns."""
+        after, result = self.apply(operation)
+        return [("", after, result)]
+
     def apply(self, operation: Operation) -> tuple[World, Any]:
         """The state after an operation, and what the operation returns."""
         kind, name, value = operation
         match kind:
             case "write":
                 files = {**dict(self.files), name: value}
-                return World(frozenset(files.items()), self.parts, self.gone), None
+                return replace(self, files=frozenset(files.items())), None
             case "write of owner":
                 owner, data = value
                 owns = dict(self.files).get("owner.json") == owner
@@ -53,20 +68,22 @@ class World:
             case "input":
                 return self, tuple(range(max(value[0], self.gone), value[1]))
             case "report":
-                return World(self.files, self.parts, max(self.gone, value)), None
+                return replace(self, gone=max(self.gone, value)), None
             case "publish":
                 parts = {**dict(self.parts), value[0]: value[1]}
-                return World(self.files, frozenset(parts.items()), self.gone), None
+                return replace(self, parts=frozenset(parts.items())), None
             case "unpublish":
                 parts = {part: rows for part, rows in self.parts if part[1] != value}
-                return World(self.files, frozenset(parts.items()), self.gone), None
+                return replace(self, parts=frozenset(parts.items())), None
+            case "point":
+                return self, None
             case "parts":
                 return self, tuple(sorted({part[1] for part, _ in self.parts if part[0] == value}))
         raise AssertionError(kind)
 
     def without(self, name: str) -> World:
         files = frozenset(each for each in self.files if each[0] != name)
-        return World(files, self.parts, self.gone)
+        return replace(self, files=files)
 
     @property
     def rows(self) -> list[tuple[int, int]]:
@@ -101,15 +118,15 @@ class ModelStore:
     """A `BlobStore` whose files are in the world."""
 
     address = "the model"
-    shared = False
 
-    def __init__(self, do: Replay, durable: bool = True) -> None:
+    def __init__(self, do: Do, durable: bool = True, shared: bool = False) -> None:
         self._do = do
         self.durable = durable
+        self.shared = shared
 
     def create(self) -> None: ...
 
-    def write(self, name: str, *parts: bytes | pa.Buffer) -> int:
+    def write(self, name: str, *parts: bytes | pa.Buffer, replace: bool = False) -> int:
         data = b"".join(bytes(part) for part in parts)
         self._do("write", check_name(name), data)
         return len(data)
