@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import ray
@@ -12,6 +13,7 @@ from pyspark.sql import SparkSession
 
 from actors import rehearsal as rehearsing
 from actors.actor_pool import ActorPool
+from actors.control import Control
 from actors.health import Health
 from actors.process_watch import (
     ActorTable,
@@ -112,15 +114,17 @@ def test_stopped_aggregator_comes_back(cluster, spark, actor_pool):
     assert ray.get(pool.aggregators[0].is_initialized.remote()) is False
 
 
-@ray.remote(num_cpus=0, max_restarts=0)
-class Doomed:
-    def is_there(self) -> bool:
-        return True
+def doomed() -> Any:
+    """An actor that is there. Its class is one of ours, which workers import: Ray keeps the classes
+    of tests in a table, and forgets them when other actors of the job have died."""
+    actor = Control.options(max_restarts=0).remote()
+    assert ray.get(actor.answer.remote("1")) is None
+    return actor
 
 
-def doomed(table: ActorTable) -> list[WatchedActor]:
-    entries = [(id, entry) for id, entry in table.items() if entry["ActorClassName"] == "Doomed"]
-    return [WatchedActor("doomed", "one", id, restartable=False) for id, _ in entries]
+def watch_on(actors: list[Any]) -> ActorWatch:
+    known = [WatchedActor("doomed", "one", a._actor_id.hex(), restartable=False) for a in actors]
+    return ActorWatch([], lambda table: known)
 
 
 def test_dead_actors_do_not_pile_up(cluster):
@@ -133,10 +137,10 @@ def test_dead_actors_do_not_pile_up(cluster):
 
     watch = ActorWatch([], others)
     watch.observe()
-    for actor in [Doomed.remote() for _ in range(5)]:
-        assert ray.get(actor.is_there.remote())
+    actors = [doomed() for _ in range(5)]
+    all_dead = watch_on(actors)
+    for actor in actors:
         ray.kill(actor)
-    all_dead = ActorWatch([], doomed)
     wait_for(lambda: Health.RUNNING not in {status.health for status in all_dead.observe()})
     watch.observe()
     assert sizes[-1] <= sizes[0]
@@ -144,9 +148,8 @@ def test_dead_actors_do_not_pile_up(cluster):
 
 def test_an_actor_that_died_is_reported_again(cluster):
     """Who reads the reports may miss some."""
-    actor = Doomed.remote()
-    assert ray.get(actor.is_there.remote())
-    watch = ActorWatch([], doomed)
+    actor = doomed()
+    watch = watch_on([actor])
     assert [status.health for status in watch.observe()] == [Health.RUNNING]
     ray.kill(actor)
     wait_for(lambda: [status.health for status in watch.observe()] == [Health.GONE])
