@@ -57,5 +57,5 @@ def _code_of(reason: BaseException | JobOutcome) -> int:
         return INTERRUPTED
     if isinstance(reason, SystemExit) and isinstance(reason.code, int):
         return reason.code
-    mistake = isinstance(reason, HamletError) and not isinstance(reason, Failure)
-    return USER_ERROR if mistake else FAILURE
+    user_error = isinstance(reason, HamletError) and not isinstance(reason, Failure)
+    return USER_ERROR if user_error else FAILURE
