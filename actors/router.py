@@ -5,6 +5,8 @@ Rows go from Spark's executor through the object store to the aggregators, never
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -33,14 +35,26 @@ class SparkBlock:
     driver: str
 
     def fetch(self) -> pa.Table:
-        from ray._private.worker import global_worker
-
-        # Executors are Java actors, which Ray calls by class name.
-        global_worker.set_load_code_from_local(True)
-        call = _executor(self.executor).getRDDPartition.remote(
-            self.rdd, self.partition, self.schema, self.driver
-        )
+        with _calls_to_java():
+            call = _executor(self.executor).getRDDPartition.remote(
+                self.rdd, self.partition, self.schema, self.driver
+            )
         return pa.ipc.open_stream(pa.py_buffer(ray.get(call))).read_all()
+
+
+@contextmanager
+def _calls_to_java() -> Iterator[None]:
+    """Executors are Java actors, which Ray calls only under this setting. A driver that kept it
+    would no longer export its functions and classes, and tasks that need them would wait forever.
+    """
+    from ray._private.worker import global_worker
+
+    before = global_worker.load_code_from_local
+    global_worker.set_load_code_from_local(True)
+    try:
+        yield
+    finally:
+        global_worker.set_load_code_from_local(before)
 
 
 @cache
