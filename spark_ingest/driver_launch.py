@@ -23,6 +23,7 @@ class DriverLaunch:
         self._lock = threading.Lock()
         self._starting: Any = None  #: the process, until it answers
         self._ended = False
+        self._launched = False  #: a JVM that was there before belongs to somebody else
         self._thread = threading.Thread(target=self._try, name="spark-driver", daemon=True)
         self._thread.start()
 
@@ -34,13 +35,14 @@ class DriverLaunch:
             raise RuntimeError("the driver was ended while it started")
 
     def end(self) -> None:
-        """Ends the JVM, even while it starts."""
+        """Ends the JVM that this launch started, even while it starts."""
         with self._lock:
             self._ended = True
             if self._starting is not None:
                 kill_tree(self._starting.pid)
         self._thread.join()
-        jvm.end_gateway()
+        if self._launched:
+            jvm.end_gateway()
 
     def _try(self) -> None:
         with suppress(Exception):
@@ -51,6 +53,7 @@ class DriverLaunch:
 
         if self._ended or SparkContext._gateway is not None:
             return
+        self._launched = True
         conf = SparkConf(loadDefaults=False).setAll(list(self._settings().items()))
         with gateway_output(self._log, self._started):
             try:
