@@ -20,6 +20,7 @@ from runtime.language.parser import parse
 from runtime.pipeline.aggregation import Aggregation, EpochCommand, WorkloadChange
 from runtime.pipeline.blob_store import BlobStore
 from runtime.pipeline.bound_workload import BoundWorkload
+from runtime.pipeline.checkpoint_files import CheckpointFiles
 from runtime.pipeline.rehearsal import Rehearsal, received
 from runtime.pipeline.router import BlockRouter
 from runtime.pipeline.routing_table import InputFormat
@@ -71,7 +72,7 @@ class Job:
             self.input_format,
             self.bound_workload.workload,
             range(SHARDS),
-            BlobStore(folder),
+            CheckpointFiles(BlobStore(folder)),
         )
         self._epoch = self.rows = 0
 
