@@ -77,11 +77,13 @@ def unfinished(path: Path) -> Path:
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Removes files that killed processes left in a folder, or in the folders in it."""
-    for path in (*folder.glob(".*.tmp"), *folder.glob("*/.*.tmp")):
-        with suppress(OSError):
-            if is_left(path):
-                path.unlink()
+    """Removes files that killed processes left in a folder, or in the folders in it. What cannot be
+    listed or removed stays."""
+    with suppress(OSError):
+        for path in (*folder.glob(".*.tmp"), *folder.glob("*/.*.tmp")):
+            with suppress(OSError):
+                if is_left(path):
+                    path.unlink()
 
 
 def is_left(path: Path) -> bool:

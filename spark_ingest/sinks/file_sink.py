@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from runtime.errors import HamletError
+from runtime.errors import HamletError, os_failure
 from runtime.io.atomic import AtomicFiles, check_folder, remove_unfinished
 from runtime.io.encode import SUFFIXES, check_format, encode_all, encoder
 from runtime.io.file_names import FileNames
@@ -105,7 +105,7 @@ def parts_address(output: Path, format: str) -> str:
 def check_parts(output: Path, committed: Callable[[], int]) -> None:
     """Refuses a folder with parts that the checkpoint does not know. Looks at the parts first: a
     run that is still active may commit and publish meanwhile."""
-    newest = max(_parts(output), key=_epoch, default=None)
+    newest = _newest_part(output)
     last = committed()
     if newest is None or _epoch(newest) <= last:
         return
@@ -134,8 +134,12 @@ def _gathered(stack: ExitStack, results: Iterable[Results]) -> dict[str, Growing
     return found
 
 
-def _parts(output: Path) -> Iterator[Path]:
-    return (path for path in output.glob("*/part-*") if _PART.search(path.name))
+def _newest_part(output: Path) -> Path | None:
+    parts = (path for path in output.glob("*/part-*") if _PART.search(path.name))
+    try:
+        return max(parts, key=_epoch, default=None)
+    except OSError as error:
+        raise os_failure(f"cannot list {output}", error) from error
 
 
 def _epoch(part: Path) -> int:

@@ -97,7 +97,7 @@ def _current(
     committer_of: type[EpochCommitter] = EpochCommitter,
 ) -> None:
     checkpoints = PointedStore(do, ModelStore(do, durable), run.name)
-    _job(do, run, rows, checkpoints, committer_of)
+    run_job(do, run, rows, checkpoints, ModelSink(do, run.output), committer_of)
 
 
 def shared(do: Replay, run: Run, rows: int) -> None:
@@ -111,23 +111,23 @@ def _on_shared_store(do: Replay, run: Run, rows: int, kind: type[PointedStore]) 
     checkpoints = kind(clock.do, store, run.name, lease_clock=clock)
     try:
         checkpoints.last()
-        _job(clock.do, run, rows, checkpoints, EpochCommitter)
+        run_job(clock.do, run, rows, checkpoints, ModelSink(clock.do, run.output))
     except HamletError:
         checkpoints.close()
         raise
     checkpoints.close()
 
 
-def _job(
+def run_job(
     do: Do,
     run: Run,
     rows: int,
     checkpoints: PointedStore,
-    committer_of: type[EpochCommitter],
+    sink: EpochSink,
+    committer_of: type[EpochCommitter] = EpochCommitter,
 ) -> None:
     """The steps of `hamlet.job.job_setup` and `hamlet.job.driver`, without processes."""
     committed = checkpoints.claim(lambda what: None)
-    sink = ModelSink(do, run.output)
     sink.recover(-1 if committed is None else committed.epoch)
     context: Any = SimpleNamespace(
         checkpoints=checkpoints,
