@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from hamlet.job.input_resolver import resolve_input
 from hamlet.job.job_options import JobOptions
@@ -28,6 +28,8 @@ from spark_ingest.sources.source import SourceFrame, SourceRange, StreamSource
 # Of the range that is planned. It is not read.
 RANGE_BYTES = 1 << 20
 POLL_SECONDS = 0.05
+# Between the plan of a frame and ours.
+OVER_ITS_ROWS = "\n\nSpark executes the next plan over the rows of this one, its ExistingRDD:\n\n"
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,8 @@ def plan_input(workload: Workload, options: InputOptions) -> InputPlan:
         actors = JobOptions().actors
         pipeline = EventPipeline(bound.routing(actors * SHARDS_EACH, actors))
         found = source.read(_first_range(source, options), pipeline)
-        return InputPlan(source.name, source.schema, _explained(spark, _planned(source, found)))
+        plans = [_explained(spark, each) for each in _executions(source, found)]
+        return InputPlan(source.name, source.schema, OVER_ITS_ROWS.join(plans))
 
 
 @contextmanager
@@ -81,15 +84,13 @@ def _first_range(source: StreamSource, options: InputOptions) -> SourceRange:
     return wanted
 
 
-def _planned(source: StreamSource, found: SourceFrame) -> DataFrame:
-    frame = found.frame if found.planned is None else found.planned
-    if frame is None:
+def _executions(source: StreamSource, found: SourceFrame) -> Sequence[Any]:
+    if found.frame is None:
         reasons = pa.concat_tables(found.lost)["reason"].to_pylist()
         raise InputError(f"cannot read {source.name}: {'; '.join(dict.fromkeys(reasons))}")
-    return frame
+    return found.executions or (found.frame._jdf.queryExecution(),)
 
 
-def _explained(spark: SparkSession, frame: DataFrame) -> str:
+def _explained(spark: SparkSession, execution: Any) -> str:
     jvm: Any = spark.sparkContext._jvm
-    query: Any = frame._jdf.queryExecution()
-    return str(jvm.PythonSQLUtils.explainString(query, "formatted")).strip()
+    return str(jvm.PythonSQLUtils.explainString(execution, "formatted")).strip()

@@ -72,7 +72,8 @@ class FrameSource(StreamSource):
         partitions = range(wanted.start["partition"], wanted.end["partition"])
         frame = pipeline.apply(self._rows.parsed(contract, partitions))
         origins = [Origin(self.name, self.name, first=None)] * len(partitions)
-        return SourceFrame(frame, contract, origins, range(len(origins)))
+        executions = (self._rows.execution, frame._jdf.queryExecution())
+        return SourceFrame(frame, contract, origins, range(len(origins)), executions=executions)
 
     def clock(self) -> pa.DataType | None:
         """The type of times in text, by the first rows that have one."""

@@ -85,6 +85,11 @@ class FrameRows:
         self.stored = pa.schema([whole.field(n) for n in columns if n in whole.names])
 
     @property
+    def execution(self) -> Any:
+        """The query execution of Spark that makes them."""
+        return self._chosen._jdf.queryExecution()
+
+    @property
     def partitions(self) -> int:
         return int(self._rows.getNumPartitions())
 
@@ -115,7 +120,7 @@ class FrameRows:
     @cached_property
     def _rows(self) -> Any:
         """The rows as an RDD of the JVM."""
-        return self._chosen._jdf.queryExecution().toRdd()
+        return self.execution.toRdd()
 
     @cached_property
     def _chosen(self) -> DataFrame:

@@ -136,7 +136,8 @@ class KafkaSource(StreamSource):
             Origin(name, name, arrived, first=None)
             for name, arrived in zip(names, came, strict=True)
         ]
-        return SourceFrame(frame, contract, origins, range(len(origins)), planned=planned)
+        executions = (planned._jdf.queryExecution(),)
+        return SourceFrame(frame, contract, origins, range(len(origins)), executions=executions)
 
     def check(self) -> None:
         self._lookup.partitions()

@@ -57,8 +57,9 @@ class SourceFrame:
     rows: int | None = None
     #: Returns rows as they were read, by source and row number; None if the frame has them.
     raw: Callable[[str, Sequence[int]], list[str]] | None = None
-    #: The frame whose plan Spark executes, if `frame` has only the rows of that plan.
-    planned: DataFrame | None = None
+    #: What Spark executes for these rows, as query executions of the JVM: each takes the rows of
+    #: the one before. Empty if the plan of `frame` is all.
+    executions: Sequence[Any] = ()
 
 
 class StreamSource(ABC):

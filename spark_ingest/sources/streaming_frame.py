@@ -108,7 +108,8 @@ class StreamingFrameSource(StreamSource):
         rows = FrameRows(wanted.work, pipeline.columns, self._session)
         frame = pipeline.apply(rows.parsed(contract))
         origins = [Origin(self.name, arrived=wanted.arrived, first=None)] * rows.partitions
-        return SourceFrame(frame, contract, origins, range(rows.partitions))
+        executions = (*self._last_execution(), frame._jdf.queryExecution())
+        return SourceFrame(frame, contract, origins, range(rows.partitions), executions=executions)
 
     def committed(self, position: Position) -> None:
         if _batch(position) > self._batches.committed:
@@ -183,6 +184,13 @@ class StreamingFrameSource(StreamSource):
             query = writer.start()
         self._id = query.id
         return query
+
+    def _last_execution(self) -> tuple[Any, ...]:
+        """That of the batch that waits: the frame of a batch has only its rows."""
+        query = self._query
+        if query is None:  # it failed, and is about to be started again
+            return ()
+        return (query._jsq.streamingQuery().lastExecution(),)
 
     def _known(self) -> QueryCheckpoint:
         return QueryCheckpoint.read(self._checkpoint)

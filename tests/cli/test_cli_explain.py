@@ -86,6 +86,29 @@ def test_plans_of_other_inputs(process, folder: Path, arguments: tuple[str, ...]
     assert wanted in (out + err).decode(), out + err
 
 
+RATE = ("spark:rate", "--follow", "--time-column", "timestamp", "--type-column", "value")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("key", "arguments", "scan"),
+    [
+        ("speed", ("spark:csv?path=ride.csv&header=true&inferSchema=true",), "Scan csv"),
+        ("value", RATE, "MicroBatchScan"),
+    ],
+    ids=["a frame", "a streaming frame"],
+)
+def test_the_plans_of_a_frame(process, folder: Path, key: str, arguments, scan: str):
+    """Spark's own, and ours over its rows."""
+    (folder / "q.sase").write_text(f'RETURN COUNT(*) PATTERN "1" n+ WHERE [{key}] WITHIN 10 s')
+    out, err = process("explain", "q.sase", "--input", *arguments).communicate()
+    of_frame, ours = out.decode().split("== Physical Plan ==")[1:]
+    assert scan in of_frame, err
+    assert "over the rows of this one" in of_frame
+    assert all(each in ours for each in ("Scan ExistingRDD", "__fault", "__shard_0", "__pane__"))
+    assert "Python" not in of_frame + ours
+
+
 def test_a_socket_is_not_asked(hamlet):
     done = hamlet("explain", "ride.sase", "--input", "socket://127.0.0.1:9", "--follow")
     assert done.exit_code == 1

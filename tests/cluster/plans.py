@@ -22,18 +22,29 @@ PATIENCE_S = 300.0
 
 
 def executed_plan(spark, source: StreamSource, workload: Workload = RIDES) -> str:
+    """Of a source whose rows Spark reads and checks in one plan."""
+    (plan,) = executed_plans(spark, source, workload)
+    return plan
+
+
+def executed_plans(spark, source: StreamSource, workload: Workload = RIDES) -> list[str]:
+    """Each is executed over the rows of the one before."""
     bound = BoundWorkload(workload, InputFormat(columns=source.schema), "float")
     until = time.monotonic() + PATIENCE_S
     while (wanted := source.next(source.first(), 1 << 20)) is None:
         assert time.monotonic() < until, "the source has no rows"
         time.sleep(0.05)
     found = source.read(wanted, EventPipeline(bound.routing(8, 2), WATERMARK))
-    frame = found.frame if found.planned is None else found.planned
-    assert frame is not None
+    assert found.frame is not None
+    last = found.frame._jdf.queryExecution()
+    executions = found.executions or (last,)
+    lineage = last.toRdd().toDebugString()
+    for each in executions:
+        assert f"SQLExecutionRDD[{each.toRdd().id()}]" in lineage, "its rows are not those read"
     before = spark.conf.get("spark.sql.debug.maxToStringFields")
     spark.conf.set("spark.sql.debug.maxToStringFields", "1000")
     try:
-        return str(frame._jdf.queryExecution().executedPlan().toString())
+        return [str(each.executedPlan().toString()) for each in executions]
     finally:
         spark.conf.set("spark.sql.debug.maxToStringFields", before)
 
