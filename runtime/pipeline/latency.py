@@ -36,7 +36,7 @@ def pane_of(queries: Iterable[Query]) -> int:
     return common_pane(q.window for q in queries if not q.window.counted)
 
 
-def panes_of(panes: Ints, types: pa.DictionaryArray, names: Collection[str]) -> Panes:
+def panes_by_type(panes: Ints, types: pa.DictionaryArray, names: Collection[str]) -> Panes:
     """The panes that hold events of the types in `names`, by the pane and type of each event."""
     if len(panes) == 0:
         return {}

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from runtime.pipeline.dead_letter import no_dead
 from runtime.pipeline.event_block import CheckedBlock
 from runtime.pipeline.event_extractor import BlockStats
-from runtime.pipeline.latency import panes_of
+from runtime.pipeline.latency import panes_by_type
 from runtime.pipeline.partitioner import by_shard
 from runtime.pipeline.routing_table import Route, RoutingTable
 from runtime.types.columns import PANE, TIME, TYPE, Mask
@@ -68,8 +68,8 @@ class BlockRouter:
         events = block.events(self._schema)
         self.stats.add_events(events, routing.keys, routing.types)
         if routing.pane:
-            panes = panes_of(events.column(PANE).to_numpy(), events.column(TYPE), routing.types)
-            self.stats.panes.append(panes)
+            panes = events.column(PANE).to_numpy()
+            self.stats.panes.append(panes_by_type(panes, events.column(TYPE), routing.types))
         for place, route in enumerate(routing.routes):
             self._send(place, route, events, block.shards(place))
 

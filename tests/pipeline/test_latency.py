@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from runtime.language.parser import parse
-from runtime.pipeline.latency import ArrivalTimes, joined, pane_of, panes_in_order, panes_of
+from runtime.pipeline.latency import ArrivalTimes, joined, pane_of, panes_by_type, panes_in_order
 
 TYPES = ["A", "B", "C", "D"]
 
@@ -27,7 +27,7 @@ def test_against_every_event(seed: int):
         half = size // 2
         parts = [(times[:half], types[:half]), (times[half:], types[half:])]
         known.add(
-            joined(panes_of(t // pane, dictionary(n), {"A", "B", "C"}) for t, n in parts if n),
+            joined(panes_by_type(t // pane, dictionary(n), {"A", "B", "C"}) for t, n in parts if n),
             float(epoch),
         )
         seen += [(n, int(t), float(epoch)) for n, t in zip(types, times, strict=True) if n != "D"]
@@ -56,7 +56,7 @@ def test_what_no_window_asks_for_is_forgotten():
     known = ArrivalTimes(10)
     for epoch in range(100):
         times = np.array([100 * epoch])
-        known.add(panes_of(times // 10, dictionary(["A"]), {"A"}), float(epoch))
+        known.add(panes_by_type(times // 10, dictionary(["A"]), {"A"}), float(epoch))
     known.drop(9_000)
     assert len(known._arrivals) == 10
     assert known.of_windows(["A"], np.array([9_500]), np.array([9_600])) == [95.0]
