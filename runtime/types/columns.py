@@ -26,6 +26,9 @@ TYPES = pa.dictionary(pa.int32(), pa.string())
 
 _WHEN_ALL_NULL = {AttributeKind.NUMBER: pa.float64(), AttributeKind.BOOL: pa.bool_()}
 _BYTES = (pt.is_large_binary, pt.is_binary_view, pt.is_fixed_size_binary)
+_DECIMALS = {32: pa.decimal32, 64: pa.decimal64, 128: pa.decimal128, 256: pa.decimal256}
+# Every whole number of so many digits, and ten to the power of so many, is a double.
+_EXACT_DIGITS, _EXACT_POWER = 15, 22
 
 
 def plain_type(data_type: pa.DataType) -> pa.DataType:
@@ -78,8 +81,20 @@ def _unpacked(array: pa.Array) -> pa.Array:
     if pt.is_dictionary(array.type):
         return _unpacked(array.dictionary_decode())
     target = plain_type(array.type)
-    # A decimal with more than 53 bits is rounded to a double.
+    if pt.is_decimal(array.type):
+        return _nearest_doubles(array)
     return array if array.type == target else array.cast(target, safe=False)
+
+
+def _nearest_doubles(decimals: pa.Array) -> pa.Array:
+    """The double nearest to each decimal, as Spark has it: it decides the shard of a key. Arrow's
+    own cast multiplies by an inexact power of ten, so 0.3 would become 0.30000000000000004."""
+    precision, scale = decimals.type.precision, decimals.type.scale
+    digits = decimals.view(_DECIMALS[decimals.type.bit_width](precision, 0))
+    if precision <= _EXACT_DIGITS and 0 <= scale <= _EXACT_POWER:  # one rounding, by the division
+        return pc.divide(digits.cast(pa.float64()), 10.0**scale)
+    text = pc.binary_join_element_wise(digits.cast(pa.string()), f"e{-scale}", "")
+    return text.cast(pa.float64())
 
 
 def encoded_text(column: Column) -> pa.Array:

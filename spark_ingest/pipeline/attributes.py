@@ -57,13 +57,11 @@ def _exported(name: str, stored: pa.Schema, wanted: pa.DataType) -> str:
     if name not in stored.names or pt.is_null(plain_type(stored.field(name).type)):
         return f"CAST(NULL AS {sql_type(wanted)})"
     given = _unpacked(stored.field(name).type)
-    if pt.is_decimal(given):  # Arrow makes numbers of decimals, so that both engines round alike
-        return column
     if pt.is_timestamp(wanted):
         return _timestamp(column, given, wanted)
     if pt.is_floating(wanted):
-        number = f"CAST({column} AS DOUBLE)"
-        return f"if(isnan({number}), NULL, {number})"
+        number = f"CAST({column} AS DOUBLE)"  # the nearest to a decimal, as in `types/columns.py`
+        return f"if(isnan({number}), NULL, {number})" if pt.is_floating(given) else number
     if plain_type(given) == wanted or not (pt.is_integer(wanted) or pt.is_string(wanted)):
         return column if sql_type(given) != "BIGINT" else f"CAST({column} AS BIGINT)"
     return f"CAST({column} AS {sql_type(wanted)})"

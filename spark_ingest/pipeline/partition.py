@@ -40,7 +40,6 @@ def _plain(column: str, data_type: pa.DataType) -> str:
         return f"CAST({column} AS BIGINT)"
     if pt.is_date(data_type):
         return f"CAST(unix_date({column}) AS BIGINT)"
-    # Values that are exported as decimals: unsigned numbers, and decimals.
-    if pt.is_uint64(data_type) or pt.is_floating(data_type):
+    if pt.is_uint64(data_type):  # Spark has these as decimals
         return f"CAST({column} AS DOUBLE)"
     return column

@@ -433,7 +433,7 @@ KEYS = {
     "uint64": pa.uint64(),
     "float": pa.float32(),
     "double": pa.float64(),
-    "decimal": pa.decimal128(9, 2),
+    "decimal": pa.decimal128(18, 2),
     "text": pa.string(),
     "large text": pa.large_string(),
     "words": pa.dictionary(pa.int32(), pa.string()),
@@ -472,8 +472,9 @@ def _as(numbers: pa.Array, wanted: pa.DataType) -> pa.Array:
         return numbers.cast(pa.string()).dictionary_encode()
     if pa.types.is_binary(wanted):
         return numbers.cast(pa.string()).cast(wanted)
-    if pa.types.is_decimal(wanted):
-        return numbers.cast(pa.decimal128(21, 2)).cast(wanted)
+    if pa.types.is_decimal(wanted):  # from 9987887020180089.00 on: some become one double
+        digits = pa.compute.add(numbers.cast(pa.int64()), 998788702018008900)
+        return digits.cast(pa.decimal128(19, 0)).cast(pa.decimal128(18, 0)).view(wanted)
     return numbers.cast(wanted)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+import random
 from decimal import Decimal
 
 import numpy as np
@@ -63,13 +64,36 @@ def test_uint64_stays_uint64():
     assert column(values, NUMBER).equals(values)
 
 
-def test_floats_and_decimals_become_doubles():
+def test_floats_become_doubles():
     for data_type in (pa.float16(), pa.float32(), pa.float64()):
         values = pa.array([np.float16(0.5), None], data_type)
         assert column(values, NUMBER).equals(pa.array([0.5, None]))
-    for data_type in (pa.decimal128(10, 2), pa.decimal256(40, 2)):
-        values = pa.array([Decimal("1.25"), None], data_type)
-        assert column(values, NUMBER).equals(pa.array([1.25, None]))
+
+
+DECIMALS = ((pa.decimal32, 9), (pa.decimal64, 18), (pa.decimal128, 38), (pa.decimal256, 76))
+
+
+@pytest.mark.parametrize(("make", "most"), DECIMALS)
+def test_decimals_become_the_nearest_doubles(make, most):
+    """Python's division of whole numbers is the judge: it rounds once."""
+    chance = random.Random(most)
+    for precision in range(1, most + 1):
+        digits = [some_digits(chance, precision) for _ in range(50)]
+        for scale in (0, 1, precision, 22, 23, -2, -40, chance.randrange(precision)):
+            column_type = make(precision, scale)
+            given = pa.array([*digits, None], make(precision, 0))
+            nearest = [each * 10 ** max(-scale, 0) / 10 ** max(scale, 0) for each in digits]
+            found = column(given.view(column_type), NUMBER).to_pylist()
+            assert found == [*nearest, None], column_type
+
+
+def some_digits(chance: random.Random, precision: int) -> int:
+    """A number of at most so many digits, often between two doubles or beside such a number."""
+    between = (2 * chance.randrange(2**52, 2**53) + 1) << chance.randrange(0, 200)
+    near = between + chance.choice([-1, 0, 1])
+    anything = chance.randrange(10 ** chance.randint(1, precision))
+    fits = near < 10**precision and chance.random() < 0.8
+    return chance.choice([-1, 1]) * (near if fits else anything)
 
 
 def test_every_packing_of_text_becomes_string():
