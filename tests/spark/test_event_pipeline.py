@@ -2,18 +2,21 @@
 
 import random
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyspark.sql import SparkSession
 
 from runtime.io.reader import ReadRequest
 from runtime.language.parser import parse
 from runtime.pipeline.block import RowBlock
 from runtime.pipeline.bound_workload import BoundWorkload
 from runtime.pipeline.dead_letter import no_dead
-from runtime.pipeline.event_block import Origin, blocks_of
+from runtime.pipeline.event_block import FAULT, CheckedBlock, Origin, blocks_of
+from runtime.pipeline.event_contract import Reason
 from runtime.pipeline.event_extractor import BlockStats
 from runtime.pipeline.routing_table import InputFormat
 from runtime.types.columns import PANE, times_of
@@ -132,22 +135,11 @@ def test_equals_the_extractor(local_spark, tmp_path, time, key, zone):
     local_spark.conf.set("spark.sql.session.timeZone", zone)
     data_type, unit = TIMES[time]
     rows = table(data_type, KEYS[key], seed=hash_of(time + key))
-    path = tmp_path / "rows.parquet"
-    pq.write_table(rows, path)
     clock = pa.timestamp("us", "UTC") if time == "text" else None
     bound = BoundWorkload(WORKLOAD, InputFormat("time", "type", unit, rows.schema, clock), "float")
     watermark = int(np.median(times_of(extracted(bound, rows, None)[0])))
     routing = bound.routing(4, 2)
-    pipeline = EventPipeline(routing, watermark)
-    schema = spark_schema(rows.schema, pipeline.columns, "rows")
-    frame = local_spark.read.schema(schema).parquet(str(path))
-    contract = ReadRequest(uses=WORKLOAD.uses).contract(
-        rows.schema.empty_table().select(pipeline.columns).schema
-    )
-    found = pipeline.apply(ParsedRows(frame, read_types(rows.schema), contract))
-    exported = pa.Table.from_batches(found._collect_as_arrow())
-    (block,) = blocks_of(exported, contract, Origin("rows"))
-
+    block = exported(local_spark, bound, rows, watermark, tmp_path / "rows.parquet")
     wanted, stats = extracted(bound, rows, watermark)
     assert stats.events
     assert stats.dead
@@ -175,6 +167,56 @@ def test_equals_the_extractor(local_spark, tmp_path, time, key, zone):
         assert all(len(each) == 1 for each in by_key.values())
 
 
+#: A time, a type and a number. The columns of times are of whole seconds, or of text.
+REASONS = {
+    Reason.VALID: (9, "A", 1.0),
+    Reason.NO_TIME: (None, "A", 1.0),
+    Reason.TIME_OUT_OF_RANGE: (2**62, "A", 1.0),
+    Reason.INVALID_TIME: ("nine", "A", 1.0),
+    Reason.NO_TYPE: (9, None, 1.0),
+    Reason.INFINITE: (9, "A", -float("inf")),
+    Reason.LATE: (1, "A", 1.0),
+}
+DEAD = REASONS.keys() - {Reason.VALID, Reason.LATE}
+
+
+@pytest.mark.parametrize("text", [False, True])
+def test_each_reason_of_an_event(local_spark, tmp_path, text):
+    missing = Reason.TIME_OUT_OF_RANGE if text else Reason.INVALID_TIME
+    reasons = [each for each in REASONS if each is not missing]
+    times, types, numbers = zip(*(REASONS[each] for each in reasons), strict=True)
+    time_type, clock = (pa.string(), pa.int64()) if text else (pa.int64(), None)
+    given = [str(each) if text and each is not None else each for each in times]
+    events = {"time": pa.array(given, time_type), "type": types, "number": numbers}
+    others = {"key": ["x"] * len(types), "other": ["x"] * len(types), "flag": [True] * len(types)}
+    rows = pa.table(events | others)
+    bound = BoundWorkload(WORKLOAD, InputFormat("time", "type", "s", rows.schema, clock), "float")
+    watermark = 5_000_000
+    block = exported(local_spark, bound, rows, watermark, tmp_path / "rows.parquet")
+    assert [fault % 256 for fault in block.batch.column(FAULT).to_pylist()] == reasons
+    _, stats = extracted(bound, rows, watermark)
+    (dead,), (late,) = stats.dead, stats.late
+    assert dead["row"].to_pylist() == [reasons.index(each) for each in reasons if each in DEAD]
+    assert dead["reason"].to_pylist() == block.dead()["reason"].to_pylist()
+    assert late["row"].to_pylist() == [reasons.index(Reason.LATE)]
+
+
+def exported(
+    spark: SparkSession, bound: BoundWorkload, rows: pa.Table, watermark: int, path: Path
+) -> CheckedBlock:
+    """What Spark finds in the rows, from a file."""
+    pq.write_table(rows, path)
+    pipeline = EventPipeline(bound.routing(4, 2), watermark)
+    schema = spark_schema(rows.schema, pipeline.columns, "rows")
+    frame = spark.read.schema(schema).parquet(str(path))
+    columns = rows.schema.empty_table().select(pipeline.columns).schema
+    contract = ReadRequest(uses=WORKLOAD.uses).contract(columns)
+    found = pipeline.apply(ParsedRows(frame, read_types(rows.schema), contract))
+    table = pa.Table.from_batches(found._collect_as_arrow())
+    (block,) = blocks_of(table, contract, Origin("rows"))
+    return block
+
+
 def extracted(
     bound: BoundWorkload, rows: pa.Table, watermark: int | None
 ) -> tuple[pa.RecordBatch, BlockStats]:
@@ -182,7 +224,8 @@ def extracted(
     extractor = bound.extractor()
     names = EventPipeline(bound.routing(4, 2)).columns
     batch = rows.select(names).combine_chunks().to_batches()[0]
-    events = extractor.extract(RowBlock(batch, "rows", np.arange(ROWS), no_dead()), watermark)
+    numbers = np.arange(rows.num_rows)
+    events = extractor.extract(RowBlock(batch, "rows", numbers, no_dead()), watermark)
     return events, extractor.stats
 
 

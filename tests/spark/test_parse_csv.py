@@ -131,30 +131,38 @@ def test_random_lines_are_parsed_as_locally(local_spark, schema, zone):
     assert sum(isinstance(of, dict) for of in wanted.values()) > 200
 
 
+TYPED = contract_of(SCHEMAS[0])
+FAULTS = {
+    b'1,A,1,2,true,"x': Reason.OPEN_QUOTE.fault(),
+    b'1,"A""': Reason.OPEN_QUOTE.fault(),
+    b'\xff,"A': Reason.OPEN_QUOTE.fault(),  # it is about the file
+    b'1,"A"b,"c': Reason.MISQUOTED.fault(),
+    b'1,"A" ,1,2,true,x': Reason.MISQUOTED.fault(),
+    b'\xff,"A"b': Reason.NOT_UTF8.fault(),
+    b"\xff": Reason.NOT_UTF8.fault(),
+    b"1,A": Reason.FIELD_COUNT.fault(2),
+    b",,,,,,": Reason.FIELD_COUNT.fault(7),
+    b"1,A,x,y,z,": TYPED.fault(Reason.WRONG_TYPE, "number"),  # the first by name
+    b"1,A,1.5,2,true,": TYPED.fault(Reason.WRONG_TYPE, "whole"),
+    b"1,A,9223372036854775808,2,true,": TYPED.fault(Reason.OUT_OF_RANGE, "whole"),
+    b"1,A,,,2,": TYPED.fault(Reason.WRONG_TYPE, "yes"),
+    b",,,,,": Reason.VALID,
+    b'"","","1","2","1",""': Reason.VALID,
+}
+
+
+@pytest.mark.parametrize("line", FAULTS)
+def test_each_fault_is_found_locally(line):
+    found = parsed_locally(HEADER_LINE.encode() + b"\n" + line, TYPED, multiline=True)[0]
+    reason = found[0] if isinstance(found, tuple) else ""
+    assert reason == (TYPED.text(FAULTS[line], len(HEADER)) if FAULTS[line] else "")
+
+
 def test_each_fault_and_the_order_of_faults(local_spark):
-    contract = contract_of(SCHEMAS[0])
-    number = contract.fault
-    cases = {
-        b'1,A,1,2,true,"x': Reason.OPEN_QUOTE.fault(),
-        b'1,"A""': Reason.OPEN_QUOTE.fault(),
-        b'\xff,"A': Reason.OPEN_QUOTE.fault(),  # it is about the file
-        b'1,"A"b,"c': Reason.MISQUOTED.fault(),
-        b'1,"A" ,1,2,true,x': Reason.MISQUOTED.fault(),
-        b'\xff,"A"b': Reason.NOT_UTF8.fault(),
-        b"\xff": Reason.NOT_UTF8.fault(),
-        b"1,A": Reason.FIELD_COUNT.fault(2),
-        b",,,,,,": Reason.FIELD_COUNT.fault(7),
-        b"1,A,x,y,z,": number(Reason.WRONG_TYPE, "number"),  # the first by name
-        b"1,A,1.5,2,true,": number(Reason.WRONG_TYPE, "whole"),
-        b"1,A,9223372036854775808,2,true,": number(Reason.OUT_OF_RANGE, "whole"),
-        b"1,A,,,2,": number(Reason.WRONG_TYPE, "yes"),
-        b",,,,,": 0,
-        b'"","","1","2","1",""': 0,
-    }
-    frame = parse_csv(frame_of(local_spark, list(cases)), HEADER, contract)
+    frame = parse_csv(frame_of(local_spark, list(FAULTS)), HEADER, TYPED)
     rows = sorted(frame.collect(), key=lambda row: row[ROW])
-    assert [row[FAULT] for row in rows] == list(cases.values())
-    assert [row["value"] for row in rows][7:] == [line.decode() for line in list(cases)[7:]]
+    assert [row[FAULT] for row in rows] == list(FAULTS.values())
+    assert [row["value"] for row in rows][7:] == [line.decode() for line in list(FAULTS)[7:]]
     assert json.loads(rows[4][RAW]) == '1,"A" ,1,2,true,x'
     assert json.loads(rows[9][RAW])['odd `na"me'] is None
     assert (rows[13]["type"], rows[14]["type"]) == (None, "")

@@ -10,7 +10,7 @@ import pytest
 
 from runtime.io.json_lines import JsonReader
 from runtime.io.reader import ReadRequest
-from runtime.pipeline.event_contract import EventContract
+from runtime.pipeline.event_contract import EventContract, Reason
 from runtime.types.attribute_kinds import AttributeKind
 from runtime.types.schema import Schema
 from spark.json_lines import random_lines
@@ -139,36 +139,54 @@ def _plain(value):
 SMALL = EventContract(pa.schema([("time", pa.int64()), ("type", pa.string())]))
 
 
+REASONS = {
+    b'{"time":1,"type":"A"}': (Reason.VALID, ""),
+    b'{"time":1.0,"type":7}': (Reason.VALID, ""),  # a whole number, and a type that is a number
+    b'{"time":NaN,\n"type":null}': (Reason.VALID, ""),
+    b"\xff{}": (Reason.NOT_UTF8, "the row is not UTF-8"),
+    b"{": (Reason.MALFORMED_JSON, "malformed JSON"),
+    b" \n": (Reason.MALFORMED_JSON, "malformed JSON"),
+    b'{"time":1} {"time":2}': (Reason.MALFORMED_JSON, "malformed JSON"),
+    b'{"time":1},{"time":2}': (Reason.MALFORMED_JSON, "malformed JSON"),
+    b'{"time":1}],"x":[{}': (Reason.MALFORMED_JSON, "malformed JSON"),
+    b'{"type":"\\ud83d"}': (Reason.MALFORMED_JSON, "malformed JSON"),
+    b'{"other":INF}': (Reason.MALFORMED_JSON, "malformed JSON"),
+    b"[1]": (Reason.NOT_AN_OBJECT, "malformed JSON: not an object"),
+    b" null": (Reason.NOT_AN_OBJECT, "malformed JSON: not an object"),
+    b'{"time":1,"t\\u0069me":1}': (
+        Reason.REPEATED_KEY,
+        "malformed JSON: more than one `time`",
+    ),
+    b'{"type":"A","time":2.5}': (Reason.WRONG_TYPE, "`time` is not a whole number"),
+    b'{"time":"1"}': (Reason.WRONG_TYPE, "`time` is not a whole number"),
+    b'{"time":9223372036854775808}': (
+        Reason.OUT_OF_RANGE,
+        "`time` is beyond a 64-bit integer",
+    ),
+    b'{"type":{"type":"A"}}': (Reason.WRONG_TYPE, "`type` is not text"),
+    b'{"type":0.5}': (Reason.WRONG_TYPE, "`type` is not text"),
+    None: (Reason.TOMBSTONE, "the value is null (a tombstone)"),
+}
+#: In a file, a blank line is no row, and a line ends at a line break.
+LINES = [each for each in REASONS if each is not None and b"\n" not in each]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_reasons_in_one_process(line):
+    declared = Schema({field.name: field.type for field in SMALL.columns})
+    ((reason, _, _),) = parsed_here([line], SMALL.columns, ReadRequest(declared=declared))
+    assert reason == REASONS[line][1]
+
+
 def test_reasons(local_spark):
-    reasons = {
-        b'{"time":1,"type":"A"}': "",
-        b'{"time":1.0,"type":7}': "",  # a whole number, and a type that is a number
-        b'{"time":NaN,\n"type":null}': "",
-        b"\xff{}": "the row is not UTF-8",
-        b"{": "malformed JSON",
-        b" \n": "malformed JSON",
-        b'{"time":1} {"time":2}': "malformed JSON",
-        b'{"time":1},{"time":2}': "malformed JSON",
-        b'{"time":1}],"x":[{}': "malformed JSON",
-        b'{"type":"\\ud83d"}': "malformed JSON",
-        b'{"other":INF}': "malformed JSON",
-        b"[1]": "malformed JSON: not an object",
-        b" null": "malformed JSON: not an object",
-        b'{"time":1,"t\\u0069me":1}': "malformed JSON: more than one `time`",
-        b'{"type":"A","time":2.5}': "`time` is not a whole number",
-        b'{"time":"1"}': "`time` is not a whole number",
-        b'{"time":9223372036854775808}': "`time` is beyond a 64-bit integer",
-        b'{"type":{"type":"A"}}': "`type` is not text",
-        b'{"type":0.5}': "`type` is not text",
-        None: "the value is null (a tombstone)",
-    }
     frame = local_spark.createDataFrame(
-        [(i, None if each is None else bytearray(each)) for i, each in enumerate(reasons)],
+        [(i, None if each is None else bytearray(each)) for i, each in enumerate(REASONS)],
         "__row INT, value BINARY",
     )
     rows = sorted(parse_json(frame, SMALL).select("__row", FAULT, RAW).collect())
-    assert [SMALL.text(fault) if fault else "" for _, fault, _ in rows] == list(reasons.values())
-    raws = dict(zip(reasons, (raw for _, _, raw in rows), strict=True))
+    found = [(fault % 256, SMALL.text(fault) if fault else "") for _, fault, _ in rows]
+    assert found == list(REASONS.values())
+    raws = dict(zip(REASONS, (raw for _, _, raw in rows), strict=True))
     assert raws[b'{"time":1,"type":"A"}'] is None
     assert raws[b'{"time":"1"}'] == '{"time":"1"}'
     assert json.loads(raws[b"\xff{}"]) == "\\xff{}"

@@ -7,6 +7,7 @@ import pytest
 
 from cluster.kafka.records import everything, send, source
 from runtime.errors import InputError
+from runtime.pipeline.event_contract import Reason
 from spark_ingest.kafka.avro import Avro, read_avsc
 
 SCHEMA = {
@@ -37,14 +38,29 @@ def avro(time, type_, n):
     return long(time) + long(len(text)) + text + last
 
 
+GOOD, EMPTY = avro(1000, "A", 7), avro(2000, "B", None)
+BROKEN = (Reason.NOT_AVRO, "the value is not Avro of this schema")
+REASONS = {
+    GOOD[:-1]: BROKEN,
+    GOOD + b"\x00": (Reason.AFTER_AVRO, "extra bytes follow the Avro value"),
+    b"": BROKEN,
+    None: (Reason.TOMBSTONE, "the value is null (a tombstone)"),
+    b"{}": BROKEN,
+}
+HEADLESS = (
+    Reason.NO_CONFLUENT_HEADER,
+    "the value has no Confluent header (a zero and four bytes of schema id)",
+)
+REASONS_OF_CONFLUENT = {GOOD: HEADLESS, b"\x00\x00": HEADLESS}
+
+
 def reasons(dead):
     return {each["row"]: each["reason"] for each in dead}
 
 
 def test_events_and_dead_letters(spark, broker, topic):
     broker.create(topic)
-    good, empty = avro(1000, "A", 7), avro(2000, "B", None)
-    send(broker, topic, [good, empty, good[:-1], good + b"\x00", b"", {"value": None}, b"{}", good])
+    send(broker, topic, [{"value": each} for each in (GOOD, EMPTY, *REASONS, GOOD)])
     read = source(spark, broker, topic, avro=Avro(json.dumps(SCHEMA)))
     assert [str(read.schema.field(name).type) for name in COLUMNS[:3]] == [
         "timestamp[us, tz=UTC]",
@@ -57,28 +73,19 @@ def test_events_and_dead_letters(spark, broker, topic):
         (1, 2, "B", None, 1),
         (7, 1, "A", 7, 7),
     ]
-    broken = "the value is not Avro of this schema"
-    assert reasons(dead) == {
-        2: broken,
-        3: "extra bytes follow the Avro value",
-        4: broken,
-        5: "the value is null (a tombstone)",
-        6: broken,
-    }
+    assert reasons(dead) == {row: text for row, (_, text) in enumerate(REASONS.values(), 2)}
     letters = {each["row"]: each["event"] for each in dead}
-    assert base64.b64decode(json.loads(letters[2])["base64"]) == good[:-1]
+    assert base64.b64decode(json.loads(letters[2])["base64"]) == GOOD[:-1]
     assert letters[5] is None
 
 
 def test_the_header_of_confluent(spark, broker, topic):
     broker.create(topic)
-    good = avro(1000, "A", 7)
-    send(broker, topic, [b"\x00\x00\x00\x00\x09" + good, good, b"\x00\x00"])
+    send(broker, topic, [b"\x00\x00\x00\x00\x09" + GOOD, *REASONS_OF_CONFLUENT])
     read = source(spark, broker, topic, avro=Avro(json.dumps(SCHEMA), confluent=True))
     rows, dead, _ = everything(read, ["type", "n"])
     assert [row[1:] for row in rows] == [(0, "A", 7)]
-    headless = "the value has no Confluent header (a zero and four bytes of schema id)"
-    assert reasons(dead) == {1: headless, 2: headless}
+    assert reasons(dead) == {1: HEADLESS[1], 2: HEADLESS[1]}
     plain = source(spark, broker, topic, avro=Avro(json.dumps(SCHEMA)))
     assert [row[1] for row in everything(plain, ["type"])[0]] == [1]
 

@@ -14,6 +14,7 @@ from confluent_kafka.admin import NewPartitions
 from cluster.kafka.records import blocks, everything, send, source
 from cluster.pipelines import reading
 from runtime.errors import InputError
+from runtime.pipeline.event_contract import Reason
 from runtime.types.attribute_kinds import AttributeKind
 from runtime.types.schema import Schema
 
@@ -145,15 +146,20 @@ def test_fields_of_kafka_are_attributes(spark, broker, topic):
     assert dead == []
 
 
+#: Of the keys of records.
+REASONS = {b"\xff": (Reason.NOT_TEXT, "`kafka_key` is not UTF-8")}
+
+
 def test_without_a_column_of_the_values_they_are_not_looked_at(spark, broker, topic):
     broker.create(topic)
     send(broker, topic, [{"value": {"n": 1}, "key": "a"}, {"value": b"\xff", "key": b"b"}])
-    send(broker, topic, [{"value": b"x", "key": b"\xff"}])
+    send(broker, topic, [{"value": b"x", "key": key} for key in REASONS])
     needs = {"time_column": "kafka_timestamp", "type_column": "kafka_topic", "uses": {}}
     read = source(spark, broker, topic, needs=needs)
     rows, dead, _ = everything(read, ["kafka_key", "kafka_offset"])
     assert rows == [(f"{topic}/0", 0, "a", 0), (f"{topic}/0", 1, "b", 1)]
-    assert [(each["row"], each["reason"]) for each in dead] == [(2, "`kafka_key` is not UTF-8")]
+    found = [(each["row"], each["reason"]) for each in dead]
+    assert found == [(2, text) for _, text in REASONS.values()]
 
 
 def test_bad_rows_have_the_reasons_of_files_and_their_offsets(spark, broker, topic):
