@@ -23,7 +23,7 @@ from hamlet.job.spark_input import SparkInput, SparkStreamInput
 from runtime.errors import InputError
 from runtime.generate.spec import split_pace
 from runtime.io.bytestream import decompressed
-from runtime.io.folder import WarnOnce, list_files
+from runtime.io.folder import WarnOnce, check_name, list_files
 from runtime.io.formats import Format, by_content, by_name, parse_format
 from runtime.io.input_options import InputPath, split_options
 from runtime.io.read import open_input, open_request
@@ -236,6 +236,7 @@ class KafkaInput(ResolvedInput):
 
 
 def resolve_input(options: InputOptions) -> ResolvedInput:
+    check_name(options.text)
     scheme, _, rest = options.text.partition(":")
     if scheme == "generate":
         feed = GeneratedFeed(*split_pace(rest))

@@ -18,7 +18,7 @@ from runtime.closable import Closable
 from runtime.errors import HamletError, InputError, is_environment, os_failure
 from runtime.io.bytestream import copy_to_disk, decompressed, open_bytes
 from runtime.io.csv_text import CsvReader
-from runtime.io.folder import FolderListing, list_files
+from runtime.io.folder import FolderListing, check_name, list_files
 from runtime.io.formats import Format, by_content, by_name, parse_format
 from runtime.io.ipc import IpcReader
 from runtime.io.json_lines import JsonReader
@@ -59,6 +59,7 @@ def open_input(
     if str(path) == STDIN:
         return InputFiles([_from_stdin(stdin or sys.stdin.buffer, needs, wish)], needs, "stdin")
     path = Path(path)
+    check_name(path)
     if not path.is_dir():
         with _naming(path):
             return InputFiles([_from_file(path, str(path), needs, wish)], needs, str(path))

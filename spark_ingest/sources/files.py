@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 
 from runtime.errors import InputError
 from runtime.io.file_probe import FileKind, UnreadableFile, kind_of
-from runtime.io.folder import check_listed, gone, leads_outside, list_files
+from runtime.io.folder import FolderListing, check_listed, gone, leads_outside, list_files
 from runtime.io.formats import Format, by_name, parse_format
 from runtime.io.parquet import rows_of
 from runtime.io.read import InputFiles, damage_of, open_request
@@ -79,6 +79,7 @@ class FileSource(StreamSource):
         self._wish = None if format is None else parse_format(format)
         self._follow_links = follow_links
         self._warn = warn
+        self._listing = FolderListing([])
         self._names = self._listed()
         self.schema = schema or self._look()
         self._unit = unit
@@ -99,6 +100,8 @@ class FileSource(StreamSource):
             self._names = self._listed()
         seen = set(position["files"])
         there = [name for name in self._names if name in seen]
+        # A folder that cannot be read now may be readable later, and is not to be read again.
+        there += self._listing.hidden(position["files"])
         begun = position.get("part")
         if begun is not None:
             file = self._begun(begun)
@@ -202,7 +205,7 @@ class FileSource(StreamSource):
         """Names in the folder, in order."""
         if not self._path.is_dir():
             return [self._path.name]
-        found = list_files(self._path, self._wish, self._follow_links)
+        self._listing = found = list_files(self._path, self._wish, self._follow_links)
         self.skipped = found.skipped
         for warning in found.warnings():
             self._warn(warning)

@@ -77,6 +77,8 @@ def write_input(folder: Path) -> None:
     (folder / "secret.jsonl").write_text('{"time": 1, "type": "secret", "who": "root"}\n')
     (folder / "in" / f"link {FILE}").symlink_to("../secret.jsonl")
     (folder / "in" / "circle.jsonl").symlink_to("circle.jsonl")
+    with open(os.path.join(os.fsencode(folder), b"in", b"\xff.jsonl"), "w") as file:
+        file.write('{"time": "never", "type": "secret", "who": "root"}\n')
 
 
 @pytest.mark.parametrize("name", TYPES[:11])
@@ -156,6 +158,7 @@ def check_log(lines: list[str]) -> None:
         "it leads in a circle",
         "it leads out of the folder; --follow-links follows it",
     ]
+    assert r"\xff.jsonl is skipped: the name is not UTF-8; rename it" in texts
 
 
 def check_files(folder: Path) -> None:
