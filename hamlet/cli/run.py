@@ -19,6 +19,7 @@ from hamlet.cli.run_checks import check_flags, chosen_format, chosen_planner
 from hamlet.cli.run_flags import InputFlags, OutputFlags, RuntimeFlags, SharingFlags
 from hamlet.cli.stderr import LoggedNotices, Notices
 from hamlet.logs import MetricsLogger, configure
+from runtime.io.utf8 import with_bytes_escaped
 
 if TYPE_CHECKING:
     from hamlet.job.job_options import JobOptions
@@ -103,7 +104,8 @@ class RunRequest:
 
     @property
     def name(self) -> str:
-        return self.runtime.name or self.path.stem
+        """Metrics and the registry of jobs take text only; the name of a file may be any bytes."""
+        return self.runtime.name or with_bytes_escaped(self.path.stem)
 
 
 # The functions below import what they need themselves: the engine takes a while to load, and

@@ -10,6 +10,7 @@ from hamlet.cli.job_log import ADDRESS
 from hamlet.cli.output_address import KAFKA, is_kafka
 from hamlet.cli.run_flags import InputFlags, OutputFlags, RuntimeFlags, SharingFlags
 from runtime.errors import HamletError, InputError
+from runtime.io.utf8 import is_utf8, with_bytes_escaped
 
 
 def check_flags(
@@ -26,6 +27,8 @@ def check_flags(
         raise InputError("a table cannot be written to a file", "--format parquet, csv or json")
     if re.fullmatch(r"\d+[kmgt]?b?", runtime.spark_memory, re.IGNORECASE) is None:
         raise HamletError(f"--spark-memory is `{runtime.spark_memory}`", "write it as 512m or 2g")
+    if runtime.name is not None and not is_utf8(runtime.name):
+        raise HamletError(f"--name {with_bytes_escaped(runtime.name)} is not UTF-8")
     lateness = input.lateness_micros  # rejects an invalid duration
     if runtime.engine is EngineName.LOCAL:
         _check_local(input, lateness, output, runtime)
