@@ -1,36 +1,48 @@
 """What is added up, and how it stays small."""
 
 from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import pytest
-from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import CollectorRegistry, Metric, generate_latest
+from prometheus_client.openmetrics import exposition as openmetrics
+from prometheus_client.openmetrics import parser as openmetrics_parser
 from prometheus_client.parser import text_string_to_metric_families
 
+from metrics.snapshots import EVIL, decided, named
 from runtime.metrics.collector import NAMED_QUERIES, NAMED_REASONS, EpochStats, MetricsCollector
 from runtime.metrics.histogram import Histogram
 from runtime.metrics.prometheus import PrometheusCollector
 from runtime.metrics.snapshot import MetricsSnapshot
 from runtime.optimizer.model_report import ModelMetrics
-from runtime.plan.decisions import BurstTiming, DecisionExample, Decisions, TypeDecisions
+
+Series = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
 
-def decided(*queries: str, shared: int = 0, split: int = 0, type_: str = "B") -> Decisions:
-    counts = TypeDecisions(
-        type_, shared, split, 0, 0, 10 * (shared + split), 3 * shared, 5.0, BurstTiming(1, 100)
-    )
-    example = DecisionExample(type_, "shared", 10, 3, 2, len(queries), 5.0, shared + split)
-    return Decisions(queries, (counts,), (example,))
-
-
-def series(snapshot: MetricsSnapshot) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
+def series(snapshot: MetricsSnapshot) -> Series:
     """All that is scraped, by name and labels without that of the job."""
+    text = generate_latest(registry_of(snapshot)).decode()
+    return series_of(text_string_to_metric_families(text), snapshot.job)
+
+
+def openmetrics_series(snapshot: MetricsSnapshot) -> Series:
+    """The same in the format for which Prometheus asks first."""
+    text = openmetrics.generate_latest(registry_of(snapshot)).decode()
+    return series_of(openmetrics_parser.text_string_to_metric_families(text), snapshot.job)
+
+
+def registry_of(snapshot: MetricsSnapshot) -> CollectorRegistry:
     registry = CollectorRegistry()
     registry.register(PrometheusCollector(lambda: snapshot))
+    return registry
+
+
+def series_of(families: Iterable[Metric], job: str) -> Series:
     found = {}
-    for family in text_string_to_metric_families(generate_latest(registry).decode()):
+    for family in families:
         for sample in family.samples:
-            assert sample.labels.pop("hamlet_job") == snapshot.job
+            assert sample.labels.pop("hamlet_job") == job
             key = sample.name, frozenset(sample.labels.items())
             assert key not in found, f"{key} is there twice"
             found[key] = sample.value
@@ -190,34 +202,18 @@ def test_groups_of_both_kinds_are_over():
     assert total(snapshot, "hamlet_snapshots_propagated_total") == carried > 0
 
 
-@pytest.mark.parametrize(
-    "evil",
-    [
-        "<img src=x onerror=alert(1)>",
-        'quote" backslash\\ \\" \\\\n',
-        'two\nlines\n# TYPE evil counter\nevil_total{a="b"} 1',
-        '"} 1\nevil 2',
-        "ends with \\",
-        "carriage\rreturn\u2028\x85\x0b\x0c",
-        "\x1b[2J \u202e \0",
-        "x" * 5_000,
-        "",
-    ],
-)
-def test_hostile_labels_are_read_back_unchanged(evil: str):
-    """Of the job, a query, a type and a reason."""
-    collector = MetricsCollector(evil, "ray", [evil])
-    collector.record_epoch(
-        EpochStats(
-            0,
-            events=1,
-            invalid_rows={evil: 1},
-            results={evil: 2},
-            decided={"0": [decided(evil, "other", shared=1, type_=evil)]},
-        )
-    )
-    found = series(collector.snapshot)
+@pytest.mark.parametrize("read", [series, openmetrics_series])
+@pytest.mark.parametrize("evil", EVIL)
+def test_hostile_labels_are_read_back_unchanged(
+    evil: str, read: Callable[[MetricsSnapshot], Series]
+):
+    found = read(named(evil))
     assert {name.partition("_")[0] for name, _ in found} == {"hamlet"}
     for label in ("query", "kleene_type", "reason"):
         values = {dict(labels)[label] for _, labels in found if label in dict(labels)}
         assert evil in values, label
+
+
+def test_both_formats_have_the_same_series():
+    snapshot = named("q")
+    assert openmetrics_series(snapshot) == series(snapshot)

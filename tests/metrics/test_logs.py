@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from hamlet.logs import MetricsLogger, configure, log
-from metrics.test_collector import decided
+from metrics.snapshots import decided
 from runtime.metrics.collector import EpochStats, MetricsCollector
 from runtime.optimizer.model_report import ModelMetrics, Replan
 

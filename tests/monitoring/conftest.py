@@ -18,10 +18,12 @@ def promtool() -> Callable[..., str]:
     except NotToBeHad as error:
         pytest.skip(f"tool: {error}")
 
-    def run(*arguments: object) -> str:
+    def run(*arguments: object, stdin: str = "") -> str:
         command = [str(tool), *map(str, arguments)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        done = subprocess.run(
+            command, input=stdin.encode(), capture_output=True, check=False, timeout=300
+        )
+        assert done.returncode == 0, (done.stdout + done.stderr).decode()
+        return done.stdout.decode()
 
     return run
