@@ -52,6 +52,14 @@ rootLogger.appenderRef.file.ref = file
 """
 
 
+def temporary_files(folder: Path) -> str:
+    """The flag that keeps the temporary files of a JVM below `folder`, with which they are removed.
+    A JVM that is killed leaves unpacked libraries and empty folders of Spark."""
+    own = folder / "java"
+    own.mkdir(mode=0o700, exist_ok=True)
+    return f"-Djava.io.tmpdir={own}"
+
+
 def write_log4j(config: Path, log: Path) -> Path:
     """Writes the settings of a log of warnings and errors."""
     config.write_text(_LOG4J.format(file=log), encoding="utf-8")

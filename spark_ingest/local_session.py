@@ -53,11 +53,12 @@ def _started(settings: dict[str, str]) -> SparkSession:
 
 def _settings(folder: Path, log: Path, jars: Sequence[Path]) -> dict[str, str]:
     log4j = jvm.write_log4j(folder / "log4j2.properties", log)
+    flags = *jvm.FLAGS, jvm.QUICK, jvm.temporary_files(folder)
     return {
         **sql_settings(folder),
         "spark.driver.bindAddress": LOOPBACK,
         "spark.driver.extraClassPath": os.pathsep.join(map(str, jars)),
-        "spark.driver.extraJavaOptions": f"{' '.join(jvm.FLAGS)} {jvm.QUICK}",
+        "spark.driver.extraJavaOptions": " ".join(flags),
         "spark.driver.host": LOOPBACK,
         "spark.local.dir": str(folder / "spark"),
         "spark.log4j.config.file.name": str(log4j),

@@ -259,12 +259,16 @@ def _check_driver(cluster: Cluster) -> None:
 
 def _settings(cluster: Cluster, size: SparkSize, jars: Sequence[Path]) -> dict[str, str]:
     log4j = jvm.write_log4j(cluster.folder / "log4j2.properties", cluster.logs / "spark-driver.log")
-    flags = " ".join(jvm.FLAGS)
+    here = *jvm.FLAGS, jvm.temporary_files(cluster.folder)
+    # On a given cluster, the others may be on machines that have no such folder.
+    there = here if cluster.embedded else jvm.FLAGS
     settings = {
         **sql_settings(cluster.folder),
-        "spark.driver.extraJavaOptions": f"{flags} {jvm.QUICK} -Dray.logging.dir={cluster.logs}",
-        "spark.executor.extraJavaOptions": flags,
-        "spark.ray.raydp_app_master.extraJavaOptions": f"{flags} {' '.join(jvm.SMALL)}",
+        "spark.driver.extraJavaOptions": " ".join(
+            (*here, jvm.QUICK, f"-Dray.logging.dir={cluster.logs}")
+        ),
+        "spark.executor.extraJavaOptions": " ".join(there),
+        "spark.ray.raydp_app_master.extraJavaOptions": " ".join((*there, *jvm.SMALL)),
         "spark.log4j.config.file.name": str(log4j),
         "spark.driver.memory": size.driver_memory,
         # Spark would count the cores of the executors that have joined by then.

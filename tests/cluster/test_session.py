@@ -7,6 +7,8 @@ import ray
 from pyspark import StorageLevel
 from raydp.spark.dataset import _fetch_arrow_table_from_executor as fetch
 
+from cluster.faults import processes
+
 ROWS = 10_000
 
 
@@ -61,6 +63,15 @@ def test_settings(spark):
     }
     assert {name: spark.conf.get(name) for name in wanted} == wanted
     assert spark.range(10).groupBy("id").count().rdd.getNumPartitions() == 2
+
+
+def test_temporary_files_of_java_are_in_the_folder_of_the_cluster(cluster, spark):
+    """From their start: later, RayDP changes the property of executors, which Java reads once."""
+    folder = str(cluster.folder / "java")
+    assert spark._jvm.System.getProperty("java.io.tmpdir") == folder
+    for kind in ("executor", "app_master", "gateway"):
+        [pid] = processes.of(kind)
+        assert f"-Djava.io.tmpdir={folder}" in processes.command(pid).split()
 
 
 def test_jars_are_on_both_class_paths(spark, jar):
