@@ -1,32 +1,80 @@
 """Checkpoints: the newest epoch is found, nothing else is kept, and one run owns them."""
 
 import shutil
+import threading
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from pipeline.records import manifest_of, numbers
+from protocol.shared_world import NoThread
 from runtime.errors import EnvironmentFailure, Failure, HamletError
 from runtime.pipeline.blob_store import BlobStore, CorruptCheckpoint
 from runtime.pipeline.checkpoint import CheckpointStore, Superseded
-from runtime.pipeline.checkpoint_files import CheckpointFiles
+from runtime.pipeline.checkpoint_files import COPIES, CheckpointFiles
 from runtime.pipeline.lease import LEASE_SECONDS, LeaseClock
 from runtime.pipeline.local_folder import unfinished_name
 from runtime.pipeline.manifest import Manifest
+from runtime.pipeline.object_store import ObjectStore
 from runtime.pipeline.state_segments import SavedUnit, Segment, SegmentWriter
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> BlobStore:
+def disk(tmp_path: Path) -> BlobStore:
     return BlobStore(str(tmp_path / "checkpoint"))
+
+
+@pytest.fixture
+def bucket() -> BlobStore:
+    """Objects in memory. Unlike a real store, Arrow's file system wants their folders to exist."""
+    store = BlobStore("mock://bucket/checkpoint")
+    objects = store._folder
+    assert isinstance(objects, ObjectStore)
+    for copy, folder in product(COPIES, ("owners", "epochs", "state")):
+        objects._files.create_dir(objects._at(f"{copy}/{folder}"))
+    objects._files.create_dir(objects._at("leases"))
+    return store
+
+
+@pytest.fixture(params=["disk", "bucket"])
+def folder(request: pytest.FixtureRequest) -> BlobStore:
+    """A bucket is shared, so its runs have leases."""
+    store: BlobStore = request.getfixturevalue(request.param)
+    return store
+
+
+class PatientClock(LeaseClock):
+    """No lease is renewed, and none runs out by itself. Whoever waits for one waits no time."""
+
+    def __init__(self) -> None:
+        self._time = 0.0
+
+    def boottime(self) -> float:
+        return 0.0
+
+    def monotonic(self) -> float:
+        return self._time
+
+    def sleep(self, seconds: float) -> None:
+        self._time += LEASE_SECONDS
+
+    def start(self, run: Callable[[], None]) -> threading.Thread:
+        return NoThread()
+
+
+def opened(
+    folder: BlobStore, run: str | None = None, clock: LeaseClock | None = None
+) -> CheckpointStore:
+    return CheckpointStore(folder, run, clock or PatientClock())
 
 
 def claimed(folder: BlobStore, *said: str) -> tuple[CheckpointStore, Manifest | None]:
     """Claims the folder as a new run; it must warn of exactly this."""
     warned: list[str] = []
-    checkpoints = CheckpointStore(folder)
+    checkpoints = opened(folder)
     found = checkpoints.claim(warned.append)
     assert len(warned) == len(said)
     assert all(part in warning for part, warning in zip(said, warned, strict=True))
@@ -51,7 +99,7 @@ def epochs(checkpoints: CheckpointStore, below: str) -> list[int]:
 
 
 def test_a_new_folder_has_none(folder: BlobStore) -> None:
-    assert CheckpointStore(folder).last() is None
+    assert opened(folder).last() is None
     assert claimed(folder)[1] is None
 
 
@@ -69,9 +117,9 @@ def test_the_newest_one_is_found(folder: BlobStore) -> None:
 def test_results_are_committed_with_their_epoch(folder: BlobStore) -> None:
     checkpoints, _ = claimed(folder)
     commit(checkpoints, 0)
-    found = CheckpointStore(folder).last()
+    found = opened(folder).last()
     assert found is not None
-    assert list(CheckpointStore(folder).results(found)) == [{"q": numbers(0)}]
+    assert list(opened(folder).results(found)) == [{"q": numbers(0)}]
 
 
 def test_two_epochs_are_kept_and_the_files_that_they_name(folder: BlobStore) -> None:
@@ -121,9 +169,8 @@ def damage(folder: BlobStore, name: str, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["cut", "changed", "gone"])
-def test_any_file_may_be_damaged_and_nothing_is_lost(tmp_path: Path, how: str) -> None:
+def test_any_file_may_be_damaged_and_nothing_is_lost(folder: BlobStore, how: str) -> None:
     """Also a log that both epochs need, and the newest record."""
-    folder = BlobStore(str(tmp_path / "first"))
     checkpoints, _ = claimed(folder)
     commit(checkpoints, 1, commit(checkpoints, 0))
     needed = [name for name in folder.names() if "/state/" in name or "/epochs/000000001" in name]
@@ -148,7 +195,7 @@ def test_both_copies_of_the_newest_one_are_damaged(folder: BlobStore, how: str) 
         damage(folder, f"{copy}/{newest}", how)
     before = {name: folder.read(name) for name in folder.names()}
     with pytest.raises(HamletError, match=r"newest checkpoint in .* cannot be read") as error:
-        CheckpointStore(folder).claim(pytest.fail)
+        opened(folder).claim(pytest.fail)
     assert newest in str(error.value.hint)
     assert before.items() <= {name: folder.read(name) for name in folder.names()}.items()
     for name in folder.names():
@@ -181,7 +228,7 @@ def test_a_manifest_that_names_files_elsewhere(folder: BlobStore, tmp_path: Path
         for name in checkpoints.files.names("owners"):
             checkpoints.files.delete(name)
         with pytest.raises(HamletError, match="which is not a file of a checkpoint"):
-            CheckpointStore(folder).claim(pytest.fail)
+            opened(folder).claim(pytest.fail)
     assert (tmp_path / "mine").read_text() == "mine"
 
 
@@ -192,14 +239,14 @@ def test_a_manifest_names_files_of_epochs_and_no_others(folder: BlobStore, named
     for manifest in (manifest_of(0, outbox=(named,)), manifest_of(0, units={((), 0): unit})):
         checkpoints.files.write(checkpoints.record_name(0), 0, *_packed(manifest))
         with pytest.raises(CorruptCheckpoint, match=r"names '.*', which is not a file of a checkp"):
-            CheckpointStore(folder).last()
+            opened(folder).last()
 
 
 def test_a_base_names_a_record_and_nothing_else(folder: BlobStore) -> None:
     checkpoints, _ = claimed(folder)
     checkpoints.files.write(f"owners/{checkpoints.owner}.base", -1, b'"x/thesis.txt"')
     with pytest.raises(CorruptCheckpoint, match="does not name a record"):
-        CheckpointStore(folder).last()
+        opened(folder).last()
 
 
 def _packed(manifest: Manifest) -> list[bytes | pa.Buffer]:
@@ -218,7 +265,7 @@ def test_a_base_whose_copies_are_both_damaged(folder: BlobStore, use: str) -> No
     for copy in "ab":
         damage(folder, f"{copy}/{base}", "cut")
     before = {name: folder.read(name) for name in folder.names()}
-    again = CheckpointStore(folder)
+    again = opened(folder)
     with pytest.raises(
         EnvironmentFailure, match=r"newest checkpoint in .* cannot be read"
     ) as error:
@@ -241,7 +288,14 @@ def test_a_base_is_restored_from_its_copy(folder: BlobStore, how: str) -> None:
     assert folder.read(name).equals(before)
 
 
-class Busy(BlobStore):
+class SameFolder(BlobStore):
+    """As another process sees the files."""
+
+    def __init__(self, store: BlobStore) -> None:
+        vars(self).update(vars(store))
+
+
+class Busy(SameFolder):
     """Its owner commits whenever somebody reads a base, and deletes it."""
 
     owner: CheckpointStore | None = None
@@ -258,9 +312,9 @@ def test_a_base_that_goes_while_somebody_looks(folder: BlobStore) -> None:
     first, _ = claimed(folder)
     commit(first, 0)
     claimed(folder)
-    busy = Busy(folder.address)
-    busy.owner = CheckpointStore(folder)
-    found = CheckpointStore(busy).last()
+    busy = Busy(folder)
+    busy.owner = opened(folder)
+    found = opened(busy).last()
     assert found is not None
     assert found.epoch == 1
 
@@ -279,7 +333,7 @@ def test_damage_is_a_failure_of_the_environment_with_a_way_on(folder: BlobStore)
 def test_an_older_version_is_refused(folder: BlobStore) -> None:
     folder.write("owner.json", b"{}")
     with pytest.raises(HamletError, match="older version of Hamlet"):
-        CheckpointStore(folder).last()
+        opened(folder).last()
 
 
 # ---- owners --------------------------------------------------------------------------------
@@ -289,7 +343,7 @@ def test_looking_changes_nothing(folder: BlobStore) -> None:
     first, _ = claimed(folder)
     commit(first, 0)
     before = folder.names()
-    assert CheckpointStore(folder).last() is not None
+    assert opened(folder).last() is not None
     assert folder.names() == before
     commit(first, 1)
 
@@ -370,7 +424,7 @@ def test_what_was_published_is_known_to_the_next_run(folder: BlobStore) -> None:
 
 def test_of_two_claims_with_one_number_one_wins(folder: BlobStore) -> None:
     """A store without a conditional write lets both be written."""
-    low, high = CheckpointStore(folder, "0" * 12), CheckpointStore(folder, "f" * 12)
+    low, high = opened(folder, "0" * 12), opened(folder, "f" * 12)
     high.claim(pytest.fail)
     low.files.owner = f"{1:09d}-{low.run}"  # it looked before the other one claimed
     low.files.write(f"owners/{low.owner}.owner", -1, b"{}")
@@ -399,81 +453,81 @@ def test_what_earlier_runs_left_goes_with_the_first_commit(folder: BlobStore) ->
     assert second.files.names("owners") == mine
 
 
-def test_either_copy_is_enough_where_the_disk_does_not_give_the_other(folder: BlobStore) -> None:
+def test_either_copy_is_enough_where_the_disk_does_not_give_the_other(disk: BlobStore) -> None:
     """A folder in the place of a file, or a bad sector: the system's error, not a damaged file."""
-    first, _ = claimed(folder)
+    first, _ = claimed(disk)
     commit(first, 0)
-    (record,) = Path(folder.address).glob("a/epochs/*.epoch")
+    (record,) = Path(disk.address).glob("a/epochs/*.epoch")
     record.unlink()
     record.mkdir()
-    store = CheckpointStore(folder)
+    store = opened(disk)
     last = store.last()
     assert last is not None
     assert last.epoch == 0
     with pytest.raises(HamletError, match=r"cannot read .*/a/epochs"):
-        store.files.store.read(str(record.relative_to(folder.address)))
+        store.files.store.read(str(record.relative_to(disk.address)))
 
 
 @pytest.mark.parametrize("copy", ["a", "b"])
 @pytest.mark.parametrize("below", ["", "/epochs", "/owners", "/state"])
 def test_either_copy_is_enough_where_the_other_cannot_be_listed(
-    folder: BlobStore, copy: str, below: str
+    disk: BlobStore, copy: str, below: str
 ) -> None:
-    """A file in the place of its folder. To go on, a run needs both: it says which one is broken,
+    """A file in the place of its disk. To go on, a run needs both: it says which one is broken,
     and goes on when that is gone."""
-    first, _ = claimed(folder)
+    first, _ = claimed(disk)
     saved = commit(first, 0)
-    place = Path(folder.address) / f"{copy}{below}"
+    place = Path(disk.address) / f"{copy}{below}"
     shutil.rmtree(place)
     place.write_text("")
-    found = CheckpointStore(folder).last()
+    found = opened(disk).last()
     assert found is not None
-    assert list(CheckpointStore(folder).results(found)) == [{"q": numbers(0)}]
+    assert list(opened(disk).results(found)) == [{"q": numbers(0)}]
     with pytest.raises(CorruptCheckpoint, match=f"cannot .* {place}.*: Not a directory") as error:
-        CheckpointStore(folder).claim(pytest.fail)
+        opened(disk).claim(pytest.fail)
     assert "remove what is in its place" in str(error.value.hint)
     place.unlink()
-    again = CheckpointStore(folder)
+    again = opened(disk)
     assert again.claim(lambda damaged: None) == found
     commit(again, 1, saved)
-    assert {name[2:] for name in folder.names("a")} == {name[2:] for name in folder.names("b")}
+    assert {name[2:] for name in disk.names("a")} == {name[2:] for name in disk.names("b")}
 
 
-def test_a_folder_in_the_place_of_a_file_is_damage(folder: BlobStore) -> None:
-    first, _ = claimed(folder)
+def test_a_folder_in_the_place_of_a_file_is_damage(disk: BlobStore) -> None:
+    first, _ = claimed(disk)
     commit(first, 0)
     for copy in "ab":
-        record = Path(folder.address) / copy / first.record_name(0)
+        record = Path(disk.address) / copy / first.record_name(0)
         record.unlink()
         record.mkdir()
     with pytest.raises(CorruptCheckpoint, match="Is a directory"):
-        CheckpointStore(folder).files.read(first.record_name(0))
+        opened(disk).files.read(first.record_name(0))
 
 
-def test_neither_copy_can_be_listed(folder: BlobStore) -> None:
-    first, _ = claimed(folder)
+def test_neither_copy_can_be_listed(disk: BlobStore) -> None:
+    first, _ = claimed(disk)
     commit(first, 0)
     for copy in "ab":
-        shutil.rmtree(Path(folder.address) / copy)
-        (Path(folder.address) / copy).write_text("")
+        shutil.rmtree(Path(disk.address) / copy)
+        (Path(disk.address) / copy).write_text("")
     with pytest.raises(CorruptCheckpoint, match="cannot list"):
-        CheckpointStore(folder).last()
+        opened(disk).last()
 
 
-def test_a_link_in_one_copy_is_refused_all_the_same(folder: BlobStore, tmp_path: Path) -> None:
-    first, _ = claimed(folder)
+def test_a_link_in_one_copy_is_refused_all_the_same(disk: BlobStore, tmp_path: Path) -> None:
+    first, _ = claimed(disk)
     commit(first, 0)
-    (Path(folder.address) / "b" / "epochs").rename(tmp_path / "elsewhere")
-    (Path(folder.address) / "b" / "epochs").symlink_to(tmp_path / "elsewhere")
+    (Path(disk.address) / "b" / "epochs").rename(tmp_path / "elsewhere")
+    (Path(disk.address) / "b" / "epochs").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(CorruptCheckpoint, match="symbolic link"):
-        CheckpointStore(folder).last()
+        opened(disk).last()
 
 
 def test_the_root_of_a_checkpoint_that_is_a_file_is_the_users_mistake(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for path in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(HamletError) as error:
-            CheckpointStore(BlobStore(str(path))).claim(pytest.fail)
+            opened(BlobStore(str(path))).claim(pytest.fail)
         assert not isinstance(error.value, Failure)
 
 
@@ -508,7 +562,7 @@ def test_a_claim_above_which_there_is_none(folder: BlobStore) -> None:
     for name in (f"owners/{highest}.owner", f"epochs/000000001-{highest}.epoch"):
         files.write(name, -1, b"{}")
         with pytest.raises(CorruptCheckpoint, match="is not one of Hamlet") as error:
-            CheckpointStore(folder).claim(pytest.fail)
+            opened(folder).claim(pytest.fail)
         assert highest in error.value.message
         assert f"delete the files with {highest} in their names" in str(error.value.hint)
         files.delete(name)
@@ -524,8 +578,7 @@ def test_leading_zeros_make_no_higher_claim(folder: BlobStore) -> None:
 # ---- what is left --------------------------------------------------------------------------
 
 
-def test_nothing_that_a_killed_run_did_not_finish_stays(tmp_path: Path) -> None:
-    folder = BlobStore(str(tmp_path / "shared"))
+def test_nothing_that_a_killed_run_did_not_finish_stays(folder: BlobStore) -> None:
     folder.shared = True
     first, _ = claimed(folder)
     commit(first, 0)
@@ -565,11 +618,11 @@ def test_what_aggregators_wrote_before_they_were_started_again_goes(folder: Blob
 # ---- a store that machines share -----------------------------------------------------------
 
 
-class Cached(BlobStore):
+class Cached(SameFolder):
     """Lists a folder from a cache until it writes there itself, as NFS does."""
 
-    def __init__(self, address: str) -> None:
-        super().__init__(address)
+    def __init__(self, store: BlobStore) -> None:
+        super().__init__(store)
         self.shared = True
         self._listed: dict[str, list[str]] = {}
 
@@ -592,7 +645,7 @@ def test_a_run_that_looked_before_the_last_commit_finds_it(folder: BlobStore) ->
     folder.shared = True
     first, _ = claimed(folder)
     commit(first, 0)
-    second = CheckpointStore(Cached(folder.address))
+    second = opened(Cached(folder))
     assert second.last_epoch() == 0
     commit(first, 1)
     first.close()
@@ -602,20 +655,17 @@ def test_a_run_that_looked_before_the_last_commit_finds_it(folder: BlobStore) ->
     assert found.epoch == 1
 
 
-class CommittingClock(LeaseClock):
-    """Time passes while somebody sleeps. The other run commits an epoch meanwhile."""
+class CommittingClock(PatientClock):
+    """While somebody waits, the other run commits an epoch."""
 
     def __init__(self, commit: Callable[[], object]) -> None:
+        super().__init__()
         self._commit = commit
-        self._time = 0.0
-
-    def monotonic(self) -> float:
-        return self._time
 
     def sleep(self, seconds: float) -> None:
         if not self._time:
             self._commit()
-        self._time += LEASE_SECONDS
+        super().sleep(seconds)
 
 
 def test_a_run_that_waits_after_its_claim_finds_what_was_committed_meanwhile(
@@ -623,9 +673,9 @@ def test_a_run_that_waits_after_its_claim_finds_what_was_committed_meanwhile(
 ) -> None:
     """Two runs start at once, and one sees the other one late."""
     folder.shared = True
-    first = CheckpointStore(Cached(folder.address), "a" * 12)
+    first = opened(Cached(folder), "a" * 12)
     clock = CommittingClock(lambda: commit(first, 1))
-    second = CheckpointStore(Cached(folder.address), "b" * 12, lease_clock=clock)
+    second = opened(Cached(folder), "b" * 12, clock)
     assert second.last() is None
     first.claim(pytest.fail)
     commit(first, 0)
