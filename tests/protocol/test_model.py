@@ -75,10 +75,19 @@ def test_two_runs_contend_on_a_shared_store() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("outputs", ["xx", "xy"])
-def test_three_rows_contention_and_a_crash(outputs: str) -> None:
-    model = explored(one_copy, rows=3, crashes=1, outputs=outputs)
+def test_all_states_of_contention_and_a_crash_in_three_epochs(outputs: str) -> None:
+    model = explored(two_copies, rows=3, crashes=1, outputs=outputs)
     assert model.violation is None, model.violation
-    assert model.states > 15_000
+    assert model.states > 100_000
+    assert model.ends > 10_000
+
+
+@pytest.mark.slow
+def test_all_states_of_contention_and_a_loss_in_three_epochs() -> None:
+    model = explored(two_copies, rows=3, losses=1)
+    assert model.violation is None, model.violation
+    assert model.states > 1_000_000
+    assert model.ends > 30_000
 
 
 @pytest.mark.slow
