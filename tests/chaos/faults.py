@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import random
-import re
 import signal
 import time
 from collections.abc import Callable
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from chaos.bit_flips import Undo
 from chaos.events import FolderFeed
 from chaos.job import PATIENCE_S, POLL_S, Job, Stuck
 from chaos.schedule import FILES, TOPICS
@@ -25,7 +25,6 @@ from cluster.faults import processes
 from cluster.faults.command import Command
 from tools.kafka import Broker
 
-Undo = Callable[[], None]
 Inject = Callable[[Job, random.Random], Undo | None]
 
 # A watchdog that ends what hangs does so within 30 seconds: one of the pauses is longer.
@@ -171,56 +170,17 @@ def _insist(change: Callable[[], None]) -> None:
 
 def flip_while_down(job: Job, chance: random.Random) -> Undo:
     job.kill()
-    return flip_bit(job, chance)
+    return job.flips.flip(chance, job.note)
 
 
 def flip_while_running(job: Job, chance: random.Random) -> Undo:
     """The damage is found when the job starts the next time, if not before."""
-    undo = flip_bit(job, chance)
+    undo = job.flips.flip(chance, job.note)
     job.feed.feed(UNSEEN)
     job.catch_up()
     if not job.is_down:
         job.kill()
     return undo
-
-
-def flip_bit(job: Job, chance: random.Random) -> Undo:
-    """One bit in one file of the checkpoint, of a kind that was flipped least so far. It is mended
-    when the job has recovered, so that there is never more than one."""
-    while True:
-        path = _damageable(job, chance)
-        try:
-            file = os.open(path, os.O_RDWR)
-        except FileNotFoundError:  # the job has removed it
-            continue
-        place = chance.randrange(os.fstat(file).st_size)
-        whole = os.pread(file, 1, place)
-        os.pwrite(file, bytes([whole[0] ^ 1 << chance.randrange(8)]), place)
-        job.flipped[_kind_of_file(job, path)] += 1
-        job.note(f"byte {place} of {path.relative_to(job.command.checkpoint)}")
-        return partial(_mend, file, place, whole)
-
-
-def _mend(file: int, place: int, whole: bytes) -> None:
-    """Also does no harm if the file was removed or replaced."""
-    os.pwrite(file, whole, place)
-    os.close(file)
-
-
-def _damageable(job: Job, chance: random.Random) -> Path:
-    folder = job.command.checkpoint
-    kinds: dict[str, list[Path]] = {}
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.stat().st_size:
-            kinds.setdefault(_kind_of_file(job, path), []).append(path)
-    fewest = min(job.flipped[kind] for kind in kinds)
-    return chance.choice(kinds[chance.choice([k for k in kinds if job.flipped[k] == fewest])])
-
-
-def _kind_of_file(job: Job, path: Path) -> str:
-    """Its name without numbers."""
-    name = str(path.relative_to(job.command.checkpoint))
-    return re.sub(r"[0-9a-f]{8,}|\d+", "#", name)
 
 
 def vanished_input(job: Job, chance: random.Random) -> None:

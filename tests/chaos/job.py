@@ -11,12 +11,12 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
+from chaos.bit_flips import BitFlips
 from chaos.events import Feed
 from chaos.history import NEVER, Between, Counts, Span
 from chaos.workload import STAYING, first_queries, new_query
@@ -74,7 +74,6 @@ class Job:
         self.given = first_queries()
         self.texts = dict(self.given)
         self.spans = {name: Span() for name in self.given}
-        self.flipped: Counter[str] = Counter()
         self.notes: list[str] = []
         self.taken_down = False  #: by us, that is
         self._name = name
@@ -82,6 +81,7 @@ class Job:
         self._where = {"source": source, "output": output, "lateness": lateness}
         self.command = self.another_command()
         self.name = self.command.name
+        self.flips = BitFlips(self.command.checkpoint)
 
     def note(self, what: str) -> None:
         """What chance has decided, for the report."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import statistics
+from collections import Counter
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -38,6 +39,8 @@ class Report:
         self.seed, self.steps = seed, steps
         self.entries: list[Entry] = []
         self.problems: list[str] = []
+        #: By segment, how many bits were flipped in each kind of file.
+        self.flips: dict[str, Counter[str]] = {}
         self.seconds = 0.0
 
     @property
@@ -61,9 +64,19 @@ class Report:
             lines.append(f"{kind:32} {len(entries):5} {ended:6} {middle:14.1f} s {longest:7.1f} s")
         return "\n".join(lines)
 
+    def counts(self) -> str:
+        """Tables of what was flipped."""
+        tables = {f"bits flipped, {segment}": made for segment, made in self.flips.items() if made}
+        lines = []
+        for title, times in tables.items():
+            lines.append(f"{title:32} {times.total():5,}")
+            lines += [f"  {kind:30} {n:5,}" for kind, n in sorted(times.items())]
+        return "\n".join(lines)
+
     def text(self) -> str:
         said = [f"seed {self.seed}: {len(self.entries)} faults in {self.seconds / 60:.0f} minutes"]
         said += ["", "   at s   fault  recovery", *map(str, self.entries), "", self.by_kind(), ""]
+        said += [self.counts(), ""]
         if self.findings:
             rerun = f"make test-chaos SEED={self.seed} FAULTS={len(self.steps)}"
             said += [f"FAILED; once more with: {rerun}", *self.findings]
@@ -78,6 +91,7 @@ class Report:
             "seed": self.seed,
             "seconds": self.seconds,
             "faults": [asdict(entry) for entry in self.entries],
+            "bits_flipped": self.flips,
             "problems": self.problems,
         }
         (folder / f"seed-{self.seed}.json").write_text(json.dumps(data, indent=1))

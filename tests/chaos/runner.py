@@ -16,8 +16,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from chaos.bit_flips import Undo
 from chaos.events import FolderFeed
-from chaos.faults import FAULTS, Fault, Undo
+from chaos.faults import FAULTS, Fault
 from chaos.history import Counts, Expected, Problem, Rows, Written, check, summarized
 from chaos.job import End, Job, Stuck
 from chaos.report import Entry, Report
@@ -46,6 +47,8 @@ class Runner:
 
     def run(self, steps: list[Step]) -> None:
         job = self._job
+        segment = steps[0].segment
+        self._report.flips[segment] = job.flips.made
         job.feed.feed(2)
         job.start()
         ended = job.catch_up()
@@ -53,6 +56,8 @@ class Runner:
             raise Beyond(f"the undisturbed job {ended}")
         for step in steps:
             self._fault(step)
+        missed = sorted(job.flips.missed)
+        self._report.problems += [f"{segment}: no bit was flipped in any {kind}" for kind in missed]
         self._report.problems += summarized(self._differences())
         self._clock()
 
@@ -65,6 +70,7 @@ class Runner:
         self._report.entries.append(entry)
         job.notes = entry.notes
         undo: Undo | None = None
+        job.flips.look()
         job.feed.feed(UNDER_WAY)
         time.sleep(chance.uniform(0, EPOCH_S))
         began = time.monotonic()

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 FILES, TOPICS = "files", "topics"
 # One fault in this many is one of a job on Kafka.
 TOPICS_SHARE = 6
+# The last fault of a segment, if it is one of its faults: every kind of file is there by then.
+LAST = "flip while down"
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ def schedule(seed: int, faults: int, kinds: Mapping[str, Mapping[str, int]]) -> 
 
 def _chosen(chance: random.Random, size: int, weights: Mapping[str, int]) -> list[str]:
     """Rounds of all kinds in an order of their own, the last one cut; a kind of greater weight is
-    more often in a round."""
+    more often in a round. `LAST` comes last."""
     round_ = [fault for fault, weight in weights.items() for _ in range(weight)]
     found: list[str] = []
     rest = list(weights)  # the first round has every kind once
@@ -49,4 +51,8 @@ def _chosen(chance: random.Random, size: int, weights: Mapping[str, int]) -> lis
         chance.shuffle(rest)
         found += rest
         rest = round_.copy()
-    return found[:size]
+    found = found[:size]
+    if LAST in found:
+        found.remove(LAST)
+        found.append(LAST)
+    return found

@@ -39,6 +39,16 @@ def test_every_kind_comes_up_before_one_comes_up_again():
             assert set(there) == set(kinds()[segment])
 
 
+def test_a_segment_ends_with_flips():
+    """Not with all of them."""
+    for seed in range(5):
+        steps = schedule(seed, FAULTS, kinds())
+        for segment in (FILES, TOPICS):
+            names = [step.fault for step in steps if step.segment == segment]
+            assert names[-1] == "flip while down"
+        assert any(step.fault.startswith("flip") for step in steps[:45])
+
+
 def test_greater_weights_come_up_more_often():
     given = {FILES: {"often": 3, "seldom": 1}, TOPICS: {"other": 1}}
     there = Counter(step.fault for step in schedule(1, 120, given))

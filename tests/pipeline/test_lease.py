@@ -149,6 +149,17 @@ def test_a_lease_that_nobody_renews_runs_out(store: BlobStore) -> None:
     ]
 
 
+@pytest.mark.parametrize("byte", range(len(b"released")))
+def test_a_damaged_lease_is_waited_for(store: BlobStore, byte: int) -> None:
+    """It has one copy. Nobody knows whether it was released, so it must run out."""
+    Lease(store, OWNER).release()
+    whole = store.read(f"leases/{OWNER}").to_pybytes()
+    for bit in range(8):
+        flipped = whole[:byte] + bytes([whole[byte] ^ 1 << bit]) + whole[byte + 1 :]
+        store.write(f"leases/{OWNER}", flipped, replace=True)
+        assert len(awaited(store)) == 1
+
+
 def test_a_lease_that_is_renewed_is_not_taken_over(store: BlobStore) -> None:
     clock = RenewingClock()
     lease = Lease(store, OWNER, clock=clock)
