@@ -8,6 +8,7 @@ import shutil
 import signal
 import sys
 import traceback
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,12 +27,18 @@ from chaos.results import FolderResults, Results, TopicResults
 from chaos.runner import Runner
 from chaos.schedule import FILES, TOPICS, schedule
 from cluster.faults.disk import Disk
+from protocol.disk_faults import play_on_disk
+from protocol.random_faults import play
 from runtime.errors import did_you_mean
 from tools.kafka import Broker
 
 BUILD = Path(__file__).parents[2] / "build" / "chaos"
 OWN_MOUNTS = "CHAOS_OWN_MOUNTS"
 DISKS = ("output", "checkpoint")
+#: What meets faults in this process. Each is called with its first seed and the number of faults.
+IN_PROCESS = {"runs of the protocol": play, "runs on a failing disk": play_on_disk}
+# More histories than one seed plays.
+APART = 100_000
 
 
 def main() -> None:
@@ -39,13 +46,19 @@ def main() -> None:
     parser.add_argument("seeds", type=int, nargs="+")
     parser.add_argument("--faults", type=int, default=60, help="for each seed")
     parser.add_argument("--only", action="append", help="this fault; can be given again")
+    parser.add_argument(
+        "--in-process", type=int, default=5_000, help="on classes alone; none with --only"
+    )
     options = parser.parse_args()
     for name in options.only or ():
         if name not in FAULTS:  # a history without faults would find nothing
             parser.error(f"no fault is called `{name}`: {did_you_mean(name, FAULTS)}")
     mount_in_private()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    failed = [seed for seed in options.seeds if not passes(seed, options.faults, options.only)]
+    in_process = 0 if options.only else options.in_process
+    failed = [
+        seed for seed in options.seeds if not passes(seed, options.faults, options.only, in_process)
+    ]
     if failed:
         sys.exit(f"failed: seeds {failed}; the folders are in {BUILD}")
 
@@ -60,7 +73,7 @@ def mount_in_private() -> None:
         os.execvp("unshare", ["unshare", "--mount", *rights, *program])
 
 
-def passes(seed: int, faults: int, only: list[str] | None) -> bool:
+def passes(seed: int, faults: int, only: list[str] | None, in_process: int) -> bool:
     chosen = kinds()
     if only is not None:
         chosen = {s: {n: w for n, w in of.items() if n in only} for s, of in chosen.items()}
@@ -75,17 +88,25 @@ def passes(seed: int, faults: int, only: list[str] | None) -> bool:
             if wanted:
                 with opened(folder / segment, seed) as (job, results):
                     Runner(job, results, report).run(wanted)
+        report.in_process = play_in_process(seed, in_process)
     except BaseException as error:  # also if somebody ends it: jobs are closed by then
         report.problems.append(traceback.format_exc())
         if not isinstance(error, Exception):
             raise
     finally:
+        report.clock()
         report.write(BUILD)
         print(report.text(), flush=True)
     if report.findings:
         return False
     shutil.rmtree(folder)
     return True
+
+
+def play_in_process(seed: int, faults: int) -> dict[str, Counter[str]]:
+    """How many there were of each kind."""
+    share = faults // len(IN_PROCESS)
+    return {what: played(seed * APART, share) for what, played in IN_PROCESS.items()}
 
 
 @contextmanager

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import statistics
+import time
 from collections import Counter
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from chaos.schedule import Step
+
+# What a history of 60 faults may take on two cores.
+LIMIT_S = 3600.0
 
 
 @dataclass
@@ -41,7 +45,15 @@ class Report:
         self.problems: list[str] = []
         #: By segment, how many bits were flipped in each kind of file.
         self.flips: dict[str, Counter[str]] = {}
-        self.seconds = 0.0
+        #: The faults on the classes alone, by what met them.
+        self.in_process: dict[str, Counter[str]] = {}
+        self.seconds = 0.0  #: until `clock` was asked last
+        self._began = time.monotonic()
+
+    def clock(self) -> float:
+        """Seconds since the start."""
+        self.seconds = time.monotonic() - self._began
+        return self.seconds
 
     @property
     def findings(self) -> list[str]:
@@ -65,17 +77,25 @@ class Report:
         return "\n".join(lines)
 
     def counts(self) -> str:
-        """Tables of what was flipped."""
-        tables = {f"bits flipped, {segment}": made for segment, made in self.flips.items() if made}
+        """Tables of what was flipped, and of the faults in process."""
+        tables = {f"bits flipped, {segment}": made for segment, made in self.flips.items()}
+        tables |= {f"in process, {what}": faults for what, faults in self.in_process.items()}
         lines = []
         for title, times in tables.items():
-            lines.append(f"{title:32} {times.total():5,}")
-            lines += [f"  {kind:30} {n:5,}" for kind, n in sorted(times.items())]
+            if times:
+                lines.append(f"{title:36} {times.total():5,}")
+                lines += [f"  {kind:34} {n:5,}" for kind, n in sorted(times.items())]
         return "\n".join(lines)
 
+    def took(self) -> str:
+        minutes, limit = self.seconds / 60, LIMIT_S / 60
+        in_process = sum(faults.total() for faults in self.in_process.values())
+        said = f"{len(self.entries)} faults and {in_process:,} in process in {minutes:.0f} minutes"
+        return f"{said}: TOO SLOW, the limit is {limit:.0f}" if self.seconds > LIMIT_S else said
+
     def text(self) -> str:
-        said = [f"seed {self.seed}: {len(self.entries)} faults in {self.seconds / 60:.0f} minutes"]
-        said += ["", "   at s   fault  recovery", *map(str, self.entries), "", self.by_kind(), ""]
+        said = [f"seed {self.seed}: {self.took()}", ""]
+        said += ["   at s   fault  recovery", *map(str, self.entries), "", self.by_kind(), ""]
         said += [self.counts(), ""]
         if self.findings:
             rerun = f"make test-chaos SEED={self.seed} FAULTS={len(self.steps)}"
@@ -92,6 +112,7 @@ class Report:
             "seconds": self.seconds,
             "faults": [asdict(entry) for entry in self.entries],
             "bits_flipped": self.flips,
+            "in_process": self.in_process,
             "problems": self.problems,
         }
         (folder / f"seed-{self.seed}.json").write_text(json.dumps(data, indent=1))

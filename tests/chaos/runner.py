@@ -43,7 +43,6 @@ class Beyond(Exception):
 class Runner:
     def __init__(self, job: Job, results: Results, report: Report) -> None:
         self._job, self._results, self._report = job, results, report
-        self._began = time.monotonic() - report.seconds
 
     def run(self, steps: list[Step]) -> None:
         job = self._job
@@ -59,14 +58,13 @@ class Runner:
         missed = sorted(job.flips.missed)
         self._report.problems += [f"{segment}: no bit was flipped in any {kind}" for kind in missed]
         self._report.problems += summarized(self._differences())
-        self._clock()
 
     # ---- one fault -------------------------------------------------------------------------
 
     def _fault(self, step: Step) -> None:
         job, fault = self._job, FAULTS[step.fault]
         chance = random.Random(step.seed)
-        entry = Entry(step, self._clock())
+        entry = Entry(step, self._report.clock())
         self._report.entries.append(entry)
         job.notes = entry.notes
         undo: Undo | None = None
@@ -139,10 +137,6 @@ class Runner:
         if gone:
             entry.notes.append(f"asked for {gone}")
         return bool(gone)
-
-    def _clock(self) -> float:
-        self._report.seconds = time.monotonic() - self._began
-        return self._report.seconds
 
     # ---- the end ---------------------------------------------------------------------------
 

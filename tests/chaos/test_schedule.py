@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from chaos import faults as every
-from chaos.__main__ import main
+from chaos.__main__ import IN_PROCESS, main, play_in_process
 from chaos.faults import kinds
 from chaos.schedule import FILES, TOPICS, schedule
 
@@ -61,6 +61,15 @@ def test_a_segment_without_faults():
     assert {step.segment for step in only_files} == {FILES}
     assert {step.segment for step in only_topics} == {TOPICS}
     assert len(only_files) == len(only_topics) == 12
+
+
+def test_in_process_too_a_seed_gives_one_history():
+    """Of thousands of faults, so that each kind comes up."""
+    first, again, other = (play_in_process(seed, 200) for seed in (7, 7, 8))
+    assert first == again
+    assert first != other
+    assert set(first) == set(IN_PROCESS)
+    assert all(faults.total() >= 100 for faults in first.values())
 
 
 def test_a_fault_that_is_not_there_is_refused(capsys, monkeypatch):
