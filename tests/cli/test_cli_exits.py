@@ -17,8 +17,8 @@ from hamlet.cli import app, exit_codes, main
 from runtime.errors import EnvironmentFailure, Failure, HamletError
 from runtime.io.atomic import AtomicFiles
 from runtime.pipeline.blob_store import BlobStore
+from tools.patience import PATIENCE_S
 
-PATIENCE_S = 300  # ends a hang
 SLOW = "generate:ridesharing?events=2000000"
 
 

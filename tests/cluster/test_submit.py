@@ -15,11 +15,11 @@ import pytest
 
 from spark_ingest import session
 from tools.folders import remove
+from tools.patience import PATIENCE_S
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_S = 300
 QUERY = """QUERY ride
 RETURN COUNT(*) AS n, SUM(T.speed) AS total
 PATTERN SEQ(Request R, Travel T+, Dropoff D)

@@ -17,8 +17,8 @@ from actors.process_watch import LocalProcesses
 from hamlet.job import watchdog as watchdogs
 from hamlet.job.watchdog import ProcessLost, Watchdog
 from runtime.errors import Failure
+from tools.patience import PATIENCE_S
 
-LIMIT_S = 300.0
 ROUND_S = 0.05
 SILENT_ROUNDS = watchdogs.SILENT_ROUNDS
 
@@ -27,7 +27,7 @@ SILENT_ROUNDS = watchdogs.SILENT_ROUNDS
 def short_rounds(monkeypatch):
     """Rounds are so short that on a busy machine many pass before a process can answer."""
     monkeypatch.setattr(watchdogs, "EVERY_SECONDS", ROUND_S)
-    monkeypatch.setattr(watchdogs, "SILENT_ROUNDS", LIMIT_S / ROUND_S)
+    monkeypatch.setattr(watchdogs, "SILENT_ROUNDS", PATIENCE_S / ROUND_S)
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ class Silent:
 
 
 def wait_for(done: Callable[[], object]) -> None:
-    until = time.monotonic() + LIMIT_S
+    until = time.monotonic() + PATIENCE_S
     while not done():
         assert time.monotonic() < until
         time.sleep(0.01)
@@ -152,7 +152,7 @@ def test_stopped(child):
         wait_for(lambda: seen.failures)
     name = f"Ray's raylet (process {process.pid})"
     assert seen.failures[0].message == f"{name} is suspended"
-    assert process.wait(LIMIT_S) == -signal.SIGKILL
+    assert process.wait(PATIENCE_S) == -signal.SIGKILL
 
 
 def test_the_reason_is_known_before_the_kill(child):
@@ -208,7 +208,7 @@ def test_the_job_goes_on_without_it(child):
     one = Expendable(process)
     with Seen(one) as seen:
         process.send_signal(signal.SIGSTOP)
-        assert process.wait(LIMIT_S) == -signal.SIGKILL
+        assert process.wait(PATIENCE_S) == -signal.SIGKILL
         rounds = one.rounds
         wait_for(lambda: one.rounds > rounds + 5)
         seen.dog.check()
@@ -298,7 +298,7 @@ class Nodes:
 def test_processes_of_two_nodes_may_have_one_number() -> None:
     nodes = Nodes(312)
     with Seen(nodes):
-        assert nodes.killed.wait(LIMIT_S)
+        assert nodes.killed.wait(PATIENCE_S)
 
 
 class Unkillable(Restarted):

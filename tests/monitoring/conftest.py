@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tools.patience import PATIENCE_S
 from tools.prometheus import NotToBeHad, programs
 
 
@@ -20,7 +21,9 @@ def promtool() -> Callable[..., str]:
 
     def run(*arguments: object) -> str:
         command = [str(tool), *map(str, arguments)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=PATIENCE_S
+        )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 

@@ -13,6 +13,7 @@ from runtime.pipeline.blob_store import CorruptCheckpoint
 from runtime.types.schema import Schema
 from spark_ingest.sources.segment_files import DamagedSegment
 from spark_ingest.sources.segments import SegmentSource
+from tools.patience import PATIENCE_S
 
 COUNT = 3
 NEEDS = ReadRequest("time", "type", {}, Schema({}))
@@ -43,7 +44,7 @@ class Opened:
         self.warnings: list[str] = []
         options = {"schema": SCHEMA, "owner": "me", "warn": self.warnings.append, **options}
         self.source = SegmentSource(NO_SPARK, feed, folder, NEEDS, bounded=False, **options)
-        self.source._thread.join(30)
+        self.source._thread.join(PATIENCE_S)
 
     def all(self) -> list[Path]:
         """The files of all segments."""

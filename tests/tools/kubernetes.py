@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 from jsonschema import Draft7Validator
 
+from tools.patience import PATIENCE_S
 from tools.registries import go_module, wheel
 
 CHART = Path(__file__).parents[2] / "deploy" / "helm" / "hamlet"
@@ -75,7 +76,7 @@ def schemas() -> None:
 
 def run_helm(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     command = [str(helm()), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
 
 
 def render(

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from cluster.deploy.release import PATIENCE_S, RAY, ROOT, Release, until
+from cluster.deploy.release import RAY, ROOT, Release, until
 from tools.kubernetes import helm, of_kind, render
+from tools.patience import PATIENCE_S
 from tools.registries import NotToBeHad
 
 VALUES = Path(__file__).with_name("values.yaml")
@@ -132,7 +133,7 @@ def test_a_release(release):
             assert test.wait() == 0, test.said
             assert "the workload gave the right result" in test.said
 
-        with urllib.request.urlopen(release.metrics, timeout=10) as answer:
+        with urllib.request.urlopen(release.metrics, timeout=PATIENCE_S) as answer:
             assert f'hamlet_queries{{hamlet_job="{release.name}"}} 2.0' in answer.read().decode()
 
         # The end of the pod is the end of the job, after its epochs.

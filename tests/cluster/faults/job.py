@@ -24,8 +24,8 @@ from runtime.types.schema import Schema
 from spark_ingest import session
 from spark_ingest.sinks.file_sink import PartsSink, RollingPolicy
 from spark_ingest.sinks.sink import EpochSink
+from tools.patience import PATIENCE_S
 
-LIMIT_S = 300.0
 EVERY_EPOCH = RollingPolicy(seconds=0.0)
 
 
@@ -59,7 +59,7 @@ class Seen:
             self.reports.append(report)
             self.moved.notify_all()
 
-    def wait(self, epochs: int, limit: float = LIMIT_S) -> None:
+    def wait(self, epochs: int, limit: float = PATIENCE_S) -> None:
         """Until so many have been committed."""
         with self.moved:
             assert self.moved.wait_for(lambda: len(self.reports) >= epochs, limit), self.troubles
@@ -111,7 +111,7 @@ class Jobs:
     ) -> jobs.JobOutcome:
         queries = parse(workload, "faults.sase")
         rows = sum(content.num_rows for content in self.tables)
-        until = time.monotonic() + LIMIT_S
+        until = time.monotonic() + PATIENCE_S
 
         def stop() -> bool:
             assert time.monotonic() < until, seen.troubles

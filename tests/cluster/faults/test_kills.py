@@ -14,12 +14,12 @@ import ray
 from cluster.faults import processes, stream
 from cluster.faults.job import Jobs, Seen
 from spark_ingest.arrow_export import EXECUTOR
+from tools.patience import PATIENCE_S
 
 # Files that wait when something is killed: epochs are being read and computed then.
 WAITING = 4
 # About as long as an epoch takes, so that a kill can be at any point of one.
 EPOCH_S = 0.8
-PATIENCE_S = 300.0
 # Epochs that are committed before the next kill. An executor that is killed while it starts is
 # missed by Ray for a minute only, so it is left in peace until it has read something.
 RECOVERED = {"aggregator": 1, "router": 1, "optimizer": 1, "executor": WAITING}

@@ -13,8 +13,9 @@ import pytest
 
 from cluster import proc
 from cluster.faults import processes, stream
-from cluster.faults.command import PATIENCE_S, Command, query
+from cluster.faults.command import Command, query
 from cluster.monitoring.job import by
+from tools.patience import PATIENCE_S
 
 RESTARTED = ("aggregator", "router", "optimizer", "hub", "control", "executor")
 # As the messages call them.

@@ -19,6 +19,7 @@ from spark_ingest.kafka.options import KafkaOptions
 from spark_ingest.kafka.topic_metadata import TopicMetadata
 from spark_ingest.sinks.kafka import KafkaSink
 from spark_ingest.sinks.sink import DEAD_LETTER, LATE, ReplayPoint
+from tools.patience import PATIENCE_S
 
 # Runs in a process of its own and dies between what is sent and the commit, or just after it.
 DYING = """
@@ -71,7 +72,7 @@ def committed(broker, topic):
     consumer.assign([TopicPartition(topic, each, 0) for each in partitions])
     found, ended = [], 0
     while ended < len(partitions):
-        message = consumer.poll(10)
+        message = consumer.poll(PATIENCE_S)
         assert message is not None
         if message.error() is None:
             key = message.key()
@@ -213,7 +214,7 @@ def test_a_marker_that_somebody_else_wrote_is_refused(broker, topic, sink, mark)
     sink().recover(-1)
     producer = Producer({"bootstrap.servers": broker.address})
     producer.produce(f"{topic}-epochs", key=b"job", value=mark)
-    assert producer.flush(60) == 0
+    assert producer.flush(PATIENCE_S) == 0
     with pytest.raises(CorruptCheckpoint, match="is not one of Hamlet"):
         sink().recover(0)
 
@@ -361,7 +362,7 @@ def test_a_row_that_is_too_large_is_an_error_and_nothing_is_seen(broker, topic, 
 def test_killed_while_publishing(broker, topic, sink, root, moment):
     address = f"kafka://{broker.address}/{topic}"
     arguments = [sys.executable, "-c", DYING, address, "job", moment]
-    died = subprocess.run(arguments, cwd=root, capture_output=True, check=False, timeout=300)
+    died = subprocess.run(arguments, cwd=root, capture_output=True, check=False, timeout=PATIENCE_S)
     assert died.returncode == -signal.SIGKILL, died.stderr.decode()
     if moment == "after":
         assert sorted(rows(broker, topic)) == [1, 2, 3, 4]

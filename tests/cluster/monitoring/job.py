@@ -28,8 +28,7 @@ from runtime.types.schema import Schema
 from spark_ingest import session
 from spark_ingest.sinks.file_sink import PartsSink, RollingPolicy
 from spark_ingest.sinks.sink import EpochSink
-
-LIMIT_S = 180.0
+from tools.patience import PATIENCE_S
 
 
 @dataclass
@@ -68,13 +67,13 @@ class Job:
         return self.end()
 
     def end(self) -> RunCounts:
-        self._thread.join(LIMIT_S)
+        self._thread.join(PATIENCE_S)
         if self._failed is not None:
             raise self._failed
         assert self.outcome is not None
         return self.outcome.counts
 
-    def wait(self, done: Callable[[], object], limit: float = LIMIT_S) -> None:
+    def wait(self, done: Callable[[], object], limit: float = PATIENCE_S) -> None:
         until = time.monotonic() + limit
         while not done():
             if self._failed is not None:
@@ -163,7 +162,7 @@ def running_on(cluster: Any, spark: Any) -> Iterator[None]:
 
 
 def scrape(url: str) -> str:
-    with urllib.request.urlopen(f"{url}/metrics", timeout=10) as answer:
+    with urllib.request.urlopen(f"{url}/metrics", timeout=PATIENCE_S) as answer:
         return answer.read().decode()
 
 
