@@ -30,9 +30,10 @@ from runtime.pipeline.bound_workload import BoundWorkload
 from runtime.pipeline.checkpoint import CheckpointStore
 from runtime.pipeline.dead_letter import no_dead
 from runtime.pipeline.epoch_record import Results
+from runtime.types.side_tables import DEAD_LETTER, LATE
 from spark_ingest.arrow_import import spark_frame
 from spark_ingest.sinks.file_sink import PartsSink, check_parts, parts_address
-from spark_ingest.sinks.sink import DEAD_LETTER, LATE, EpochSink, ReplayPoint
+from spark_ingest.sinks.sink import EpochSink, ReplayPoint
 from spark_ingest.sources.streaming_frame import Trigger
 
 logger = logging.getLogger("hamlet")

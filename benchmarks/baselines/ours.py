@@ -20,7 +20,7 @@ BATCH_ROWS = 1_048_576
 
 
 class Running(Prepared):
-    """An engine cannot begin anew, so each run has one of its own, made before it is timed."""
+    """An engine cannot start over, so each run has one of its own, made before it is timed."""
 
     def __init__(self, workload: Workload, table: pa.Table, sharing: str, plan: SharingPlan | None):
         self._workload = workload

@@ -37,6 +37,7 @@ from runtime.io.atomic import check_folder
 from runtime.language.query import Workload
 from runtime.pipeline.bound_workload import BoundWorkload
 from runtime.pipeline.checkpoint import CheckpointStore
+from runtime.types.side_tables import DEAD_LETTER, LATE
 from spark_ingest.sinks.file_sink import (
     PartsSink,
     RollingPolicy,
@@ -44,7 +45,7 @@ from spark_ingest.sinks.file_sink import (
     check_parts,
     parts_address,
 )
-from spark_ingest.sinks.sink import DEAD_LETTER, LATE, EpochSink
+from spark_ingest.sinks.sink import EpochSink
 
 if TYPE_CHECKING:
     from spark_ingest.sinks.kafka import KafkaSink

@@ -94,7 +94,7 @@ def leads_outside(folder: Path, path: str) -> bool:
 def gone(path: Path | str) -> InputError:
     return InputError(
         f"{path} is gone, and must be read once more: the checkpoint after it was damaged",
-        "put it back, or start anew without the checkpoint",
+        "put it back, or start over without the checkpoint",
     )
 
 

@@ -150,7 +150,7 @@ class JsonReader(FileReader):
         return valid_block(columns, target, self.source, rows, lines.raw, errors)
 
     def _careful(self, lines: _Lines, target: pa.Schema, first: int) -> RowBlock:
-        """Parses line by line, so that invalid lines become dead rows."""
+        """Parses line by line, so that invalid lines become invalid rows."""
         used = frozenset(target.names)
         parsed = [parsed_line(line, used) for line in lines.all()]
         good = np.array([i for i, each in enumerate(parsed) if isinstance(each, dict)], np.int64)

@@ -121,7 +121,7 @@ class EventExtractor:
 
 
 def _late_rows(block: RowBlock, prepared: PreparedRows, late: Mask, watermark: int) -> pa.Table:
-    """The late rows as they were read. Dead rows are not among the events, so positions shift."""
+    """The late rows as they were read. Invalid rows are no events, so positions shift."""
     dead = prepared.dead["row"].to_numpy()
     positions = np.flatnonzero(~np.isin(block.rows, dead))[late]
     raw = block.raw or (lambda chosen: rows_as_json(block.batch.take(pa.array(chosen))))

@@ -19,7 +19,8 @@ from runtime.io.encode import SUFFIXES, check_format, encode_all, encoder
 from runtime.io.file_names import FileNames
 from runtime.io.growing_table import GrowingTable
 from runtime.pipeline.epoch_record import Results
-from spark_ingest.sinks.sink import DEAD_LETTER, LATE, EpochSink, PendingResults, ReplayPoint
+from runtime.types.side_tables import DEAD_LETTER, LATE
+from spark_ingest.sinks.sink import EpochSink, PendingResults, ReplayPoint
 
 # Tables larger than this are spooled to disk while a part is put together.
 LIMIT_BYTES = 8 << 20

@@ -18,11 +18,12 @@ from runtime.pipeline.blob_store import CorruptCheckpoint
 from runtime.pipeline.checkpoint import Superseded
 from runtime.pipeline.dead_letter import rows_as_json
 from runtime.pipeline.epoch_record import Results
+from runtime.types.side_tables import DEAD_LETTER, LATE
 from spark_ingest.kafka.address import KafkaAddress
 from spark_ingest.kafka.options import KafkaOptions
 from spark_ingest.kafka.topic_metadata import PATIENCE, Say, TopicMetadata, silent
 from spark_ingest.kafka.transactions import Outgoing, TransactionalProducer
-from spark_ingest.sinks.sink import DEAD_LETTER, LATE, EpochSink, ReplayPoint
+from spark_ingest.sinks.sink import EpochSink, ReplayPoint
 
 SIDE = {DEAD_LETTER: "-dead-letter", LATE: "-late"}
 EPOCHS = "-epochs"
@@ -237,5 +238,5 @@ def parsed_mark(mark: bytes, name: str) -> Marker:
         raise CorruptCheckpoint(
             f"{name} is not one of Hamlet: {error}",
             "only runs of Hamlet may write to that topic; give the job another topic, or start "
-            "anew with another --checkpoint folder",
+            "over with another --checkpoint folder",
         ) from error

@@ -1,4 +1,4 @@
-"""A watched query file with a mistake: told with its place, and nothing ends."""
+"""A watched query file with an error: told with its place, and nothing ends."""
 
 import signal
 from threading import Timer

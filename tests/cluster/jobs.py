@@ -30,9 +30,10 @@ from runtime.pipeline.engine import Engine
 from runtime.pipeline.manifest import RunCounts
 from runtime.pipeline.routing_table import InputFormat
 from runtime.pipeline.settings import Settings
+from runtime.types.side_tables import DEAD_LETTER, LATE
 from spark_ingest.arrow_export import ArrowExport
 from spark_ingest.sinks.file_sink import WholeSink
-from spark_ingest.sinks.sink import DEAD_LETTER, LATE, EpochSink
+from spark_ingest.sinks.sink import EpochSink
 from spark_ingest.sources.files import FileSource
 from spark_ingest.sources.source import StreamSource
 

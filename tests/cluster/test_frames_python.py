@@ -61,7 +61,7 @@ def test_results_as_frames(spark):
         ({"time_column": "t"}, "no column `t`"),
     ],
 )
-def test_mistakes(spark, options, said):
+def test_errors(spark, options, said):
     frame = spark_frame(spark, rides(10, seed=1))
     with pytest.raises(HamletError, match=said):
         hamlet.aggregate(RIDES, frame, **options)

@@ -1,4 +1,4 @@
-"""Jobs under an optimizer: it plans anew when the stream changes, and results stay the same."""
+"""Jobs under an optimizer: it re-plans when the stream changes, and results stay the same."""
 
 import time
 from functools import partial

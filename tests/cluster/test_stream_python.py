@@ -175,7 +175,7 @@ def test_stopped(spark, tmp_path: Path):
         ({"each": print, "trigger": {"continuous": "1 second"}}, "not a trigger of a stream"),
     ],
 )
-def test_mistakes(spark, tmp_path: Path, options, said):
+def test_errors(spark, tmp_path: Path, options, said):
     put(tmp_path / "rides", [])
     with pytest.raises(HamletError, match=said):
         hamlet.stream(RIDES, frame_of(spark, tmp_path / "rides"), **options)

@@ -165,7 +165,7 @@ def test_a_run_on_an_existing_cluster(env, address, gcs, folder):
     assert (row["n"], row["total"]) == (3, 60)
 
 
-def test_mistake_of_the_user(submit):
+def test_error_of_the_user(submit):
     code, out, err = run(submit("check", "broken.sase"))
     assert code == 1, err
     assert "broken.sase:" in out

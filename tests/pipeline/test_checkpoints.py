@@ -335,7 +335,7 @@ def test_a_claim_whose_file_is_lost_still_counts(folder: BlobStore) -> None:
     assert third.owner[:9] > second.owner[:9]
 
 
-def test_a_takeover_is_neither_a_mistake_nor_without_a_way_on(folder: BlobStore) -> None:
+def test_a_takeover_is_neither_an_error_nor_without_a_way_on(folder: BlobStore) -> None:
     first, _ = claimed(folder)
     claimed(folder)
     with pytest.raises(Failure, match="another run has taken over") as error:
@@ -469,7 +469,7 @@ def test_a_link_in_one_copy_is_refused_all_the_same(folder: BlobStore, tmp_path:
         CheckpointStore(folder).last()
 
 
-def test_the_root_of_a_checkpoint_that_is_a_file_is_the_users_mistake(tmp_path: Path) -> None:
+def test_the_root_of_a_checkpoint_that_is_a_file_is_the_users_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for path in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(HamletError) as error:

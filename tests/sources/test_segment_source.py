@@ -122,7 +122,7 @@ def test_both_damaged_is_never_read(tmp_path: Path) -> None:
         opened.source.quarantine_unreadable(wanted)
 
 
-def test_both_missing_is_a_failure_and_not_the_users_mistake(tmp_path: Path) -> None:
+def test_both_missing_is_a_failure_and_not_the_users_error(tmp_path: Path) -> None:
     opened = Opened(tmp_path, Lines())
     for path in (plain(tmp_path, 2), copy(tmp_path, 2)):
         path.unlink()

@@ -106,8 +106,8 @@ def test_a_release(release):
     rides.put()
     give(release, BROKEN)
     with release.submitter() as pod:
-        # A mistake at the start is told, and waited out.
-        until(lambda: pod.running() or "to be corrected" in pod.said, "the mistake is told")
+        # An error at the start is told, and waited out.
+        until(lambda: pod.running() or "to be corrected" in pod.said, "the error is told")
         assert "workload.sase:4:1: error: " in pod.said
         assert "\n    | ^^^^^^\n" in pod.said
         release.upgrade(VALUES)
@@ -145,7 +145,7 @@ def test_a_release(release):
         print(f"ended after {time.monotonic() - told:.1f} s of {grace} s")
         assert "Traceback" not in pod.said
 
-    # The next pod goes on from the checkpoint, and with its queries where the file has a mistake:
+    # The next pod goes on from the checkpoint, and with its queries where the file has an error:
     # every window once, and nothing is lost.
     give(release, BROKEN)
     with release.submitter() as pod:

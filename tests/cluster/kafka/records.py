@@ -51,7 +51,7 @@ def blocks(found):
 
 
 def everything(from_, columns, limit=LIMIT, position=None):
-    """All events as (source, row number, values...), all dead rows, and the last position."""
+    """All events as (source, row number, values...), all invalid rows, and the last position."""
     position = from_.first() if position is None else position
     rows, dead = [], []
     wanted_by = reading(from_, columns)

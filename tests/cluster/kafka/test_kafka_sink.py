@@ -14,11 +14,12 @@ from pipeline.records import manifest_of
 from runtime.errors import HamletError
 from runtime.pipeline.blob_store import BlobStore, CorruptCheckpoint
 from runtime.pipeline.checkpoint import CheckpointStore, Superseded
+from runtime.types.side_tables import DEAD_LETTER, LATE
 from spark_ingest.kafka.address import parse_address
 from spark_ingest.kafka.options import KafkaOptions
 from spark_ingest.kafka.topic_metadata import TopicMetadata
 from spark_ingest.sinks.kafka import KafkaSink
-from spark_ingest.sinks.sink import DEAD_LETTER, LATE, ReplayPoint
+from spark_ingest.sinks.sink import ReplayPoint
 from tools.patience import PATIENCE_S
 
 # Runs in a process of its own and dies between what is sent and the commit, or just after it.

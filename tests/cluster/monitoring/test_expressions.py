@@ -32,7 +32,7 @@ def test_panels(watched, asked: Asked):
 
 @named(of_annotations())
 def test_annotations(watched, asked: Asked):
-    """There were restarts, and the workload was planned anew; not at every moment."""
+    """There were restarts, and the workload was re-planned; not at every moment."""
     expr = watched.substituted(asked.expr)
     over = watched.prometheus.over(expr, watched.start, watched.end)
     assert_data([v for each in over for _, v in each["values"]], expr)
