@@ -337,6 +337,6 @@ def test_a_watchdog_that_cannot_go_on_ends_the_job(child, kind, restarted, warn,
     actor.process.send_signal(signal.SIGSTOP)
     wait_for(lambda: failures)
     dog.stop()
-    assert failures[0].message.startswith(f"the watchdog cannot go on: {error}")
-    with pytest.raises(Failure, match="the watchdog cannot go on"):
+    assert failures[0].message.startswith(f"the watchdog cannot continue: {error}")
+    with pytest.raises(Failure, match="the watchdog cannot continue"):
         dog.check()

@@ -22,7 +22,7 @@ from runtime.pipeline.checkpoint import CheckpointStore
 from runtime.pipeline.settings import Settings
 from runtime.types.schema import Schema
 from spark_ingest import session
-from spark_ingest.sinks.file_sink import PartsSink, RollingPolicy
+from spark_ingest.sinks.file_sink import FileSink, RollingPolicy
 from spark_ingest.sinks.sink import EpochSink
 from tools.patience import PATIENCE_S
 
@@ -119,7 +119,7 @@ class Jobs:
 
         def sink(checkpoints: CheckpointStore, bound_workload: BoundWorkload) -> EpochSink:
             names = [query.name for query in bound_workload.workload]
-            return wrap(PartsSink(self.output, "parquet", names, EVERY_EPOCH))
+            return wrap(FileSink(self.output, "parquet", names, EVERY_EPOCH))
 
         needs = ReadRequest("time", "type", queries.uses, Schema({}))
         asked = input_resolver.InputOptions(str(self.input), needs, follow=True, unit="ms")

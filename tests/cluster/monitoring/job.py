@@ -26,7 +26,7 @@ from runtime.pipeline.manifest import RunCounts
 from runtime.pipeline.settings import Settings
 from runtime.types.schema import Schema
 from spark_ingest import session
-from spark_ingest.sinks.file_sink import PartsSink, RollingPolicy
+from spark_ingest.sinks.file_sink import FileSink, RollingPolicy
 from spark_ingest.sinks.sink import EpochSink
 from tools.patience import PATIENCE_S
 
@@ -132,7 +132,7 @@ class Job:
 
     def _sink(self, checkpoints: CheckpointStore, bound_workload: BoundWorkload) -> EpochSink:
         names = [query.name for query in bound_workload.workload]
-        return PartsSink(self.output, "parquet", names, RollingPolicy(seconds=0.0))
+        return FileSink(self.output, "parquet", names, RollingPolicy(seconds=0.0))
 
     def _done(self, outcome: jobs.JobOutcome) -> None:
         """The hub hears of the last epoch a moment later."""
