@@ -106,7 +106,7 @@ class Watchdog:
             self._look()
         except BaseException as error:
             reason = traceback.format_exception_only(error)[-1].strip()
-            self._fail(f"the watchdog cannot go on: {reason}")
+            self._fail(f"the watchdog cannot continue: {reason}")
 
     def _look(self) -> None:
         for observer in self._observers:

@@ -16,7 +16,7 @@ from runtime.pipeline.blob_store import CorruptCheckpoint
 _OUTSIDE = "it leads out of the folder; --follow-links follows it"
 _TO_FOLDER = "it leads to a folder; --follow-links follows it"
 _MAY_BE_CHANGED = (
-    "somebody may have changed the checkpoint, or the topic with the epochs of the sink"
+    "something else may have changed the checkpoint, or the topic with the epochs of the sink"
 )
 _BROKEN, _LOOP = "it leads nowhere", "it leads in a circle"
 
