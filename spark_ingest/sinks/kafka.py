@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from runtime.errors import HamletError
 from runtime.pipeline.blob_store import CorruptCheckpoint
-from runtime.pipeline.checkpoint import Superseded
+from runtime.pipeline.checkpoint import OwnershipLost
 from runtime.pipeline.dead_letter import rows_as_json
 from runtime.pipeline.epoch_record import Results
 from runtime.types.side_tables import DEAD_LETTER, LATE
@@ -151,7 +151,7 @@ class KafkaSink(EpochSink):
         while True:
             try:
                 self._send(epoch, results, replay)
-            except Superseded as fenced:
+            except OwnershipLost as fenced:
                 self._check_owner()
                 if self._is_sent(epoch, replay, fenced):
                     return
@@ -159,7 +159,7 @@ class KafkaSink(EpochSink):
                 self._marker = _as_read(epoch, replay)
                 return
 
-    def _is_sent(self, epoch: int, replay: ReplayPoint | None, fenced: Superseded) -> bool:
+    def _is_sent(self, epoch: int, replay: ReplayPoint | None, fenced: OwnershipLost) -> bool:
         """Takes the sink back. Its last marker is the one before the epoch, or that of the epoch if
         it was being committed. With any other one, a copy of the checkpoint is in use elsewhere."""
         self._say(f"an older run of the job used {self._address} for a moment: taking it back")

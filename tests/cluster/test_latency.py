@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from cluster.jobs import Asked, Watcher, driver_of
+from cluster.jobs import JobInput, Watcher, driver_of
 from cluster.streams import write_parquet
 from hamlet.job.epoch_report import EpochReport
 from runtime.language.parser import parse
@@ -57,7 +57,7 @@ class Committed(Watcher):
 
 def test_latency_is_what_it_is_from_outside(spark, actor_pool, tmp_path: Path):
     events, results = tmp_path / "events", tmp_path / "results"
-    asked = Asked(parse(TEXT), events, unit="ms")
+    asked = JobInput(parse(TEXT), events, unit="ms")
     events.mkdir()
     results.mkdir()
     numbers = iter(range(FILES))
@@ -108,7 +108,7 @@ def test_latency_is_what_it_is_from_outside(spark, actor_pool, tmp_path: Path):
 def test_files_that_are_read_together_came_one_by_one(spark, actor_pool, tmp_path: Path):
     """As after an outage: the first of them has waited longest."""
     events, results = tmp_path / "events", tmp_path / "results"
-    asked = Asked(parse(TEXT), events, unit="ms")
+    asked = JobInput(parse(TEXT), events, unit="ms")
     events.mkdir()
     results.mkdir()
     for number in range(5):

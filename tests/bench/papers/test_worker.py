@@ -7,7 +7,7 @@ import pytest
 from numba.core.event import trigger_event
 
 from bench.papers.systems import find, threads
-from benchmarks._papers.worker import TRIES, Clocks, Stopped, Turn, Worker
+from benchmarks._papers.worker import TRIES, Clocks, RequestHandler, Stopped, Worker
 from hamlet.cli.compile_progress import watch_compiler
 from runtime.errors import HamletError
 from tools.patience import PATIENCE_S
@@ -92,24 +92,24 @@ def test_the_clock_of_a_run_stands_still_while_numba_compiles(monkeypatch):
 def test_a_short_run_goes_once_to_fill_the_caches_and_then_thrice(monkeypatch):
     monkeypatch.setattr("benchmarks._papers.worker.SHORT_SECONDS", PATIENCE_S)
     monkeypatch.setattr("benchmarks._papers.worker.LEAST_CPU", 0.0)
-    turn = Turn(find("behaves"), Clocks())
-    turn.do("prepare", (WORKLOAD, None))
-    turn.do("first", None)
-    assert turn.do("timed", None).figures["runs"] in (3, 4, 5)
-    assert turn.do("timed", None).figures["runs"] in (7, 8, 9)
+    handler = RequestHandler(find("behaves"), Clocks())
+    handler.do("prepare", (WORKLOAD, None))
+    handler.do("first", None)
+    assert handler.do("timed", None).figures["runs"] in (3, 4, 5)
+    assert handler.do("timed", None).figures["runs"] in (7, 8, 9)
 
 
 def test_a_run_that_was_held_up_is_made_again():
-    turn = Turn(find("is-held-up"), Clocks())
-    turn.do("prepare", (WORKLOAD, None))
-    turn.do("first", None)
-    ran = turn.do("timed", None)
+    handler = RequestHandler(find("is-held-up"), Clocks())
+    handler.do("prepare", (WORKLOAD, None))
+    handler.do("first", None)
+    ran = handler.do("timed", None)
     assert ran.figures["runs"] >= 4
     assert ran.cpu_seconds > 0.01
-    turn = Turn(find("sleeps-a-little"), Clocks())  # always: then it is taken as it is
-    turn.do("prepare", (WORKLOAD, None))
-    turn.do("first", None)
-    assert turn.do("timed", None).figures["runs"] == 1 + TRIES
+    handler = RequestHandler(find("sleeps-a-little"), Clocks())  # always: then it is taken as it is
+    handler.do("prepare", (WORKLOAD, None))
+    handler.do("first", None)
+    assert handler.do("timed", None).figures["runs"] == 1 + TRIES
 
 
 def test_a_timed_run(worker):

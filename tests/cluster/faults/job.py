@@ -30,7 +30,7 @@ EVERY_EPOCH = RollingPolicy(seconds=0.0)
 
 
 @dataclass
-class Seen:
+class RecordingScreen:
     """What a job has told."""
 
     reports: list[EpochReport] = field(default_factory=list)
@@ -102,7 +102,7 @@ class Jobs:
 
     def run(
         self,
-        seen: Seen,
+        seen: RecordingScreen,
         *,
         workload: str = stream.WORKLOAD,
         actors: int = 2,

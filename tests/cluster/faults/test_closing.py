@@ -9,7 +9,7 @@ import pytest
 from cluster import proc
 from cluster.faults import processes, stream
 from cluster.faults.command import Command
-from cluster.faults.job import Jobs, Seen
+from cluster.faults.job import Jobs, RecordingScreen
 from hamlet.cli.deadline import END_SECONDS, RAY_GRACE
 from hamlet.job import driver
 from runtime.pipeline.checkpoint import CheckpointStore
@@ -50,6 +50,6 @@ def test_a_commit_never_ends(job: Jobs, monkeypatch):
     job.fill(0, 10)
     try:
         with pytest.raises(KeyboardInterrupt):
-            job.run(Seen())
+            job.run(RecordingScreen())
     finally:
         released.set()

@@ -16,7 +16,7 @@ from actors.control import PREFIX
 from cluster import proc
 from cluster.faults import processes
 from cluster.faults.command import Command, query
-from cluster.faults.job import Jobs, Seen
+from cluster.faults.job import Jobs, RecordingScreen
 from hamlet.job import job_registry
 from hamlet.job.control_client import ControlClient
 from runtime.pipeline.blob_store import BlobStore
@@ -52,7 +52,7 @@ def names(manifest: Manifest) -> set[str]:
 
 def test_no_answer_before_the_commit(job: Jobs, held):
     job.fill(0, 10)
-    seen, stop = Seen(), threading.Event()
+    seen, stop = RecordingScreen(), threading.Event()
     with ThreadPoolExecutor(1) as threads:
         answers, early = [], []
 

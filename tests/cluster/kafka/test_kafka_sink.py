@@ -13,7 +13,7 @@ from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 from pipeline.records import manifest_of
 from runtime.errors import HamletError
 from runtime.pipeline.blob_store import BlobStore, CorruptCheckpoint
-from runtime.pipeline.checkpoint import CheckpointStore, Superseded
+from runtime.pipeline.checkpoint import CheckpointStore, OwnershipLost
 from runtime.types.side_tables import DEAD_LETTER, LATE
 from spark_ingest.kafka.address import parse_address
 from spark_ingest.kafka.options import KafkaOptions
@@ -271,7 +271,7 @@ def test_a_run_that_was_taken_over_from_leaves_the_sink_alone(broker, topic, run
     out.recover(0)
     for epoch in (0, 1, 2):
         out.publish(epoch, [{"q": numbers(epoch)}], None)
-    with pytest.raises(Superseded, match="another run has taken over the checkpoints"):
+    with pytest.raises(OwnershipLost, match="another run has taken over the checkpoints"):
         late.recover(0)
     out.publish(3, [{"q": numbers(3)}], None)
     assert sorted(rows(broker, topic)) == [0, 1, 2, 3]
@@ -284,7 +284,7 @@ def test_a_run_that_learns_late_that_it_was_taken_over_from(sink, runs):
     for epoch in (0, 1, 2):
         out.publish(epoch, [{"q": numbers(epoch)}], None)
     late = sink(check_owner=looking_too_early(checkpoints))
-    with pytest.raises(Superseded, match="another run has taken over the checkpoints"):
+    with pytest.raises(OwnershipLost, match="another run has taken over the checkpoints"):
         late.recover(0)
 
 
@@ -306,7 +306,7 @@ def test_a_run_that_is_fenced_and_no_owner_ends(broker, topic, sink, runs):
     late = sink(check_owner=looking_too_early(checkpoints))
     late.recover(0)
     out.recover(0)
-    with pytest.raises(Superseded, match="another run has taken over the checkpoints"):
+    with pytest.raises(OwnershipLost, match="another run has taken over the checkpoints"):
         late.publish(1, [{"q": numbers(7)}], None)
     out.publish(1, [{"q": numbers(1)}], None)
     assert rows(broker, topic) == [1]
@@ -320,7 +320,7 @@ def test_a_copy_of_the_checkpoint_is_not_taken_for_an_older_run(broker, topic, s
     copy = sink()
     copy.recover(0)
     copy.publish(1, [{"q": numbers(1)}], ReplayPoint({"files": ["another"]}, 7, {}))
-    with pytest.raises(Superseded, match="another process runs the job `job`"):
+    with pytest.raises(OwnershipLost, match="another process runs the job `job`"):
         out.publish(1, [{"q": numbers(100)}], ReplayPoint({"files": ["mine"]}, 7, {}))
     assert sorted(rows(broker, topic)) == [0, 1]
 
