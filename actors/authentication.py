@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from actors.env_vars import temporary_variables
+from actors.ray_internals import reload_settings
 
 
 @contextmanager
@@ -16,16 +16,6 @@ def authenticated(token: Path) -> Iterator[None]:
     # RAY_AUTH_TOKEN, if the user has one for another cluster, would win over the file.
     values = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(token), "RAY_AUTH_TOKEN": None}
     with temporary_variables(values):
-        _reload_settings()
+        reload_settings()
         yield
-    _reload_settings()
-
-
-def _reload_settings() -> None:
-    """Makes Ray read its settings and the token again: it caches them."""
-    from ray import _raylet
-
-    raylet: Any = _raylet  # compiled, without types
-
-    raylet.Config.initialize("")
-    raylet.AuthenticationTokenLoader.instance().reset_cache()
+    reload_settings()

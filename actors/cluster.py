@@ -31,6 +31,7 @@ from actors.cluster_dir import ClusterDir
 from actors.env_vars import temporary_variables
 from actors.health import died, way_on
 from actors.log_redirect import logged_to, stderr_to
+from actors.ray_internals import own_node
 from actors.ray_patches import ENVIRONMENT, errors_to_log, fewer_processes, loopback_only
 from actors.sigterm import terminated_by
 from runtime.errors import EnvironmentFailure, HamletError, os_failure
@@ -164,8 +165,7 @@ class Cluster:
         """Uses the connection that this process has: somebody else has opened it, and closes it."""
         context = ray.get_runtime_context()
         self.address, self.namespace = context.gcs_address, context.namespace
-        node: Any = ray._private.worker._global_node
-        self.logs = Path(node.get_logs_dir_path())
+        self.logs = Path(own_node().get_logs_dir_path())
 
     def _leave(self) -> None:
         # Listed first: the children of an ended process cannot be found.

@@ -21,6 +21,7 @@ from actors.health import (
     kill_local,
     local_health,
 )
+from actors.ray_internals import actor_entry, living_actors, own_node
 
 # Ray's table of actors: an entry for each, by id.
 ActorTable = Mapping[str, Mapping[str, Any]]
@@ -56,10 +57,7 @@ def watched_actors(kind: str, handles: Iterable[Any]) -> list[WatchedActor]:
 
 def ray_servers() -> dict[str, int]:
     """The servers of the embedded cluster of this process."""
-    from ray._private import worker
-
-    node: Any = worker._global_node
-    names = ("gcs_server", "raylet")
+    node, names = own_node(), ("gcs_server", "raylet")
     return {f"Ray's {name}": node.all_processes[name][0].process.pid for name in names}
 
 
@@ -133,13 +131,11 @@ class ActorWatch:
     def _table(self) -> ActorTable:
         """Those that live, and those that were found before. Others that are dead pile up in Ray's
         table, and reading all of them would take longer and longer."""
-        from ray._private import state
-
         found: dict[str, Any] = {}
         for job in self._jobs:
-            found.update(state.actors(job_id=ray.JobID.from_hex(job), actor_state_name="ALIVE"))
+            found.update(living_actors(job))
         for id in self._known - found.keys():
-            entry = state.actors(actor_id=id)
+            entry = actor_entry(id)
             if entry:
                 found[id] = entry
         return found

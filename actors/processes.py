@@ -9,6 +9,8 @@ from typing import Any
 
 import ray  # noqa: F401  (it makes psutil importable)
 
+from actors.ray_internals import own_node
+
 import psutil  # isort: skip
 
 
@@ -36,9 +38,7 @@ def kill_tree(pid: int) -> None:
 
 def dead_servers() -> dict[str, int]:
     """The process ids of Ray's servers that this process started and that have died, by name."""
-    from ray._private import worker
-
-    node: Any = worker._global_node
+    node = own_node()
     dead = [] if node is None else node.dead_processes()
     return {f"Ray's {kind}": process.pid for kind, process in dead}
 

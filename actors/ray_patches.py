@@ -75,11 +75,33 @@ def errors_to_log() -> Iterator[None]:
 
 @contextmanager
 def no_sigterm_handler() -> Iterator[None]:
-    """Stops `ray.init` from installing its handler of SIGTERM."""
+    """Stops `ray.init` from installing its handler of SIGTERM, for which it has no option.
+
+    Its handler would replace ours while the cluster starts, and ends the process with exit code 15
+    instead of 128 + 15. In a thread, where no handler can be installed, it would log a warning.
+    """
     from ray._private import utils
 
     with patch.object(utils, "set_sigterm_handler", _do_nothing):
         yield
+
+
+@contextmanager
+def calls_to_java() -> Iterator[None]:
+    """Lets this process call Java actors.
+
+    Ray refuses such calls unless the process loads its code from local files. Only `ray.init` sets
+    that, for a whole job, and a driver that kept it would no longer export its functions and
+    classes: tasks that need them would wait forever.
+    """
+    from ray._private.worker import global_worker
+
+    before = global_worker.load_code_from_local
+    global_worker.set_load_code_from_local(True)
+    try:
+        yield
+    finally:
+        global_worker.set_load_code_from_local(before)
 
 
 def _log_lines(data: dict[str, Any], ignore_prefix: bool) -> None:

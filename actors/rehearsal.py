@@ -57,7 +57,7 @@ class PendingRehearsal:
             if not ended:
                 raise EnvironmentFailure(
                     f"its rehearsal has not ended after {LIMIT_SECONDS:g} s",
-                    "the job goes on as it was; is the machine too busy to compile?",
+                    "the job is unchanged; is the machine too busy to compile?",
                 )
             ray.get(self._calls)
         finally:

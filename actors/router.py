@@ -5,8 +5,6 @@ Rows go from Spark's executor through the object store to the aggregators, never
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -14,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import ray
 
+from actors.ray_patches import calls_to_java
 from runtime.pipeline.event_block import Origin, blocks_of
 from runtime.pipeline.event_contract import EventContract
 from runtime.pipeline.router import BlockRouter
@@ -35,26 +34,11 @@ class SparkBlock:
     driver: str
 
     def fetch(self) -> pa.Table:
-        with _calls_to_java():
+        with calls_to_java():  # executors are Java actors
             call = _executor(self.executor).getRDDPartition.remote(
                 self.rdd, self.partition, self.schema, self.driver
             )
         return pa.ipc.open_stream(pa.py_buffer(ray.get(call))).read_all()
-
-
-@contextmanager
-def _calls_to_java() -> Iterator[None]:
-    """Executors are Java actors, which Ray calls only under this setting. A driver that kept it
-    would no longer export its functions and classes, and tasks that need them would wait forever.
-    """
-    from ray._private.worker import global_worker
-
-    before = global_worker.load_code_from_local
-    global_worker.set_load_code_from_local(True)
-    try:
-        yield
-    finally:
-        global_worker.set_load_code_from_local(before)
 
 
 @cache

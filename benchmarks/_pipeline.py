@@ -42,7 +42,7 @@ from runtime.pipeline.routing_table import InputFormat
 from runtime.pipeline.settings import Settings
 from spark_ingest import session
 from spark_ingest.arrow_export import ArrowExport
-from spark_ingest.sinks.file_sink import PartsSink
+from spark_ingest.sinks.file_sink import FileSink
 from spark_ingest.sources.files import FileSource
 
 FILE_ROWS = 500_000
@@ -122,7 +122,7 @@ class Job:
         checkpoints = CheckpointStore(BlobStore(str(scratch / "checkpoint")))
         checkpoints.claim(lambda what: None)
         input_format = InputFormat("time", "type", UNIT, source.schema)
-        sink = PartsSink(scratch / "results", "parquet")
+        sink = FileSink(scratch / "results", "parquet")
         watcher = watcher or Quiet()
         bound_workload = BoundWorkload(workload, input_format, "float")
         context = JobContext(

@@ -28,9 +28,10 @@ from runtime.pipeline.dead_letter import no_dead
 from runtime.pipeline.epoch_record import Results
 from runtime.pipeline.settings import Settings
 from runtime.plan.sharing_plan import SharingPlan
+from runtime.types.side_tables import DEAD_LETTER, LATE
 from spark_ingest.arrow_import import spark_frame
 from spark_ingest.sinks.file_sink import WholeSink
-from spark_ingest.sinks.sink import DEAD_LETTER, LATE, EpochSink
+from spark_ingest.sinks.sink import EpochSink
 from spark_ingest.user_session import check_user_session, is_on_ray
 
 logger = logging.getLogger("hamlet")

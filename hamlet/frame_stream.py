@@ -30,9 +30,10 @@ from runtime.pipeline.bound_workload import BoundWorkload
 from runtime.pipeline.checkpoint import CheckpointStore
 from runtime.pipeline.dead_letter import no_dead
 from runtime.pipeline.epoch_record import Results
+from runtime.types.side_tables import DEAD_LETTER, LATE
 from spark_ingest.arrow_import import spark_frame
-from spark_ingest.sinks.file_sink import PartsSink, check_parts, parts_address
-from spark_ingest.sinks.sink import DEAD_LETTER, LATE, EpochSink, ReplayPoint
+from spark_ingest.sinks.file_sink import FileSink, check_result_files, files_address
+from spark_ingest.sinks.sink import EpochSink, ReplayPoint
 from spark_ingest.sources.streaming_frame import Trigger
 
 logger = logging.getLogger("hamlet")
@@ -66,7 +67,7 @@ def stream(
     name: str = "hamlet",
     **options: Any,
 ) -> StreamingJob:
-    """Follows a streaming frame until it is stopped. Results go into the folder `output`, in parts,
+    """Follows a streaming frame until it is stopped. Results go into files in the folder `output`,
     or to the function `each`, once for every epoch that has some.
 
     After a failure, `each` is called again with the same number and the same results, if it may not
@@ -184,12 +185,12 @@ class FolderOutput:
 
     def check(self, checkpoints: CheckpointStore) -> None:
         check_folder(self.folder)
-        check_parts(self.folder, checkpoints.last_epoch)
-        _check_unpublished(checkpoints, parts_address(self.folder, self.format))
+        check_result_files(self.folder, checkpoints.last_epoch)
+        _check_unpublished(checkpoints, files_address(self.folder, self.format))
 
     def open(self, checkpoints: CheckpointStore, bound_workload: BoundWorkload) -> EpochSink:
         names = [query.name for query in bound_workload.workload]
-        return PartsSink(self.folder, self.format, names, folders=checkpoints.folders)
+        return FileSink(self.folder, self.format, names, folders=checkpoints.folders)
 
 
 class FunctionSink(EpochSink):

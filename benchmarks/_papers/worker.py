@@ -227,23 +227,23 @@ def _work(
     _bound(memory_bytes)
     connection.send(("ok", None))
     with watch_compiler(clocks.compiling):
-        turn = Turn(found, clocks)
+        handler = RequestHandler(found, clocks)
         while True:
             try:
                 what, given = connection.recv()
             except EOFError:
                 return
             signal.alarm(ORPHAN_SECONDS)
-            connection.send(_answer(turn, what, given, memory_bytes))
+            connection.send(_answer(handler, what, given, memory_bytes))
 
 
-def _answer(turn: Turn, what: str, given: Any, memory_bytes: int) -> tuple[str, Any]:
+def _answer(handler: RequestHandler, what: str, given: Any, memory_bytes: int) -> tuple[str, Any]:
     try:
-        return "ok", turn.do(what, given)
+        return "ok", handler.do(what, given)
     except Unsupported as error:
         return "cannot", error.message
     except (MemoryError, pa.ArrowMemoryError):
-        turn.do("forget", None)
+        handler.do("forget", None)
         return "failed", f"out of memory ({memory_bytes / 2**30:g} GB)"
     except Exception as error:
         return "failed", f"{type(error).__name__}: {error}"
@@ -256,7 +256,7 @@ def _bound(memory_bytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (mapped + memory_bytes,) * 2)
 
 
-class Turn:
+class RequestHandler:
     """What a worker does, one request at a time; tests take it without a process."""
 
     def __init__(self, system: System, clocks: Clocks) -> None:

@@ -27,7 +27,7 @@ Rows = list[tuple[str, int, float, float]]
 HEAP = int(os.environ.get("HAMLET_RIVALS_HEAP_MB", HEAP_MB))
 
 
-class Running(ABC):
+class SystemRunner(ABC):
     @abstractmethod
     def load(self, job: Job) -> None:
         """Instead of the job before."""
@@ -46,7 +46,7 @@ class Running(ABC):
         return time.process_time()
 
 
-class Hamlet(Running):
+class Hamlet(SystemRunner):
     def load(self, job: Job) -> None:
         from benchmarks.baselines.ours import Hamlet as Ours
         from runtime.language.parser import parse
@@ -70,7 +70,7 @@ class Hamlet(Running):
         ]
 
 
-class Sql(Running):
+class Sql(SystemRunner):
     def __init__(self, name: str) -> None:
         rival = RIVALS[name]
         assert isinstance(rival, SqlRival)
@@ -175,13 +175,13 @@ class Spark(Sql):
         return (int(cells[11]) + int(cells[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def made(name: str) -> Running:
+def made(name: str) -> SystemRunner:
     if name == "hamlet":
         return Hamlet()
     return (DuckDb if name.startswith("duckdb") else Spark)(name)
 
 
-def timed(running: Running) -> dict[str, Any]:
+def timed(running: SystemRunner) -> dict[str, Any]:
     running.ready()
     gc.collect()
     gc.disable()

@@ -19,8 +19,8 @@ from runtime.plan.statistics import Statistics
 BATCH_ROWS = 1_048_576
 
 
-class Running(Prepared):
-    """An engine cannot begin anew, so each run has one of its own, made before it is timed."""
+class PreparedEngine(Prepared):
+    """An engine cannot start over, so each run has one of its own, made before it is timed."""
 
     def __init__(self, workload: Workload, table: pa.Table, sharing: str, plan: SharingPlan | None):
         self._workload = workload
@@ -111,12 +111,12 @@ class Hamlet(System):
     sharing: ClassVar[str] = "dynamic"
     planner: ClassVar[str | None] = None
 
-    def prepare(self, workload: Workload, table: pa.Table) -> Running:
+    def prepare(self, workload: Workload, table: pa.Table) -> PreparedEngine:
         chosen = None
         if self.planner is not None:
             rates = {name: float(count) for name, count in counts(table).items()}
             chosen = plan(workload.queries, self.planner, Statistics(rates)).plan
-        return Running(workload, table, self.sharing, chosen)
+        return PreparedEngine(workload, table, self.sharing, chosen)
 
 
 class Static(Hamlet):

@@ -30,7 +30,7 @@ class Prepared(ABC):
     figures: Mapping[str, float] = {}
 
     def ready(self) -> None:  # noqa: B027 (most have nothing to make)
-        """Makes what the next run needs anew; before the clock."""
+        """Makes what the next run needs, before its time is taken."""
 
     @abstractmethod
     def run(self) -> Answers: ...

@@ -108,7 +108,7 @@ def _named(rides: pa.Table) -> pa.Table:
 
 
 def _job(workload: Any, rows: pa.Table, settings: Settings, bounded: bool) -> None:
-    """What a driver, routers and aggregators do, halfway through anew from what was saved."""
+    """What a driver, routers and aggregators do, again halfway through, from what was saved."""
     bound_workload = BoundWorkload(workload, InputFormat(columns=rows.schema), settings.numeric)
     routing = bound_workload.routing(SHARDS, OWNERS)
     size = -(-rows.num_rows // EPOCHS)

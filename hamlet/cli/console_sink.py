@@ -11,7 +11,8 @@ from hamlet.cli.table_sink import TableSink
 from runtime.io.write import ResultWriter
 from runtime.language.query import Workload
 from runtime.pipeline.epoch_record import Results
-from spark_ingest.sinks.sink import DEAD_LETTER, LATE, EpochSink, ReplayPoint
+from runtime.types.side_tables import DEAD_LETTER, LATE
+from spark_ingest.sinks.sink import EpochSink, ReplayPoint
 
 PRINTED = (OutputFormat.TABLE, OutputFormat.JSON)
 

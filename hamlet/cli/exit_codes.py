@@ -1,6 +1,6 @@
 """Turns errors into messages and exit codes.
 
-0 done, 1 the user's mistake, 2 a failure of Hamlet or of its environment, 130 and 143 interrupted
+0 done, 1 an error of the user, 2 a failure of Hamlet or of its environment, 130 and 143 interrupted
 by Ctrl-C and SIGTERM. A note of an error is its last line: what was kept, and how to go on.
 """
 

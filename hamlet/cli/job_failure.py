@@ -28,14 +28,14 @@ class CommitProgress(Protocol):
 def failures_explained(
     progress: CommitProgress, checkpoint: str | None, output: str | None, notices: Notices
 ) -> Iterator[None]:
-    """Adds the last line to an error. A mistake that is found before the job runs has none: nothing
-    was lost. `output` is the folder that already has results, if there is one."""
+    """Adds the last line to an error. An error of the user that is found before the job runs has
+    none: nothing was lost. `output` is the folder that already has results, if there is one."""
     try:
         yield
     except Exception as error:
         found = explain_error(error)
-        mistake = isinstance(found, HamletError) and not isinstance(found, Failure)
-        if progress.running or not mistake:
+        user_error = isinstance(found, HamletError) and not isinstance(found, Failure)
+        if progress.running or not user_error:
             found.add_note(last_line(found, progress, checkpoint, output))
         if found is error:
             raise
@@ -53,8 +53,8 @@ def failures_explained(
 def last_line(
     error: BaseException, progress: CommitProgress, checkpoint: str | None, output: str | None
 ) -> str:
-    mistake = isinstance(error, HamletError) and not isinstance(error, Failure)
-    then = "then the same command" if mistake else "the same command"
+    user_error = isinstance(error, HamletError) and not isinstance(error, Failure)
+    then = "then the same command" if user_error else "the same command"
     return f"failed: {_what(error)}; {_kept(progress, checkpoint, output, then)}"
 
 

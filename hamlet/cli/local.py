@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +16,7 @@ from hamlet.cli.sharing_summary import show_decisions
 from hamlet.cli.stderr import Notices
 from hamlet.cli.summary import print_summary
 from hamlet.local_metrics import LocalMetrics
-from hamlet.local_runner import run
+from hamlet.local_runner import BatchSource, run
 from runtime.language.query import Workload
 from runtime.metrics.http_server import MetricsServer
 from runtime.metrics.snapshot import MetricsListener
@@ -33,59 +33,72 @@ from runtime.types.schema import Schema
 
 
 @dataclass(frozen=True)
-class MetricsAddress:
-    """The address at which metrics are served."""
+class LocalInput:
+    """What `--input` names, and how it is read."""
 
-    port: int
-    host: str
+    address: str
+    columns: InputFormat
+    format: str | None = None
+    declared: Schema | None = None
+    follow_links: bool = False
+
+    def open(self, workload: Workload) -> BatchSource:
+        return open_source(
+            self.address,
+            format=self.format,
+            uses=workload.uses,
+            time_column=self.columns.time_column,
+            type_column=self.columns.type_column,
+            declared=self.declared,
+            follow_links=self.follow_links,
+        )
+
+
+@dataclass(frozen=True)
+class LocalOutput:
+    """Where results go: into a folder or, without one, up to `limit` rows of each query to the
+    terminal."""
+
+    folder: Path | None
+    format: OutputFormat
+    limit: int
+
+
+@dataclass(frozen=True)
+class LocalMonitoring:
+    """Who hears of the metrics of a job: listeners, and a server if it has a port."""
+
+    job: str = "hamlet"
+    listeners: tuple[MetricsListener, ...] = ()
+    port: int | None = None
+    host: str = "127.0.0.1"
 
 
 def run_in_process(
     workload: Workload,
     settings: Settings,
-    input: str,
-    format: str | None,
-    columns: tuple[str, str, str],
-    declared: Schema | None,
-    output: Path | None,
-    chosen: OutputFormat,
-    limit: int,
+    input: LocalInput,
+    output: LocalOutput,
+    monitoring: LocalMonitoring,
     notices: Notices,
     explain_sharing: bool,
-    job: str = "hamlet",
-    address: MetricsAddress | None = None,
-    listeners: Sequence[MetricsListener] = (),
-    follow_links: bool = False,
 ) -> None:
-    """`columns` are the columns of time and type, and the unit of times."""
-    time_column, type_column, time_unit = columns
     plan = settings.plan
     if settings.planner is not None:
         plan = planned(workload, settings.planner).plan
-    input_format = InputFormat(time_column, type_column, time_unit)
-    engine = Engine.of(workload, replace(settings, plan=plan), input_format)
+    engine = Engine.of(workload, replace(settings, plan=plan), input.columns)
     counts = RunCounts()
     with ExitStack() as stack:
-        source = stack.enter_context(
-            open_source(
-                input,
-                format=format,
-                uses=workload.uses,
-                time_column=time_column,
-                type_column=type_column,
-                declared=declared,
-                follow_links=follow_links,
-            )
-        )
+        source = stack.enter_context(input.open(workload))
         for warning in source.warnings:
             notices.warn(warning)
-        results = open_sink(stack, workload, output, chosen, limit)
-        dead = open_dead(stack, output, chosen)
+        results = open_sink(stack, workload, output.folder, output.format, output.limit)
+        dead = open_dead(stack, output.folder, output.format)
         total = source.events if isinstance(source, GeneratedSource) else None
         optimizer = _local_optimizer(stack, engine, plan, settings)
-        listeners = [*listeners, *_listeners(stack, address, output, notices)]
+        listeners = _listeners(stack, monitoring, output.folder, notices)
         metrics = LocalMetrics(
-            job, engine, counts, _model(optimizer), _plan(optimizer, plan), listeners
+            monitoring.job, engine, counts, _model(optimizer), _plan(optimizer, plan), listeners
         )
         # Without listeners, only the decisions are recorded, at the end.
         observed = metrics if listeners else None
@@ -97,7 +110,7 @@ def run_in_process(
             summary = run(engine, source, results, dead, progress, observers, counts)
         metrics.finish()
         summary.compiling = compiler.seconds
-    print_summary(notices, workload, summary, output)
+    print_summary(notices, workload, summary, output.folder)
     if explain_sharing:
         show_decisions(notices, metrics.decisions, _model(optimizer)())
 
@@ -124,15 +137,15 @@ def _plan(
 
 
 def _listeners(
-    stack: ExitStack, address: MetricsAddress | None, output: Path | None, notices: Notices
+    stack: ExitStack, monitoring: LocalMonitoring, folder: Path | None, notices: Notices
 ) -> list[MetricsListener]:
-    found: list[MetricsListener] = []
-    if output is not None:
-        log = RunLog(output, notices.warn)
+    found = list(monitoring.listeners)
+    if folder is not None:
+        log = RunLog(folder, notices.warn)
         stack.callback(log.close)
         found.append(log)
-    if address is not None:
-        hub = MetricsServer(address.port, address.host)
+    if monitoring.port is not None:
+        hub = MetricsServer(monitoring.port, monitoring.host)
         stack.callback(hub.close)
         notices.say(f"live page and metrics: {hub.url}")
         found.append(hub)

@@ -12,9 +12,10 @@ from hamlet.cli.enums import OutputFormat
 from hamlet.cli.table_sink import TableSink
 from hamlet.local_runner import ResultSink
 from runtime.errors import InputError
-from runtime.io.side_output import DEAD_LETTER, LATE, SideWriter
+from runtime.io.side_output import SideWriter
 from runtime.io.write import ResultWriter
 from runtime.language.query import Workload
+from runtime.types.side_tables import DEAD_LETTER, LATE
 
 
 def open_sink(

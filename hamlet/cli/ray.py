@@ -37,14 +37,15 @@ from runtime.io.atomic import check_folder
 from runtime.language.query import Workload
 from runtime.pipeline.bound_workload import BoundWorkload
 from runtime.pipeline.checkpoint import CheckpointStore
+from runtime.types.side_tables import DEAD_LETTER, LATE
 from spark_ingest.sinks.file_sink import (
-    PartsSink,
+    FileSink,
     RollingPolicy,
     WholeSink,
-    check_parts,
-    parts_address,
+    check_result_files,
+    files_address,
 )
-from spark_ingest.sinks.sink import DEAD_LETTER, LATE, EpochSink
+from spark_ingest.sinks.sink import EpochSink
 
 if TYPE_CHECKING:
     from spark_ingest.sinks.kafka import KafkaSink
@@ -84,17 +85,17 @@ def run_on_ray(
     table = printed and output.format is OutputFormat.TABLE
     sinks = Sinks(output, whole, notices)
     options = replace(options, log=output.folder)
-    parts = None if whole else output.to
+    written = None if whole else output.to
     with (
         job_screen(notices, shows_results=table) as screen,
         closing(StopSignal()) as stop,
         closing(Deadline(lambda: _kept(options.checkpoint, screen))) as deadline,
     ):
         deadline.watch_signals()
-        text = ForcedEndText(screen, options.checkpoint, output.to, parts)
+        text = ForcedEndText(screen, options.checkpoint, output.to, written)
         with (
             ClosingLimit(deadline, text.while_closing, lambda: stop.received) as limit,
-            failures_explained(screen, options.checkpoint, parts, notices),
+            failures_explained(screen, options.checkpoint, written, notices),
         ):
             outcome = run(
                 workload,
@@ -148,7 +149,7 @@ class Sinks:
         elif folder is not None:
             check_folder(folder)
             if not self._whole:
-                check_parts(folder, checkpoints.last_epoch)
+                check_result_files(folder, checkpoints.last_epoch)
         last = checkpoints.last()
         if last is not None and is_unpublished(last, checkpoints):
             check_sink(last, self._address())
@@ -166,7 +167,7 @@ class Sinks:
             return f"--output {parse_address(output.to or '')}"
         if output.folder is None or self._whole:
             return ""
-        return parts_address(output.folder, output.format.value)
+        return files_address(output.folder, output.format.value)
 
     def make(self, checkpoints: CheckpointStore, bound_workload: BoundWorkload) -> EpochSink:
         output = self._output
@@ -178,7 +179,7 @@ class Sinks:
             return self._kafka(checkpoints.job, checkpoints.check_owner)
         if output.folder is not None:
             known = checkpoints.folders
-            return PartsSink(output.folder, output.format.value, names, output.rolling, known)
+            return FileSink(output.folder, output.format.value, names, output.rolling, known)
         live = self._notices.live
         self._console = ConsoleSink(bound_workload.workload, output.format, output.limit, live)
         return self._console
@@ -234,13 +235,13 @@ def _summarize(
 
 @dataclass(frozen=True)
 class ForcedEndText:
-    """The last lines of a job that is ended by force. `parts` is where the results are that it has
-    published so far."""
+    """The last lines of a job that is ended by force. `written` is the folder of the results that
+    it has published so far."""
 
     screen: JobScreen
     checkpoint: str | None
     output: str | None
-    parts: str | None
+    written: str | None
 
     def end_soon(self, deadline: Deadline, lost: Failure) -> None:
         """The job is about to fail, unless it waits for what was lost."""
@@ -248,7 +249,7 @@ class ForcedEndText:
 
     def after_failure(self, lost: Failure) -> str:
         """The same as if the job had ended by itself."""
-        return f"{error_text(lost)}\n{last_line(lost, self.screen, self.checkpoint, self.parts)}"
+        return f"{error_text(lost)}\n{last_line(lost, self.screen, self.checkpoint, self.written)}"
 
     def while_closing(self, reason: BaseException | JobOutcome) -> str:
         """Does not ask Java for the message of its error: it may be Java that hangs."""

@@ -166,26 +166,26 @@ def _opened_output(request: RunRequest) -> Iterator[None]:
 
 
 def _run_locally(request: RunRequest, queries: Workload, settings: Settings) -> None:
-    from hamlet.cli.local import MetricsAddress, run_in_process
+    from hamlet.cli.local import LocalInput, LocalMonitoring, LocalOutput, run_in_process
+    from runtime.pipeline.routing_table import InputFormat
 
     input, output, runtime = request.input, request.output, request.runtime
-    port = runtime.metrics_port
     run_in_process(
         queries,
         settings,
-        input.input,
-        _value(input.input_format),
-        (input.time_column, input.type_column, input.time_unit.value),
-        request.declared,
-        output_path(output.output),
-        chosen_format(output),
-        output.limit,
+        LocalInput(
+            input.input,
+            InputFormat(input.time_column, input.type_column, input.time_unit.value),
+            _value(input.input_format),
+            request.declared,
+            input.follow_links,
+        ),
+        LocalOutput(output_path(output.output), chosen_format(output), output.limit),
+        LocalMonitoring(
+            request.name, request.listeners, runtime.metrics_port, runtime.metrics_host
+        ),
         request.notices,
         request.sharing.explain_sharing,
-        request.name,
-        None if port is None else MetricsAddress(port, runtime.metrics_host),
-        request.listeners,
-        input.follow_links,
     )
 
 

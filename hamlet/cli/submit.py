@@ -61,7 +61,7 @@ _STARTING = "No available agent"
 Answer = TypeVar("Answer")
 
 
-class _Terminated(BaseException):
+class _Termination(BaseException):
     """SIGTERM: the job must stop, and its exit code is still wanted."""
 
 
@@ -139,7 +139,7 @@ def command(
         notices.say(f"job {job} on {flags.address}")
         try:
             _follow(client, job, log)
-        except (KeyboardInterrupt, _Terminated) as signalled:
+        except (KeyboardInterrupt, _Termination) as signalled:
             _stop(client, job, flags.stop_seconds, log, notices)
             if isinstance(signalled, KeyboardInterrupt):
                 raise
@@ -210,14 +210,14 @@ def _termination() -> Iterator[None]:
     before = signal.signal(signal.SIGTERM, _terminate)
     try:
         yield
-    except _Terminated:  # there is no job yet
+    except _Termination:  # there is no job yet
         raise typer.Exit(TERMINATED) from None
     finally:
         signal.signal(signal.SIGTERM, before)
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:
-    raise _Terminated
+    raise _Termination
 
 
 def _follow(client: JobSubmissionClient, job: str, log: JobLog) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 from hamlet.cli.stderr import Notices, pluralize
 from hamlet.local_runner import Summary
 from runtime.errors import did_you_mean
-from runtime.io.side_output import DEAD_LETTER, LATE
 from runtime.language.query import Workload
+from runtime.types.side_tables import DEAD_LETTER, LATE
 
 REASONS = 5
 
@@ -33,7 +33,7 @@ def print_summary(
     for name, count in sorted(counts.null_keys.items()):
         notices.warn(
             f"{pluralize(count, 'event')} {_have(count)} no `{name}`, by which queries partition "
-            "the stream; usually a mistake"
+            "the stream; usually an error"
         )
     if counts.truncated:
         times = pluralize(counts.truncated, "time")

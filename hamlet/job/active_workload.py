@@ -205,7 +205,7 @@ def _failure(rehearsal: PendingRehearsal) -> HamletError | None:
             return reason
         said = str(reason).strip().splitlines() or [type(reason).__name__]
         kind = EnvironmentFailure if is_crash(reason) else HamletError
-        return kind(f"its rehearsal failed: {said[0]}", "the job goes on as it was; try again")
+        return kind(f"its rehearsal failed: {said[0]}", "the job is unchanged; try again")
     return None
 
 

@@ -19,7 +19,8 @@ from runtime.pipeline.epoch_record import Results
 from runtime.pipeline.manifest import Manifest, RunCounts
 from runtime.pipeline.router import joined_rows
 from runtime.pipeline.row_numbers import numbered_in_source, rows_after
-from spark_ingest.sinks.sink import DEAD_LETTER, LATE, PendingResults, ReplayPoint
+from runtime.types.side_tables import DEAD_LETTER, LATE
+from spark_ingest.sinks.sink import PendingResults, ReplayPoint
 
 
 class EpochCommitter:

@@ -140,7 +140,7 @@ def _check_rows(found: EpochRows, reading: SourceFrame) -> None:
         (source,) = {origin.source for origin in reading.origins}
         raise EnvironmentFailure(
             f"Spark read {found.rows} rows of a part of {source}, which has {reading.rows}",
-            "the file may have changed while it was read: start anew without the checkpoint",
+            "the file may have changed while it was read: start over without the checkpoint",
         )
 
 

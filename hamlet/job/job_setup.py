@@ -255,8 +255,8 @@ class JobSetup:
     def _explain_start(self, watchdog: Watchdog, kind: object, error: object, _: object) -> None:
         """If Spark or the input does not open: raises the cause if a server was lost. Errors of a
         running job are explained where they are raised."""
-        mistake = isinstance(error, HamletError) and not isinstance(error, Failure)
-        if isinstance(error, Exception) and not mistake and self._monitoring is None:
+        user_error = isinstance(error, HamletError) and not isinstance(error, Failure)
+        if isinstance(error, Exception) and not user_error and self._monitoring is None:
             watchdog.explain()
 
     def _count_restart(self, kind: str) -> None:

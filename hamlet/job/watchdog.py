@@ -106,11 +106,11 @@ class Watchdog:
             self._look()
         except BaseException as error:
             reason = traceback.format_exception_only(error)[-1].strip()
-            self._fail(f"the watchdog cannot go on: {reason}")
+            self._fail(f"the watchdog cannot continue: {reason}")
 
     def _look(self) -> None:
         for observer in self._observers:
-            statuses = observer.take()
+            statuses = observer.poll()
             if observer.silent_rounds >= SILENT_ROUNDS:
                 observer.watch.give_up()
                 self._fail(f"{observer.watch.what} does not answer")
@@ -172,8 +172,8 @@ class _Observer(threading.Thread):
                 self._newest = []
             self._closed.wait(EVERY_SECONDS / 2)
 
-    def take(self) -> list[ProcessStatus]:
-        """What was seen since the last call."""
+    def poll(self) -> list[ProcessStatus]:
+        """What was observed since the last call."""
         newest, self._newest = self._newest, None
         self.silent_rounds = self.silent_rounds + 1 if newest is None else 0
         return newest or []

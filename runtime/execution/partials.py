@@ -76,4 +76,4 @@ def _merge(several: list[Partial], query: Query) -> Partial:
     for totals in several:
         assert isinstance(totals, dict)
         sums.add(WindowTotals(query.name, *at, each) for at, each in totals.items())
-    return sums.take(query.name)
+    return sums.drain(query.name)

@@ -50,10 +50,10 @@ def decompressed(stream: BinaryIO) -> tuple[BinaryIO, bytes]:
 def _peeked(stream: BinaryIO) -> tuple[BinaryIO, bytes]:
     # `peek` of a buffered reader may return a single byte of a slow pipe, so read and put back.
     head = stream.read(HEAD)
-    return io.BufferedReader(_Rejoined(head, stream)), head
+    return io.BufferedReader(_PrefixedStream(head, stream)), head
 
 
-class _Rejoined(io.RawIOBase):
+class _PrefixedStream(io.RawIOBase):
     """Bytes already read, then the rest of the stream."""
 
     def __init__(self, head: bytes, rest: BinaryIO) -> None:

@@ -46,7 +46,7 @@ def valid_block(
     raw: Raw,
     errors: RowErrors,
 ) -> RowBlock:
-    """The rows without an error as a block, the others as its dead rows."""
+    """The rows without an error as a block, the others as its invalid rows."""
     batch = pa.RecordBatch.from_arrays(columns, schema=target)
     if not errors.bad.any():
         return RowBlock(batch, source, rows, no_dead(), raw)

@@ -14,7 +14,7 @@ _SEPARATOR = np.isin(np.arange(256), list(b",\r\n"))
 
 
 @dataclass(frozen=True)
-class Misquoted:
+class MisquotedRecord:
     """A record by its position among those of a block, blank lines left out."""
 
     position: int
@@ -22,7 +22,7 @@ class Misquoted:
     record: bytes
 
 
-def without_misquoted(block: bytes, multiline: bool) -> tuple[bytes, list[Misquoted]]:
+def without_misquoted(block: bytes, multiline: bool) -> tuple[bytes, list[MisquotedRecord]]:
     """The block without such records, and the records. It ends with a line end."""
     if b'"' not in block or _is_regular(block, multiline):
         return block, []
@@ -32,7 +32,7 @@ def without_misquoted(block: bytes, multiline: bool) -> tuple[bytes, list[Misquo
         reason = fault_of(record)
         if reason:
             # Only a record with an open quote ends with a line end: that of the block.
-            bad.append(Misquoted(position, reason, record.removesuffix(b"\n")))
+            bad.append(MisquotedRecord(position, reason, record.removesuffix(b"\n")))
     if not bad:
         return block, []
     wrong = {each.position for each in bad}

@@ -17,7 +17,7 @@ import pyarrow.csv as pa_csv
 from runtime.io.bytestream import check_packed, is_packed, open_bytes
 from runtime.io.cast import text_columns, valid_block
 from runtime.io.csv_header import open_quote, read_header
-from runtime.io.csv_quotes import Misquoted, without_misquoted
+from runtime.io.csv_quotes import MisquotedRecord, without_misquoted
 from runtime.io.csv_split import blocks_of_records
 from runtime.io.infer import infer
 from runtime.io.reader import FileReader, ReadRequest
@@ -139,7 +139,7 @@ class _Texts:
     """
 
     def __init__(
-        self, block: bytes, misquoted: list[Misquoted], names: list[str], dirty: bool
+        self, block: bytes, misquoted: list[MisquotedRecord], names: list[str], dirty: bool
     ) -> None:
         self._dirty = dirty
         self._misfits: list[tuple[int, str, str]] = []
@@ -194,7 +194,7 @@ class _Texts:
         return "skip"
 
 
-def _misfit(misquoted: Misquoted) -> tuple[int, str, str]:
+def _misfit(misquoted: MisquotedRecord) -> tuple[int, str, str]:
     text, reason = misquoted.record.decode(), reason_text(misquoted.reason)
     if (
         misquoted.reason is not Reason.OPEN_QUOTE

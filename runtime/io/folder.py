@@ -18,7 +18,7 @@ from runtime.pipeline.blob_store import CorruptCheckpoint
 _OUTSIDE = "it leads out of the folder; --follow-links follows it"
 _TO_FOLDER = "it leads to a folder; --follow-links follows it"
 _MAY_BE_CHANGED = (
-    "somebody may have changed the checkpoint, or the topic with the epochs of the sink"
+    "something else may have changed the checkpoint, or the topic with the epochs of the sink"
 )
 _BROKEN, _LOOP = "it leads nowhere", "it leads in a circle"
 _TOO_LONG = "its path is too long"
@@ -127,7 +127,7 @@ def leads_outside(folder: Path, path: str) -> bool:
 def gone(path: Path | str) -> InputError:
     return InputError(
         f"{path} is gone, and must be read once more: the checkpoint after it was damaged",
-        "put it back, or start anew without the checkpoint",
+        "put it back, or start over without the checkpoint",
     )
 
 

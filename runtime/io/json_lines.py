@@ -150,7 +150,7 @@ class JsonReader(FileReader):
         return valid_block(columns, target, self.source, rows, lines.raw, errors)
 
     def _careful(self, lines: _Lines, target: pa.Schema, first: int) -> RowBlock:
-        """Parses line by line, so that invalid lines become dead rows."""
+        """Parses line by line, so that invalid lines become invalid rows."""
         used = frozenset(target.names)
         parsed = [parsed_line(line, used) for line in lines.all()]
         good = np.array([i for i, each in enumerate(parsed) if isinstance(each, dict)], np.int64)
@@ -198,7 +198,7 @@ class _Lines:
         return lambda indices: self.raw(chosen[list(indices)].tolist())
 
 
-class _Doubled(dict[str, Any]):
+class _ObjectWithDuplicates(dict[str, Any]):
     """An object with duplicate keys."""
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
@@ -208,7 +208,7 @@ class _Doubled(dict[str, Any]):
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
-    return found if len(found) == len(pairs) else _Doubled(pairs)
+    return found if len(found) == len(pairs) else _ObjectWithDuplicates(pairs)
 
 
 def parsed_line(line: bytes, used: frozenset[str] = frozenset()) -> dict[str, Any] | str:
@@ -225,7 +225,7 @@ def parsed_line(line: bytes, used: frozenset[str] = frozenset()) -> dict[str, An
         return reason_text(Reason.MALFORMED_JSON)
     if not isinstance(value, dict):
         return reason_text(Reason.NOT_AN_OBJECT)
-    twice = used.intersection(value.twice) if isinstance(value, _Doubled) else ()
+    twice = used.intersection(value.twice) if isinstance(value, _ObjectWithDuplicates) else ()
     return reason_text(Reason.REPEATED_KEY, column=min(twice)) if twice else value
 
 

@@ -69,7 +69,7 @@ def rows_of(path: Path, rows: Sequence[int]) -> list[str]:
 
 
 class _Group:
-    """A row group with all its columns, read on demand: only dead rows need it."""
+    """A row group with all its columns, read on demand: only invalid rows need it."""
 
     def __init__(self, file: pq.ParquetFile, group: int) -> None:
         self._file = file

@@ -85,7 +85,7 @@ class FileReader(ABC):
         self.close()
 
     def dead_block(self, target: pa.Schema, dead: pa.Table) -> RowBlock:
-        """A block of dead rows only."""
+        """A block of invalid rows only."""
         empty = pa.RecordBatch.from_pylist([], schema=target)
         return RowBlock(empty, self.source, np.zeros(0, dtype=np.int64), dead)
 

@@ -12,9 +12,6 @@ from runtime.io.atomic import AtomicFiles, check_folder
 from runtime.io.encode import SUFFIXES, check_format, encode_all, encoder
 from runtime.io.growing_table import GrowingTable
 
-DEAD_LETTER = "_dead_letter"
-LATE = "_late"
-
 LIMIT_BYTES = 8 << 20
 
 

@@ -24,10 +24,11 @@ from runtime.language.splitter import SourceText
 from runtime.language.window import Window
 from runtime.language.window_binder import resolve_window
 from runtime.types.attribute_kinds import AttributeKind
+from runtime.types.side_tables import DEAD_LETTER, LATE
 
 # The results of a query are written under its name.
 NO_FILE_NAME = '/\\:*?"<>|'
-KEPT_NAMES = ("_late", "_dead_letter")
+KEPT_NAMES = (LATE, DEAD_LETTER)
 
 
 def resolve(

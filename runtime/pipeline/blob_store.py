@@ -28,11 +28,11 @@ class CorruptCheckpoint(EnvironmentFailure):
         super().__init__(message, hint or way_on)
 
 
-class Misplaced(CorruptCheckpoint):
+class PathConflict(CorruptCheckpoint):
     """A folder in the place of a file, or a file in that of a folder. The hint says what to do."""
 
 
-class LinkRefused(Misplaced):
+class LinkRefused(PathConflict):
     """A symbolic link in a checkpoint, which may lead anywhere."""
 
 
@@ -144,7 +144,7 @@ def reraised_as(what: str) -> Iterator[None]:
             raise LinkRefused(f"{what}: {reason}", hint) from error
         if isinstance(error, NotAFolder | IsADirectoryError):
             hint = "remove what is in its place: it is restored from the other copy"
-            raise Misplaced(f"{what}: {reason}", hint) from error
+            raise PathConflict(f"{what}: {reason}", hint) from error
         # An object store gives no number: its errors are those of a network.
         remote = isinstance(error, OSError) and (error.errno is None or is_environment(error))
         raise (EnvironmentFailure if remote else HamletError)(f"{what}: {reason}") from error

@@ -31,7 +31,7 @@ from collections.abc import Callable, Iterator
 import pyarrow as pa
 
 from runtime.errors import Failure, HamletError
-from runtime.pipeline.blob_store import BlobStore, CorruptCheckpoint, Misplaced, parsing
+from runtime.pipeline.blob_store import BlobStore, CorruptCheckpoint, PathConflict, parsing
 from runtime.pipeline.checkpoint_files import CheckpointFiles
 from runtime.pipeline.checkpoint_names import (
     BASE,
@@ -58,7 +58,7 @@ KEPT = 2
 _OLD_FORMAT = "owner.json"
 
 
-class Superseded(Failure):
+class OwnershipLost(Failure):
     """Another run has claimed the checkpoint."""
 
 
@@ -107,7 +107,7 @@ class CheckpointStore:
             try:
                 self._newest_record = self._newest() or ""
                 return self._manifest(self._newest_record) if self._newest_record else None
-            except Misplaced:
+            except PathConflict:
                 raise
             except CorruptCheckpoint as error:
                 # Its owner goes on meanwhile, and deletes what is old.
@@ -219,7 +219,7 @@ class CheckpointStore:
     def check_owner(self) -> None:
         """Raises if this run may not publish any more."""
         if any(is_higher(match[1], self.owner) for match in self._owned(CLAIM)):
-            raise Superseded(
+            raise OwnershipLost(
                 f"another run has taken over the checkpoints in {self.store.address}",
                 "let that run continue, or stop it and start this command again",
             )
@@ -239,7 +239,7 @@ class CheckpointStore:
             needed = {name, *manifest.files}
             for each in sorted(needed):
                 self._repair(each, warn)
-        except Misplaced:
+        except PathConflict:
             raise
         except CorruptCheckpoint as error:
             raise self._unreadable(error) from error

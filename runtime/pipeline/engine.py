@@ -257,7 +257,7 @@ class Engine:
     # ---- checkpoints -----------------------------------------------------------------------
 
     def checkpoint(self) -> bytes:
-        """All state, as an Arrow file. It leaves out late and dead rows that were not yet taken."""
+        """All state, as an Arrow file. It leaves out late and invalid rows not taken yet."""
         if self._bound is None:
             raise HamletError("there is nothing to save before the first event")
         return self.shard.save(

@@ -1,4 +1,4 @@
-"""Turns rows into events: checks them, sets late ones aside and counts them.
+"""Turns rows into events: checks them and counts them.
 
 The engine of one process uses it. In a job on Ray, Spark does the same with columns of its own.
 """
@@ -9,18 +9,14 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from runtime.pipeline.block import RowBlock
-from runtime.pipeline.dead_letter import dead_rows, rows_as_json
-from runtime.pipeline.event_contract import late_reasons
 from runtime.pipeline.latency import Panes
 from runtime.pipeline.normalize import PreparedRows, Preparer
 from runtime.pipeline.null_keys import null_keys
-from runtime.pipeline.reorder_buffer import late_mask
-from runtime.types.columns import TYPE, Mask, times_of
+from runtime.types.columns import TYPE, times_of
 
 # Unused types are only named in a hint, which must be short.
 OTHER_TYPES = 8
@@ -86,10 +82,9 @@ class EventExtractor:
         taken, self.stats = self.stats, BlockStats()
         return taken
 
-    def extract(self, block: RowBlock, watermark: int | None = None) -> pa.RecordBatch:
-        """The valid events of a block. Events before the watermark are late and left out."""
-        prepared = self.prepare(block)
-        events = self._without_late(block, prepared, watermark)
+    def extract(self, block: RowBlock) -> pa.RecordBatch:
+        """The valid events of a block, all of them in time."""
+        events = self.prepare(block).events
         self.count(events)
         return events
 
@@ -108,23 +103,3 @@ class EventExtractor:
     def count(self, events: pa.RecordBatch) -> None:
         """Counts events that are in time."""
         self.stats.add_events(events, self._keys, self._types)
-
-    def _without_late(
-        self, block: RowBlock, prepared: PreparedRows, watermark: int | None
-    ) -> pa.RecordBatch:
-        late = late_mask(times_of(prepared.events), watermark)
-        if late is None:
-            return prepared.events
-        assert watermark is not None
-        self.stats.late.append(_late_rows(block, prepared, late, watermark))
-        return prepared.events.filter(pa.array(~late))
-
-
-def _late_rows(block: RowBlock, prepared: PreparedRows, late: Mask, watermark: int) -> pa.Table:
-    """The late rows as they were read. Dead rows are not among the events, so positions shift."""
-    dead = prepared.dead["row"].to_numpy()
-    positions = np.flatnonzero(~np.isin(block.rows, dead))[late]
-    raw = block.raw or (lambda chosen: rows_as_json(block.batch.take(pa.array(chosen))))
-    rows = block.rows[positions].tolist()
-    reasons = late_reasons(times_of(prepared.events)[late], watermark)
-    return dead_rows(block.source, rows, reasons, raw(positions.tolist()))

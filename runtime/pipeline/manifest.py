@@ -45,7 +45,7 @@ class RunCounts:
     other_types: set[str] = field(default_factory=set)
 
     def add_block(self, stats: BlockStats) -> None:
-        """Adds the counts of some rows, except dead rows, late rows and results."""
+        """Adds the counts of some rows, except invalid rows, late rows and results."""
         self.rows += stats.rows
         self.events += stats.events
         self.truncated += stats.truncated

@@ -13,7 +13,7 @@ from runtime.types.columns import TYPE
 
 def null_keys(events: pa.RecordBatch, keys: Mapping[str, frozenset[str]]) -> Counter[str]:
     """How many events have a null in each partition attribute, among the types of the queries that
-    use it. A null key is a partition of its own, but usually a mistake."""
+    use it. A null key is a partition of its own, but usually an error in the data."""
     found: Counter[str] = Counter()
     for name, types in keys.items():
         column = events.column(name)

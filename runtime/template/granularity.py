@@ -36,7 +36,7 @@ def granularity(query: Query) -> KeptState:
     stored = tuple(dict.fromkeys(positions[p].alias or positions[p].type for p in sorted(before)))
     twice = Bindings(query.template, query.local).ambiguous
     if query.semantics is Semantics.CONTIGUOUS:
-        why = "contiguous: only trends that end at the last time can go on"
+        why = "contiguous: only trends that end at the last time can continue"
         return KeptState(Granularity.PATTERN, (), why, twice)
     if stored:
         why = f"adjacent condition: values of {', '.join(stored)} are kept per event"

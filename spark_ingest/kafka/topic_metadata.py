@@ -105,7 +105,7 @@ class TopicMetadata:
         new = NewTopic(self._address.topic, partitions, -1, config=config)
         try:
             self.ask(lambda: _only(self._admin.create_topics([new], validate_only=validate_only)))
-        except _Refused as refused:
+        except _BrokerRefusal as refused:
             if refused.error.code() != KafkaError.TOPIC_ALREADY_EXISTS:  # another client was first
                 raise
 
@@ -163,7 +163,7 @@ class TopicMetadata:
         if self._last is not None and no_entry(self._last):
             raise explain_error(self._last, self._address)
         if not passes(error):
-            raise _Refused(error, self._address)
+            raise _BrokerRefusal(error, self._address)
         if waited > self._patience:
             raise unreachable(self._address, waited, self._last or error)
 
@@ -174,7 +174,7 @@ class TopicMetadata:
             return self.ask(
                 lambda: _only(self._admin.describe_topics(requested, request_timeout=ANSWER))
             )
-        except _Refused as refused:
+        except _BrokerRefusal as refused:
             if refused.error.code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
                 raise
             return None
@@ -235,7 +235,7 @@ class TopicMetadata:
         return InputError(f"there is no topic `{topic}` at {servers}", did_you_mean(topic, there))
 
 
-class _Refused(HamletError):
+class _BrokerRefusal(HamletError):
     """The broker rejected a request."""
 
     def __init__(self, error: KafkaError, address: KafkaAddress) -> None:

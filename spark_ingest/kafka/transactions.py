@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from runtime.errors import EnvironmentFailure
-from runtime.pipeline.checkpoint import Superseded
+from runtime.pipeline.checkpoint import OwnershipLost
 from spark_ingest.kafka.address import KafkaAddress
 from spark_ingest.kafka.failures import cause, explain_error, no_entry, unreachable
 from spark_ingest.kafka.options import KafkaOptions
@@ -150,7 +150,7 @@ class TransactionalProducer:
 
     def _sorted(self, error: KafkaError) -> Exception:
         if error.code() in _FENCED:
-            return Superseded(
+            return OwnershipLost(
                 f"another process runs the job `{self._job}` and has taken over its output to "
                 f"{self._address}",
                 "this one ends without harm; concurrent jobs need a --checkpoint each",

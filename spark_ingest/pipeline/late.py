@@ -16,7 +16,7 @@ def late(rows: DataFrame, watermark: int | None) -> DataFrame:
         return rows
     fault, time = sql.name(FAULT), sql.name(TIME)
     # The watermark is the only element of an array, at a place that depends on the row: Spark
-    # writes a plain number into the code that it compiles, and so would compile each epoch anew.
+    # writes a plain number into the code that it compiles, and would compile again for each epoch.
     mark = f"array({watermark}L)[CAST({time} & 0L AS INT)]"
     behind = f"{fault} = 0 AND {time} < {mark}"
     return rows.withColumn(FAULT, F.expr(f"if({behind}, {int(Reason.LATE)}, {fault})"))

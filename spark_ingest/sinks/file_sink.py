@@ -1,7 +1,7 @@
-"""Writes results to a folder per query, in parts: Parquet, JSON lines or CSV.
+"""Writes results to a folder of result files per query: Parquet, JSON lines or CSV.
 
-A part has the results of one or more epochs, and the number of the last one in its name. It appears
-complete or not at all, and never changes.
+A result file has the results of one or more epochs, and the number of the last one in its name. It
+appears complete or not at all, and never changes.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from runtime.io.encode import SUFFIXES, check_format, encode_all, encoder
 from runtime.io.file_names import FileNames
 from runtime.io.growing_table import GrowingTable
 from runtime.pipeline.epoch_record import Results
-from spark_ingest.sinks.sink import DEAD_LETTER, LATE, EpochSink, PendingResults, ReplayPoint
+from runtime.types.side_tables import DEAD_LETTER, LATE
+from spark_ingest.sinks.sink import EpochSink, PendingResults, ReplayPoint
 
-# Tables larger than this are spooled to disk while a part is put together.
+# Tables larger than this are spooled to disk while a result file is put together.
 LIMIT_BYTES = 8 << 20
 
-_PART = re.compile(r"part-(\d{9})\.\w+$")
+_RESULT_FILE = re.compile(r"part-(\d{9})\.\w+$")
 
 
 @dataclass(frozen=True)
 class RollingPolicy:
-    """When a part ends: as soon as the results that wait have this size or this age."""
+    """When a result file is written: once the results that wait have this size or this age."""
 
     bytes: int = 128 << 20
     seconds: float = 10.0
@@ -48,7 +49,7 @@ class WholeSink(EpochSink):
         raise AssertionError("results of a bounded input are written at the end")
 
 
-class PartsSink(EpochSink):
+class FileSink(EpochSink):
     def __init__(
         self,
         output: Path,
@@ -66,7 +67,7 @@ class PartsSink(EpochSink):
 
     @property
     def address(self) -> str:
-        return parts_address(self._output, self._format)
+        return files_address(self._output, self._format)
 
     def folders(self, queries: Iterable[str]) -> dict[str, str]:
         return self._names.of(queries)
@@ -86,7 +87,7 @@ class PartsSink(EpochSink):
             files.publish()
 
     def recover(self, committed: int) -> None:
-        check_parts(self._output, lambda: committed)
+        check_result_files(self._output, lambda: committed)
         remove_unfinished(self._output)
 
     def _name(self, epoch: int, table: str) -> str:
@@ -98,14 +99,14 @@ class PartsSink(EpochSink):
         return self._names[name] + SUFFIXES[self._format]
 
 
-def parts_address(output: Path, format: str) -> str:
+def files_address(output: Path, format: str) -> str:
     return f"--output {shlex.quote(str(output.resolve()))} --format {format}"
 
 
-def check_parts(output: Path, committed: Callable[[], int]) -> None:
-    """Refuses a folder with parts that the checkpoint does not know. Looks at the parts first: a
-    run that is still active may commit and publish meanwhile."""
-    newest = _newest_part(output)
+def check_result_files(output: Path, committed: Callable[[], int]) -> None:
+    """Refuses a folder with result files that the checkpoint does not know. Looks at the files
+    first: a run that is still active may commit and publish meanwhile."""
+    newest = _newest_file(output)
     last = committed()
     if newest is None or _epoch(newest) <= last:
         return
@@ -118,7 +119,8 @@ def check_parts(output: Path, committed: Callable[[], int]) -> None:
         f"{output} has results up to epoch {_epoch(newest)}, but the checkpoint ends with epoch "
         f"{last}",
         "use the --checkpoint of that run, or name another --output. If the checkpoint is "
-        f"an older copy, and all input after it is still there, delete the parts above {last}",
+        f"an older copy, and all input after it is still there, delete the result files above "
+        f"{last}",
     )
 
 
@@ -134,15 +136,15 @@ def _gathered(stack: ExitStack, results: Iterable[Results]) -> dict[str, Growing
     return found
 
 
-def _newest_part(output: Path) -> Path | None:
-    parts = (path for path in output.glob("*/part-*") if _PART.search(path.name))
+def _newest_file(output: Path) -> Path | None:
+    files = (path for path in output.glob("*/part-*") if _RESULT_FILE.search(path.name))
     try:
-        return max(parts, key=_epoch, default=None)
+        return max(files, key=_epoch, default=None)
     except OSError as error:
         raise os_failure(f"cannot list {output}", error) from error
 
 
-def _epoch(part: Path) -> int:
-    found = _PART.search(part.name)
+def _epoch(file: Path) -> int:
+    found = _RESULT_FILE.search(file.name)
     assert found is not None
     return int(found[1])

@@ -15,14 +15,15 @@ import pyarrow as pa
 
 from runtime.errors import HamletError
 from runtime.pipeline.blob_store import CorruptCheckpoint
-from runtime.pipeline.checkpoint import Superseded
+from runtime.pipeline.checkpoint import OwnershipLost
 from runtime.pipeline.dead_letter import rows_as_json
 from runtime.pipeline.epoch_record import Results
+from runtime.types.side_tables import DEAD_LETTER, LATE
 from spark_ingest.kafka.address import KafkaAddress
 from spark_ingest.kafka.options import KafkaOptions
 from spark_ingest.kafka.topic_metadata import PATIENCE, Say, TopicMetadata, silent
 from spark_ingest.kafka.transactions import Outgoing, TransactionalProducer
-from spark_ingest.sinks.sink import DEAD_LETTER, LATE, EpochSink, ReplayPoint
+from spark_ingest.sinks.sink import EpochSink, ReplayPoint
 
 SIDE = {DEAD_LETTER: "-dead-letter", LATE: "-late"}
 EPOCHS = "-epochs"
@@ -150,7 +151,7 @@ class KafkaSink(EpochSink):
         while True:
             try:
                 self._send(epoch, results, replay)
-            except Superseded as fenced:
+            except OwnershipLost as fenced:
                 self._check_owner()
                 if self._is_sent(epoch, replay, fenced):
                     return
@@ -158,7 +159,7 @@ class KafkaSink(EpochSink):
                 self._marker = _as_read(epoch, replay)
                 return
 
-    def _is_sent(self, epoch: int, replay: ReplayPoint | None, fenced: Superseded) -> bool:
+    def _is_sent(self, epoch: int, replay: ReplayPoint | None, fenced: OwnershipLost) -> bool:
         """Takes the sink back. Its last marker is the one before the epoch, or that of the epoch if
         it was being committed. With any other one, a copy of the checkpoint is in use elsewhere."""
         self._say(f"an older run of the job used {self._address} for a moment: taking it back")
@@ -237,5 +238,5 @@ def parsed_mark(mark: bytes, name: str) -> Marker:
         raise CorruptCheckpoint(
             f"{name} is not one of Hamlet: {error}",
             "only runs of Hamlet may write to that topic; give the job another topic, or start "
-            "anew with another --checkpoint folder",
+            "over with another --checkpoint folder",
         ) from error

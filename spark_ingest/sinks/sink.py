@@ -16,10 +16,6 @@ from runtime.pipeline.epoch_record import Results
 from runtime.pipeline.field_types import check_fields
 from runtime.pipeline.manifest import Manifest
 
-#: Names of tables besides those of queries.
-DEAD_LETTER = "_dead_letter"
-LATE = "_late"
-
 
 @dataclass(frozen=True)
 class ReplayPoint:

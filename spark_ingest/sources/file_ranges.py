@@ -166,5 +166,5 @@ def check_unchanged(part: dict[str, Any], file: InputFile) -> None:
     if (file.size, file.changed) != (part["size"], part["changed"]):
         raise InputError(
             f"{file.path} has changed since a part of it was read",
-            "put the old file back, with its time of change, or start anew without the checkpoint",
+            "put the old file back, with its time of change, or start over without the checkpoint",
         )

@@ -14,7 +14,7 @@ from typing import Any
 
 from runtime.errors import EnvironmentFailure, HamletError
 
-START_ANEW = "start anew with another --checkpoint folder"
+START_OVER = "start over with another --checkpoint folder"
 
 
 @dataclass(frozen=True)
@@ -36,13 +36,13 @@ class QueryCheckpoint:
             raise HamletError(
                 f"Spark's checkpoint {self.folder} lacks batch {batch}, up to which the job has "
                 "read",
-                "put the folder back from a copy of the whole checkpoint, or " + START_ANEW,
+                "put the folder back from a copy of the whole checkpoint, or " + START_OVER,
             )
         if query is not None and query != self.query:
             raise HamletError(
                 f"Spark's checkpoint {self.folder} is of another query, {self.query}; the job has "
                 f"read from {query}",
-                "put the folder back from a copy of the whole checkpoint, or " + START_ANEW,
+                "put the folder back from a copy of the whole checkpoint, or " + START_OVER,
             )
         newest = max(self.planned, default=-1)
         if self.committed > batch or newest > batch + 1:
@@ -51,7 +51,7 @@ class QueryCheckpoint:
                 f"{max(self.committed, newest - 1)}, but the job has committed {_up_to(batch)}",
                 "put back a copy of the whole checkpoint, of one moment; or, if the source still "
                 f"has the rows, delete the files above {batch} in {self.folder}/commits and those "
-                f"above {batch + 1} in {self.folder}/offsets; or {START_ANEW}",
+                f"above {batch + 1} in {self.folder}/offsets; or {START_OVER}",
             )
 
 
@@ -86,5 +86,5 @@ def _query(file: Path) -> str | None:
     except (ValueError, KeyError, TypeError) as error:
         raise EnvironmentFailure(
             f"{file} is damaged",
-            "put the folder back from a copy of the whole checkpoint, or " + START_ANEW,
+            "put the folder back from a copy of the whole checkpoint, or " + START_OVER,
         ) from error

@@ -84,14 +84,14 @@ class SegmentFiles:
                 f"segment {number} in {self.folder} is damaged or missing, and so is its copy "
                 f"{self._copy(number)}",
                 "put one of the two files back from a backup, and start the same command again; "
-                "without them, start anew with another --checkpoint folder",
+                "without them, start over with another --checkpoint folder",
             )
         what = "missing" if path is None else "damaged"
         self._warn(f"segment {number} in {self.folder} was {what}; it is restored from its copy")
         return self._write_plain(number, content)
 
     def replace(self, number: int, content: bytes) -> Path:
-        """Writes both files of a segment anew."""
+        """Writes both files of a segment again."""
         self._warn(f"segment {number} in {self.folder} was damaged; it is generated again")
         self._write(self._copy(number), _sealed(number, self._owner, content))
         return self._write_plain(number, content)
@@ -118,7 +118,7 @@ class SegmentFiles:
         if bare:
             raise HamletError(
                 f"{self.folder / bare[0]} was written by another version of Hamlet",
-                "start anew with another --checkpoint folder",
+                "start over with another --checkpoint folder",
             )
         for path in map(self.folder.joinpath, self._names()):
             if is_unfinished(path.name) and is_left(path):

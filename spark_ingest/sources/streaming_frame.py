@@ -97,7 +97,7 @@ class StreamingFrameSource(StreamSource):
             raise InputError(
                 f"batch {end['batch']} must be read once more, since its results are published, "
                 f"but Spark's checkpoint {self._checkpoint} does not have its offsets",
-                "put back a copy of the whole checkpoint, or start anew without it",
+                "put back a copy of the whole checkpoint, or start over without it",
             )
         return self._range(start, self._await(_batch(start)))
 

@@ -96,7 +96,7 @@ def test_a_ratio_that_is_missing_or_gone_is_an_error(two: Path) -> None:
 # ---- the command -------------------------------------------------------------------------------
 
 
-def test_an_option_that_a_benchmark_has_no_use_for_is_a_mistake() -> None:
+def test_an_option_that_a_benchmark_has_no_use_for_is_an_error() -> None:
     done = CliRunner().invoke(app, ["bench", "plain", "--update"])
     assert done.exit_code == 1
     assert "`hamlet bench plain` has no --update" in done.stderr

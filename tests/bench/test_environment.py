@@ -43,7 +43,7 @@ def test_nonsense_for_a_number(monkeypatch: pytest.MonkeyPatch, text: str) -> No
         ("soak", "HAMLET_BENCH_MINUTES"),
     ],
 )
-def test_a_benchmark_tells_nonsense_as_a_mistake(
+def test_a_benchmark_tells_nonsense_as_an_error(
     monkeypatch: pytest.MonkeyPatch, benchmark: str, variable: str
 ) -> None:
     monkeypatch.setenv(variable, "many")

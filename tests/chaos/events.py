@@ -19,6 +19,7 @@ from confluent_kafka import Producer
 
 from chaos.history import Counts, Place
 from cluster.faults import stream
+from tools.patience import PATIENCE_S
 
 FILE_LATENESS = stream.LATENESS
 FILE_LATENESS_MS = stream.LATENESS_MICROS // 1000
@@ -157,7 +158,7 @@ class TopicFeed:
     def end(self) -> None:
         """One in each partition."""
         self._send(self.events.end(PARTITIONS))
-        assert self._producer.flush(60) == 0
+        assert self._producer.flush(PATIENCE_S) == 0
 
     def _send(self, table: pa.Table) -> None:
         first = self.events.rows - table.num_rows

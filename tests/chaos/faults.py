@@ -18,12 +18,13 @@ from pathlib import Path
 
 from chaos.bit_flips import Undo
 from chaos.events import FolderFeed
-from chaos.job import PATIENCE_S, POLL_S, Job, Stuck
+from chaos.job import POLL_S, Job, Stuck
 from chaos.schedule import FILES, TOPICS
 from cluster import proc
 from cluster.faults import processes
 from cluster.faults.command import Command
 from tools.kafka import Broker
+from tools.patience import PATIENCE_S
 
 Inject = Callable[[Job, random.Random], Undo | None]
 

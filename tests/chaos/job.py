@@ -24,9 +24,8 @@ from cluster.faults import processes
 from cluster.faults.command import HAMLET, Command
 from cluster.faults.disk import Disk
 from tools.kafka import Broker
+from tools.patience import PATIENCE_S
 
-# Start-up takes half a minute on an idle machine.
-PATIENCE_S = 300.0
 POLL_S = 0.05
 
 

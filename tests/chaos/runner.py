@@ -30,7 +30,7 @@ from chaos.workload import STAYING
 UNDER_WAY = 3
 # About as long as an epoch takes: a fault can come at any point of one.
 EPOCH_S = 1.5
-# The exit code of a failure that is not the user's mistake.
+# The exit code of a failure that is no error of the user.
 FAILURE = 2
 # A job that does not resume after so many starts is beyond help.
 MOST_STARTS = 3

@@ -1,16 +1,16 @@
-"""`hamlet check`: every mistake, with its place."""
+"""`hamlet check`: every error, with its place."""
 
 from pathlib import Path
 
 
-def test_no_mistake(hamlet):
+def test_no_error(hamlet):
     done = hamlet("check", "ride.sase")
     assert done.exit_code == 0
     assert "SEQ(Request R, Travel T+, Dropoff D)" in done.stdout
     assert done.stdout.splitlines()[-1] == "1 query, no errors"
 
 
-def test_all_mistakes_of_a_file(hamlet, folder: Path):
+def test_all_errors_of_a_file(hamlet, folder: Path):
     (folder / "bad.sase").write_text(
         "QUERY a RETURN COUNT(X) PATTERN A WITHIN 1 s\n"
         "QUERY b RETURN COUNT(*) PATTERN SEQ(A, WITHIN 1 s\n"

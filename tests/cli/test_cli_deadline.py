@@ -11,9 +11,9 @@ import pytest
 
 from cluster import proc
 from hamlet.cli import deadline
+from tools.patience import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
-LIMIT_S = 300
 # The main thread is in C for hours: no handler of Python runs, and no exception is raised there.
 STUCK = """
 import hashlib, signal, subprocess
@@ -25,8 +25,8 @@ def kept(): return "epoch 7 was committed"
 deadline = Deadline(kept, grace=0.5)
 deadline.watch_signals()
 child = subprocess.Popen(["sleep", "1000"])
-{more}
 print(child.pid, flush=True)
+{more}
 hashlib.pbkdf2_hmac("sha256", b"x", b"y", 2_000_000_000)
 """
 
@@ -45,7 +45,7 @@ def stuck(more: str = "", before: str = "", **env: str) -> tuple["subprocess.Pop
 
 def await_end(pid: int) -> None:
     """A killed process ends when it is next scheduled."""
-    until = time.monotonic() + LIMIT_S
+    until = time.monotonic() + PATIENCE_S
     while proc.alive(pid):
         assert time.monotonic() < until
         time.sleep(0.01)
@@ -55,7 +55,7 @@ def await_end(pid: int) -> None:
 def test_signal_that_no_handler_receives(number):
     process, child = stuck()
     process.send_signal(number)
-    out, err = process.communicate(timeout=LIMIT_S)
+    out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 128 + number
     assert err == (
         "the job did not stop within 0.5 s; it was ended by force\nepoch 7 was committed\n"
@@ -66,7 +66,7 @@ def test_signal_that_no_handler_receives(number):
 
 def test_lost_process():
     process, child = stuck("deadline.start(0.1, 2, lambda: 'error: it has died')")
-    _, err = process.communicate(timeout=LIMIT_S)
+    _, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 2
     assert err == "error: it has died\n"
     await_end(child)
@@ -75,7 +75,7 @@ def test_lost_process():
 def test_submitted_job_logs_its_exit_code():
     process, _ = stuck(HAMLET_JOB_MARK="mark")
     process.send_signal(signal.SIGTERM)
-    out, _ = process.communicate(timeout=LIMIT_S)
+    out, _ = process.communicate(timeout=PATIENCE_S)
     assert out == "mark 143\n"
 
 
@@ -96,7 +96,7 @@ FAILING = "def fail(): raise LookupError('no such epoch')"
 @pytest.mark.parametrize("text", ["fail", "lambda: 'half a character: ' + chr(0xd800)"])
 def test_a_last_line_that_cannot_be_printed(text: str):
     process, child = stuck(f"{FAILING}\ndeadline.start(0.1, 2, {text})")
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 2
     assert "LookupError: no such epoch" in err or "half a character: \\ud800" in err
     await_end(child)
@@ -105,7 +105,7 @@ def test_a_last_line_that_cannot_be_printed(text: str):
 def test_what_was_kept_is_not_known():
     process, child = stuck(before=f"{FAILING}; kept = fail".replace("; kept", "\nkept"))
     process.send_signal(signal.SIGTERM)
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 143
     assert err.startswith("the job did not stop within 0.5 s; it was ended by force\n")
     await_end(child)
@@ -115,14 +115,18 @@ def test_the_earliest_counts():
     process, _ = stuck(
         "deadline.start(0.2, 3, lambda: 'first')\ndeadline.start(1000, 4, lambda: 'second')"
     )
-    process.communicate(timeout=120)
+    process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 3
 
 
 def test_a_deadline_that_was_met():
+    """It was withdrawn long before its time, and that time has passed since."""
     process, _ = stuck(
-        "deadline.start(1, 4, lambda: 'later')\n"
-        "deadline.withdraw(deadline.start(0.1, 3, lambda: 'closed in time'))"
+        "deadline.withdraw(deadline.start(1000, 3, lambda: 'closed in time'))\n"
+        "passed = 2000\n"
+        "deadline.start(0.1, 4, lambda: 'later')",
+        before="import time; passed, real = 0, time.monotonic\n"
+        "time.monotonic = lambda: real() + passed",
     )
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, err) == (4, "later\n")

@@ -44,9 +44,9 @@ def test_results_in_kafka(hamlet, folder: Path):
     assert not (folder / "kafka:").exists()
 
 
-# ---- mistakes do not wait for Ray ----------------------------------------------------------
+# ---- errors do not wait for Ray ----------------------------------------------------------
 
-MISTAKES = [
+ERRORS = [
     (("--input", "none.csv"), "cannot read none.csv"),
     (("--input", "ride.csv", "--time-column", "t"), "no column `t`"),
     (("--input", "ride.csv", "--follow"), "only a folder can be followed"),
@@ -70,8 +70,8 @@ def no_ray(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("no_ray")
-@pytest.mark.parametrize(("given", "said"), MISTAKES)
-def test_mistakes_are_told_at_once(hamlet, folder: Path, given: tuple[str, ...], said: str):
+@pytest.mark.parametrize(("given", "said"), ERRORS)
+def test_errors_are_told_at_once(hamlet, folder: Path, given: tuple[str, ...], said: str):
     (folder / "typo.csv").write_text("time,type,sped\n1,Request,1\n")
     done = hamlet("run", "ride.sase", *given, "--engine", "ray", stdin=b"time,type\n")
     assert done.exit_code == 1
@@ -80,9 +80,9 @@ def test_mistakes_are_told_at_once(hamlet, folder: Path, given: tuple[str, ...],
 
 
 @pytest.mark.usefixtures("no_ray")
-def test_without_a_mistake_ray_is_started(hamlet):
+def test_without_an_error_ray_is_started(hamlet):
     """It may be slow on a busy machine, so it is tried again, with a line about it. That it does
-    not start at all is not the user's mistake."""
+    not start at all is not an error of the user."""
     done = hamlet("run", "ride.sase", "--input", "ride.csv", "--engine", "ray")
     assert done.exit_code == 2
     lines = done.stderr.splitlines()

@@ -17,8 +17,8 @@ from hamlet.cli import app, exit_codes, main
 from runtime.errors import EnvironmentFailure, Failure, HamletError
 from runtime.io.atomic import AtomicFiles
 from runtime.pipeline.blob_store import BlobStore
+from tools.patience import PATIENCE_S
 
-PATIENCE_S = 300  # ends a hang
 SLOW = "generate:ridesharing?events=2000000"
 
 
@@ -36,14 +36,14 @@ def test_done(process):
     assert out.count(b"\n") == 1
 
 
-def test_mistake(process):
+def test_error(process):
     with process("check", "none.sase") as done:
         _, err = done.communicate(timeout=PATIENCE_S)
     assert done.returncode == 1
     assert err.startswith(b"error: there is no query file")
 
 
-def test_wrong_option_is_the_users_mistake_too(hamlet):
+def test_wrong_option_is_the_users_error_too(hamlet):
     assert hamlet("run", "--nonsense").exit_code == 1
     assert hamlet("rum").exit_code == 1
     assert "Did you mean 'run'?" in hamlet("rum").stderr
@@ -69,7 +69,7 @@ def test_failure_of_ours(hamlet, monkeypatch: pytest.MonkeyPatch):
     assert "--debug" in second
 
 
-def test_giving_up_is_no_mistake_of_the_user(hamlet, monkeypatch: pytest.MonkeyPatch):
+def test_giving_up_is_no_error_of_the_user(hamlet, monkeypatch: pytest.MonkeyPatch):
     def given_up(*_: object) -> None:
         raise Failure("gave up after 10 repeats: a process died")
 
@@ -150,7 +150,7 @@ def test_debug_shows_the_traceback(hamlet, monkeypatch: pytest.MonkeyPatch):
     assert "in broken" in done.stderr
 
 
-def test_debug_shows_the_traceback_of_a_mistake(hamlet):
+def test_debug_shows_the_traceback_of_an_error(hamlet):
     done = hamlet("check", "none.sase", "--debug")
     assert done.exit_code == 1
     assert "Traceback" in done.stderr

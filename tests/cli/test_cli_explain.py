@@ -135,7 +135,7 @@ def test_output_that_cannot_be_written(hamlet):
     assert "cannot write none/template.svg: No such file or directory" in done.stderr
 
 
-def test_mistakes_in_the_queries(hamlet, folder: Path):
+def test_errors_in_the_queries(hamlet, folder: Path):
     (folder / "bad.sase").write_text("RETURN COUNT(*) PATTERN SEQ(A WITHIN 1 s")
     done = hamlet("explain", "bad.sase")
     assert done.exit_code == 1

@@ -71,7 +71,7 @@ def test_list(hamlet):
         assert info.description in shown
 
 
-MISTAKES = [
+ERRORS = [
     (("generate",), "which stream?"),
     (("generate", "stok"), "did you mean `stock`?"),
     (("generate", "stock", "--output", "s.xyz"), "does not show the format"),
@@ -85,8 +85,8 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "said"), MISTAKES)
-def test_mistakes(hamlet, arguments: tuple[str, ...], said: str):
+@pytest.mark.parametrize(("arguments", "said"), ERRORS)
+def test_errors(hamlet, arguments: tuple[str, ...], said: str):
     done = hamlet(*arguments)
     assert done.exit_code == 1
     assert said in done.stderr

@@ -200,7 +200,7 @@ def test_null_keys_are_pointed_out(hamlet, folder: Path):
     (folder / "keys.sase").write_text("RETURN COUNT(*) PATTERN A WHERE [who] WITHIN 1 minute")
     said = hamlet("run", "keys.sase", "--input", "keys.csv").stderr
     assert "2 events have no `who`" in said
-    assert "usually a mistake" in said
+    assert "usually an error" in said
 
 
 def test_a_type_that_never_comes_is_pointed_out(hamlet, folder: Path):
@@ -288,9 +288,9 @@ def test_pieces_never_cut_equal_times(hamlet, folder: Path, monkeypatch: pytest.
     assert json.loads(done.stdout)["n"] == 25
 
 
-# ---- mistakes ------------------------------------------------------------------------------
+# ---- errors --------------------------------------------------------------------------------
 
-MISTAKES = [
+ERRORS = [
     (("run", "none.sase", "--input", "ride.csv"), "there is no query file none.sase"),
     (("run", "ride.sase", "--input", "none.csv"), "cannot read none.csv"),
     (("run", "ride.sase"), "Missing option '--input'"),
@@ -302,8 +302,8 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "said"), MISTAKES)
-def test_mistakes_are_told_without_a_traceback(hamlet, arguments: tuple[str, ...], said: str):
+@pytest.mark.parametrize(("arguments", "said"), ERRORS)
+def test_errors_are_told_without_a_traceback(hamlet, arguments: tuple[str, ...], said: str):
     done = hamlet(*arguments)
     assert done.exit_code == 1
     assert done.stdout == ""

@@ -50,7 +50,7 @@ def test_the_job_of_this_name(hamlet, ray):
     assert "stopping job running, which is called rides" in done.stderr
 
 
-def test_none_is_no_mistake(hamlet, ray):
+def test_none_is_no_error(hamlet, ray):
     done = hamlet("stop", "taxis", "--address", URL)
     assert done.exit_code == 0
     assert ray.stopped == []

@@ -1,4 +1,4 @@
-"""A watched query file with a mistake: told with its place, and nothing ends."""
+"""A watched query file with an error: told with its place, and nothing ends."""
 
 import signal
 from threading import Timer
@@ -12,6 +12,7 @@ from hamlet.cli.workload import read_workload
 from runtime.errors import ErrorLocation, QueryError, WorkloadError
 from runtime.language.parser import parse
 from runtime.pipeline.checkpoint import CheckpointStore
+from tools.patience import PATIENCE_S
 
 GOOD = "QUERY a RETURN COUNT(*) AS n PATTERN A+ WITHIN 1 minute\n"
 BROKEN = "QUERY a RETURN COUNT(*) AS n PATERN A+ WITHIN 1 minute\n"
@@ -114,4 +115,4 @@ def test_a_signal_ends_the_wait(folder, process, number, code):
         if b"waiting for ride.sase" in line:
             break
     waiting.send_signal(number)
-    assert waiting.wait(300) == code
+    assert waiting.wait(PATIENCE_S) == code

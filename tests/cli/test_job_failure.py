@@ -63,7 +63,7 @@ def test_a_job_without_a_checkpoint():
     )
 
 
-def test_a_mistake_is_corrected_first():
+def test_an_error_is_corrected_first():
     wrong = InputError("a file is gone")
     assert last_line(wrong, Progress(last=FIVE)) == (
         "failed: a file is gone; kept: the checkpoint of epoch 5 in state; then the same command "

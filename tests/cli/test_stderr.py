@@ -64,7 +64,7 @@ def test_the_exit_code_stays(process, arguments, code):
 
 
 def test_a_failure_of_ours(process):
-    """Its exit code is not that of a mistake, even if nobody reads its message."""
+    """Its exit code is not that of an error of the user, even if nobody reads its message."""
     done = process(
         *("run", "ride.sase", "--input", "ride.csv", "--format", "json"),
         stdout=os.open("/dev/full", os.O_WRONLY),

@@ -30,9 +30,10 @@ from runtime.pipeline.engine import Engine
 from runtime.pipeline.manifest import RunCounts
 from runtime.pipeline.routing_table import InputFormat
 from runtime.pipeline.settings import Settings
+from runtime.types.side_tables import DEAD_LETTER, LATE
 from spark_ingest.arrow_export import ArrowExport
 from spark_ingest.sinks.file_sink import WholeSink
-from spark_ingest.sinks.sink import DEAD_LETTER, LATE, EpochSink
+from spark_ingest.sinks.sink import EpochSink
 from spark_ingest.sources.files import FileSource
 from spark_ingest.sources.source import StreamSource
 
@@ -43,7 +44,7 @@ Write = Callable[[Path], object]
 
 
 @dataclass(frozen=True)
-class Asked:
+class JobInput:
     """A workload over files, and how they are to be read."""
 
     workload: Workload
@@ -104,7 +105,7 @@ class _Kept:
     def match(self, rows: int, total: int) -> None: ...
 
 
-def engine_of(asked: Asked, lateness: int | None = None) -> Engine:
+def engine_of(asked: JobInput, lateness: int | None = None) -> Engine:
     settings = asked.settings
     return Engine(
         asked.workload,
@@ -118,7 +119,7 @@ def engine_of(asked: Asked, lateness: int | None = None) -> Engine:
     )
 
 
-def locally(asked: Asked, input: str | None = None) -> Found:
+def locally(asked: JobInput, input: str | None = None) -> Found:
     """As `hamlet run --engine local` does it."""
     kept = _Kept()
     with open_source(
@@ -162,14 +163,14 @@ class Watcher:
         raise AssertionError(what)
 
 
-def on_cluster(spark: Any, actor_pool: ActorPool, asked: Asked, folder: Path) -> Found:
+def on_cluster(spark: Any, actor_pool: ActorPool, asked: JobInput, folder: Path) -> Found:
     """All of a bounded input. `folder` is for the checkpoint."""
     source = FileSource(spark, asked.path, asked.needs, format=asked.format, unit=asked.unit)
     return to_the_end(spark, actor_pool, asked, source, folder)
 
 
 def to_the_end(
-    spark: Any, actor_pool: ActorPool, asked: Asked, source: StreamSource, folder: Path
+    spark: Any, actor_pool: ActorPool, asked: JobInput, source: StreamSource, folder: Path
 ) -> Found:
     watcher = Watcher()
     driver, checkpoints = driver_of(spark, actor_pool, asked, source, folder, watcher)
@@ -182,7 +183,7 @@ def to_the_end(
 def followed(
     spark: Any,
     actor_pool: ActorPool,
-    asked: Asked,
+    asked: JobInput,
     files: Sequence[tuple[str, Write]],
     folder: Path,
     lateness: int = 0,
@@ -217,7 +218,7 @@ def followed(
 def driver_of(
     spark: Any,
     actor_pool: ActorPool,
-    asked: Asked,
+    asked: JobInput,
     source: StreamSource,
     folder: Path,
     watcher: Watcher,

@@ -8,6 +8,7 @@ from runtime.pipeline.bound_workload import BoundWorkload
 from runtime.pipeline.routing_table import InputFormat
 from spark_ingest.pipeline.event_pipeline import EventPipeline
 from spark_ingest.sources.source import StreamSource
+from tools.patience import PATIENCE_S
 
 WATERMARK = 5_000_000
 #: What each step is known by in a plan: what is late is so by the watermark.
@@ -18,7 +19,6 @@ STEPS = {
     "shard": "pmod(",
     "window": "__pane__",
 }
-PATIENCE_S = 300.0
 
 
 def executed_plan(spark, source: StreamSource, workload: Workload = RIDES) -> str:

@@ -1,8 +1,12 @@
 """Routers get the partitions of a frame that they ask for, also after Spark has lost them."""
 
+import json
+
 import pytest
+import ray
 
 from spark_ingest.arrow_export import ArrowExport
+from tools.patience import PATIENCE_S
 
 ROWS, PARTITIONS = 1_000, 10
 EACH = ROWS // PARTITIONS
@@ -36,3 +40,14 @@ def test_a_lost_partition_is_computed_again(spark) -> None:
         assert block.fetch()["id"].to_pylist() == list(range(4 * EACH, 5 * EACH))
     finally:
         exported.release()
+
+
+def test_a_driver_that_fetched_still_exports_its_functions(spark) -> None:
+    exported = ArrowExport(spark).park(spark.range(0, ROWS, 1, 1).toDF("id"))
+    try:
+        assert exported.parts[0].fetch().num_rows == ROWS
+    finally:
+        exported.release()
+    # Of an installed module: Ray would expect the worker to load it there by itself.
+    decode = ray.remote(num_cpus=0)(json.loads)
+    assert ray.get(decode.remote("[1]"), timeout=PATIENCE_S) == [1]

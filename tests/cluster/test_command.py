@@ -14,6 +14,7 @@ import pytest
 from cluster.streams import pieces, rides, write_csv, write_parquet
 from hamlet.job import job_registry
 from runtime.errors import HamletError
+from tools.patience import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
 QUERIES = """QUERY by_driver
@@ -34,7 +35,13 @@ def hamlet(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", code, *arguments]
     return subprocess.run(
-        command, cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=300
+        command,
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_S,
     )
 
 
@@ -81,5 +88,5 @@ def test_a_job_is_known_before_it_has_started(tmp_path: Path, monkeypatch: pytes
         with pytest.raises(HamletError, match="`queries` is still starting"):
             job_registry.find(None)
         running.send_signal(signal.SIGINT)
-        assert running.wait(300) == 130
+        assert running.wait(PATIENCE_S) == 130
     assert not job_registry.running()

@@ -23,8 +23,8 @@ from runtime.language.parser import parse
 from runtime.pipeline.aggregation import WorkloadChange
 from runtime.pipeline.bound_workload import BoundWorkload
 from runtime.pipeline.routing_table import InputFormat
+from tools.patience import PATIENCE_S
 
-LIMIT_S = 60.0
 FIRST = "QUERY first RETURN COUNT(*) AS n PATTERN SEQ(A, B+) WITHIN 4 seconds\n"
 SECOND = FIRST.replace("first", "second")
 BOUND = BoundWorkload(parse(FIRST), InputFormat(columns=COLUMNS), "float")
@@ -55,7 +55,7 @@ class Conversation:
         return number
 
     def next(self) -> WorkloadChange:
-        until = time.monotonic() + LIMIT_S
+        until = time.monotonic() + PATIENCE_S
         while (change := self.server.next(BOUND)) is None:
             assert time.monotonic() < until
             time.sleep(0.01)
@@ -63,7 +63,7 @@ class Conversation:
 
     def answer(self, number: str) -> dict | None:
         """While the job asks for requests, as it always does."""
-        until = time.monotonic() + LIMIT_S
+        until = time.monotonic() + PATIENCE_S
         while (found := ray.get(self.actor.answer.remote(number))) is None:
             assert self.server.next(BOUND) is None
             assert time.monotonic() < until
@@ -80,7 +80,7 @@ def control(cluster) -> Iterator[Conversation]:
 
 
 def wait_for(done: Callable[[], object]) -> None:
-    until = time.monotonic() + LIMIT_S
+    until = time.monotonic() + PATIENCE_S
     while not done():
         assert time.monotonic() < until
         time.sleep(0.05)
@@ -89,15 +89,15 @@ def wait_for(done: Callable[[], object]) -> None:
 def test_a_request_is_lost(control: Conversation, monkeypatch):
     """The client repeats it."""
     monkeypatch.setattr(control_client, "QUIET_SECONDS", 0.0)
-    monkeypatch.setattr(control_client, "CHANGE_SECONDS", LIMIT_S)
+    monkeypatch.setattr(control_client, "CHANGE_SECONDS", PATIENCE_S)
     waits = threading.Event()
     with ThreadPoolExecutor(1) as threads:
         asked = threads.submit(control.client.change, {"add": SECOND}, lambda _: waits.set())
-        assert waits.wait(LIMIT_S)
+        assert waits.wait(PATIENCE_S)
         control.forget()
         change = control.next()
         control.server.committed(replace(change, since=7), 3)
-        answer = asked.result(LIMIT_S)
+        answer = asked.result(PATIENCE_S)
     assert answer == {"added": ["second"], "removed": [], "since": 7, "epoch": 3}
 
 

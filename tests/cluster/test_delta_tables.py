@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import hamlet
-from cluster.jobs import Asked, assert_same, locally, to_the_end
+from cluster.jobs import JobInput, assert_same, locally, to_the_end
 from cluster.streams import RIDES, rides
 from hamlet.job.input_resolver import resolve_input
 from hamlet.job.resolved_input import InputOptions
@@ -76,7 +76,7 @@ def test_a_table_equals_its_rows(spark, actor_pool, tmp_path: Path, events, dele
     assert hamlet.aggregate(RIDES, table.toDF(), actors=1) == hamlet.aggregate(RIDES, rows)
 
     pq.write_table(rows, tmp_path / "rides.parquet")
-    asked = Asked(RIDES, tmp_path / "rides.parquet")
+    asked = JobInput(RIDES, tmp_path / "rides.parquet")
     given = InputOptions(f"spark:delta?path={place}", asked.needs)
     source = resolve_input(given).open(spark, tmp_path, None, None)
     found = to_the_end(spark, actor_pool(2), asked, source, tmp_path / "checkpoint")

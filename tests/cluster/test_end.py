@@ -11,6 +11,7 @@ import pytest
 
 from cluster import proc
 from runtime.temporary_folder import OWNER
+from tools.patience import PATIENCE_S
 
 RUN = """
 import os, sys, time
@@ -26,7 +27,6 @@ with cluster.start(session.environment(embedded=True)) as running:
 """
 WAIT = "time.sleep(300)"
 # Two agents of Ray try for a minute to tell a server that is gone of the raylet's death.
-PATIENCE_S = 300
 
 
 @pytest.fixture

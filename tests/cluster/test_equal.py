@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from cluster.jobs import Asked, assert_same, assert_same_beside, locally, on_cluster, to_the_end
+from cluster.jobs import JobInput, assert_same, assert_same_beside, locally, on_cluster, to_the_end
 from cluster.streams import FORMATS, RIDES, pieces, rides, shuffled, write_csv, write_parquet
 from runtime.errors import InputError
 from runtime.language.parser import parse
@@ -24,7 +24,7 @@ KEPT = parse("QUERY kept RETURN COUNT(*) AS n PATTERN SEQ(Request, Dropoff) WITH
 def equal(spark, actor_pool, tmp_path):
     """Runs both, compares, and gives what came of it."""
 
-    def compare(asked: Asked, actors: int = 2):
+    def compare(asked: JobInput, actors: int = 2):
         wanted = locally(asked)
         found = on_cluster(spark, actor_pool(actors), asked, tmp_path / "checkpoint")
         assert_same(found, wanted)
@@ -45,7 +45,7 @@ def has_rows(found, *names: str) -> bool:
 def test_a_file_of_each_format(equal, tmp_path: Path, suffix: str, actors: int):
     path = tmp_path / f"rides.{suffix}"
     FORMATS[suffix](shuffled(rides(3_000, seed=1), seed=2, reach=40), path)
-    found = equal(Asked(RIDES, path), actors)
+    found = equal(JobInput(RIDES, path), actors)
     assert has_rows(found)
     assert found.other_types == {"Idle"}
     assert found.null_keys["driver"] > 100
@@ -57,7 +57,7 @@ def test_files_that_follow_on_each_other(equal, tmp_path: Path, suffix: str):
     folder.mkdir()
     for n, piece in enumerate(pieces(rides(3_000, seed=3), 6)):
         FORMATS[suffix](piece, folder / f"{n}.{suffix}")
-    assert has_rows(equal(Asked(RIDES, folder)))
+    assert has_rows(equal(JobInput(RIDES, folder)))
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
@@ -69,7 +69,7 @@ def test_files_out_of_order_among_each_other(equal, tmp_path: Path, suffix: str,
     early, late = pieces(table, 2)
     for n, piece in enumerate([late, *pieces(shuffled(early, seed=5), 3)]):
         FORMATS[suffix](piece, folder / f"{n}.{suffix}")
-    assert has_rows(equal(Asked(RIDES, folder), actors))
+    assert has_rows(equal(JobInput(RIDES, folder), actors))
 
 
 def test_several_epochs_of_a_bounded_input(equal, tmp_path: Path, monkeypatch):
@@ -80,7 +80,7 @@ def test_several_epochs_of_a_bounded_input(equal, tmp_path: Path, monkeypatch):
     folder.mkdir()
     for n, piece in enumerate(pieces(rides(2_000, seed=6), 5)):
         write_parquet(shuffled(piece, seed=n), folder / f"{n}.parquet")
-    found = equal(Asked(RIDES, folder))
+    found = equal(JobInput(RIDES, folder))
     assert has_rows(found)
     assert found.epochs == 6  # a file each, and the end
 
@@ -93,7 +93,7 @@ def test_formats_side_by_side(equal, tmp_path: Path):
     written = zip(pieces(rides(2_000, seed=7), 5), FORMATS.items(), strict=True)
     for n, (piece, (suffix, write)) in enumerate(written):
         write(piece, folder / ("deeper" if n % 2 else "") / f"{n}.{suffix}")
-    found = equal(Asked(RIDES, folder))
+    found = equal(JobInput(RIDES, folder))
     assert has_rows(found)
     assert found.skipped == ["readme.txt"]
 
@@ -101,7 +101,7 @@ def test_formats_side_by_side(equal, tmp_path: Path):
 @pytest.mark.parametrize("name", ["with space.csv", "brackets [0-9] {a,b}.csv", "a%20b#c?.csv"])
 def test_odd_names(equal, tmp_path: Path, name: str):
     write_csv(rides(500, seed=8), tmp_path / name)
-    assert has_rows(equal(Asked(RIDES, tmp_path / name)), "by_driver")
+    assert has_rows(equal(JobInput(RIDES, tmp_path / name)), "by_driver")
 
 
 def test_pieces_of_one_file(equal, tmp_path: Path, monkeypatch):
@@ -113,7 +113,9 @@ def test_pieces_of_one_file(equal, tmp_path: Path, monkeypatch):
     lines.insert(100, "")
     path = tmp_path / "rides.jsonl"
     path.write_text("\n".join(lines))
-    asked = Asked(parse("RETURN driver, COUNT(*) PATTERN Request GROUP-BY driver WITHIN 1 h"), path)
+    asked = JobInput(
+        parse("RETURN driver, COUNT(*) PATTERN Request GROUP-BY driver WITHIN 1 h"), path
+    )
     found = equal(asked)
     assert found.dead.num_rows == 4
     assert has_rows(found)
@@ -127,7 +129,7 @@ def test_a_generated_stream(spark, actor_pool, tmp_path: Path):
         QUERY rides RETURN driver, COUNT(*) AS n, AVG(T.speed) AS a
         PATTERN SEQ(Request R, Travel T+) GROUP-BY driver WITHIN 30 seconds
     """)
-    asked = Asked(queries, tmp_path / "segments")
+    asked = JobInput(queries, tmp_path / "segments")
     source = SegmentSource(spark, feed, asked.path, asked.needs, bounded=True, schema=feed.schema)
     found = to_the_end(spark, actor_pool(2), asked, source, tmp_path / "checkpoint")
     assert_same(found, locally(asked, f"generate:{spec}"))
@@ -155,7 +157,7 @@ BAD = {
 def test_bad_rows_of_text(equal, tmp_path: Path, suffix: str):
     path = tmp_path / f"bad.{suffix}"
     path.write_text(BAD[suffix])
-    found = equal(Asked(RIDES, path))
+    found = equal(JobInput(RIDES, path))
     assert found.dead.num_rows > 3
     assert found.tables["by_driver"].num_rows
 
@@ -174,7 +176,7 @@ def test_bad_rows_of_parquet(equal, tmp_path: Path, actors: int):
     table = table.set_column(4, "speed", pa.array(speeds))
     table = table.append_column("unused", pa.array(range(1_000)))
     write_parquet(table, tmp_path / "bad.parquet")
-    assert equal(Asked(RIDES, tmp_path / "bad.parquet"), actors).dead.num_rows == 7
+    assert equal(JobInput(RIDES, tmp_path / "bad.parquet"), actors).dead.num_rows == 7
 
 
 UNREADABLE = {
@@ -200,7 +202,7 @@ def test_a_file_that_cannot_be_read(equal, tmp_path: Path, what: str):
     write_csv(first, folder / "0.csv")
     (folder / name).write_bytes(content)
     write_parquet(second, folder / "2.parquet")
-    assert has_rows(equal(Asked(RIDES, folder)), "by_driver", "by_zone")
+    assert has_rows(equal(JobInput(RIDES, folder)), "by_driver", "by_zone")
 
 
 def test_parquet_with_two_columns_of_one_name(equal, tmp_path: Path):
@@ -209,7 +211,7 @@ def test_parquet_with_two_columns_of_one_name(equal, tmp_path: Path):
     table = rides(300, seed=11)
     write_parquet(table, folder / "0.parquet")
     write_parquet(table.append_column("speed", table["speed"]), folder / "1.parquet")
-    found = equal(Asked(RIDES, folder))
+    found = equal(JobInput(RIDES, folder))
     assert found.dead.num_rows == 1
 
 
@@ -226,7 +228,7 @@ def cut(tmp_path: Path) -> Path:
 
 def test_packed_text_that_is_cut(equal, cut: Path):
     write_csv(rides(1_000, seed=13, start=3_000), cut.parent / "2.csv")
-    found = equal(Asked(KEPT, cut.parent))
+    found = equal(JobInput(KEPT, cut.parent))
     (letter,) = found.dead.to_pylist()
     assert letter["source"] == str(cut)
     assert letter["reason"].startswith("damaged: ")
@@ -234,7 +236,7 @@ def test_packed_text_that_is_cut(equal, cut: Path):
 
 
 def test_nothing_but_text_that_is_cut(spark, actor_pool, tmp_path: Path, cut: Path):
-    asked = Asked(KEPT, cut)
+    asked = JobInput(KEPT, cut)
     with pytest.raises(InputError, match=r"cannot read .*1.csv.gz: ") as wanted:
         locally(asked)
     with pytest.raises(InputError, match=r"cannot read .*1.csv.gz: ") as found:
@@ -259,18 +261,18 @@ def test_parquet_that_is_damaged_inside(spark, actor_pool, tmp_path: Path, spoil
     folder = spoilt.parent
     write_parquet(rides(300, seed=31), folder / "0.parquet")
     write_parquet(rides(300, seed=32), folder / "2.parquet")
-    found = on_cluster(spark, actor_pool(2), Asked(RIDES, folder), tmp_path / "checkpoint")
+    found = on_cluster(spark, actor_pool(2), JobInput(RIDES, folder), tmp_path / "checkpoint")
     (letter,) = found.dead.to_pylist()
     assert (letter["source"], letter["row"]) == (str(spoilt), None)
     assert letter["reason"].startswith("damaged: ")
     spoilt.unlink()
-    wanted = locally(Asked(RIDES, folder))
+    wanted = locally(JobInput(RIDES, folder))
     assert found.events == 600
     assert found.tables == wanted.tables
 
 
 def test_nothing_but_parquet_that_is_damaged(spark, actor_pool, tmp_path: Path, spoilt: Path):
-    asked = Asked(RIDES, spoilt)
+    asked = JobInput(RIDES, spoilt)
     with pytest.raises(InputError, match=r"cannot read .*1.parquet: "):
         on_cluster(spark, actor_pool(2), asked, tmp_path / "checkpoint")
 
@@ -282,7 +284,7 @@ def test_text_whose_name_does_not_tell_that_it_is_packed(equal, tmp_path: Path):
     FORMATS["csv.gz"](first, folder / "0.csv")
     FORMATS["jsonl"](second, folder / "1.jsonl.gz")
     FORMATS["jsonl.gz"](third, folder / "2.jsonl.gz")
-    found = equal(Asked(RIDES, folder))
+    found = equal(JobInput(RIDES, folder))
     assert found.events == third.num_rows
     assert [each["reason"].partition(" ")[2] for each in found.letters()] == [
         "is gzip",
@@ -296,7 +298,7 @@ def test_text_whose_name_does_not_tell_that_it_is_packed(equal, tmp_path: Path):
 @pytest.mark.parametrize("actors", ACTORS)
 def test_exact_numbers(equal, tmp_path: Path, actors: int):
     write_parquet(rides(1_200, seed=13), tmp_path / "rides.parquet")
-    asked = Asked(RIDES, tmp_path / "rides.parquet", Settings(numeric="exact"))
+    asked = JobInput(RIDES, tmp_path / "rides.parquet", Settings(numeric="exact"))
     found = equal(asked, actors)
     assert has_rows(found)
     assert found.tables["by_driver"].schema.field("n").type == pa.string()
@@ -310,7 +312,7 @@ def test_ties_by_arrival(equal, tmp_path: Path, numeric: str, actors: int):
     folder.mkdir()
     for n, piece in enumerate(pieces(rides(1_200, seed=14, step=0.1), 5)):
         write_parquet(shuffled(piece, seed=n, reach=30), folder / f"{n}.parquet")
-    asked = Asked(RIDES, folder, Settings(numeric, "arrival"))
+    asked = JobInput(RIDES, folder, Settings(numeric, "arrival"))
     by_arrival = equal(asked, actors)
     strict = locally(replace(asked, settings=Settings(numeric, "strict")))
     assert not by_arrival.tables["kept"].equals(strict.tables["kept"])
@@ -329,7 +331,7 @@ def test_windows_of_events_and_contiguity(equal, tmp_path: Path, actors: int):
         QUERY next RETURN zone, COUNT(*) AS n PATTERN SEQ(Request, Travel+)
         SEMANTICS skip-till-next-match WHERE [driver] GROUP-BY zone WITHIN 2 minutes
     """)  # noqa: E501
-    assert has_rows(equal(Asked(queries, tmp_path / "rides.parquet"), actors))
+    assert has_rows(equal(JobInput(queries, tmp_path / "rides.parquet"), actors))
 
 
 @pytest.mark.parametrize("actors", ACTORS)
@@ -346,7 +348,7 @@ def test_one_group_is_spread_over_shards(equal, tmp_path: Path, actors: int):
         RETURN zone, COUNT(*) AS n, SUM(T.speed) AS s, AVG(T.speed) AS a, MIN(T.speed) AS low, MAX(T.speed) AS high
         PATTERN SEQ(Request R, Travel T+) WHERE [driver] GROUP-BY zone WITHIN 1 hour
     """)  # noqa: E501
-    found = equal(Asked(queries, tmp_path / "rides.parquet"), actors)
+    found = equal(JobInput(queries, tmp_path / "rides.parquet"), actors)
     assert found.tables["spread"].num_rows == 1
 
 
@@ -360,7 +362,7 @@ def test_counts_beyond_doubles(spark, actor_pool, tmp_path: Path, actors: int):
         PATTERN Travel T+ WHERE [driver] GROUP-BY zone WITHIN 2000 seconds
         QUERY huge RETURN COUNT(*) AS n PATTERN Travel+ WITHIN 1 hour
     """)
-    asked = Asked(queries, tmp_path / "rides.parquet")
+    asked = JobInput(queries, tmp_path / "rides.parquet")
     wanted = locally(asked)
     found = on_cluster(spark, actor_pool(actors), asked, tmp_path / "checkpoint")
     assert_same_beside(found, wanted)
@@ -400,7 +402,7 @@ def test_times(equal, tmp_path: Path, kind: str):
     write_parquet(table, tmp_path / "rides.parquet")
     text = "RETURN driver, COUNT(*) AS n PATTERN SEQ(Request, Travel+) GROUP-BY driver WITHIN "
     queries = parse(text + ("5 days" if kind == "dates" else "1 minute"))
-    assert has_rows(equal(Asked(queries, tmp_path / "rides.parquet")))
+    assert has_rows(equal(JobInput(queries, tmp_path / "rides.parquet")))
 
 
 def test_times_finer_than_microseconds_are_cut(equal, tmp_path: Path):
@@ -408,7 +410,7 @@ def test_times_finer_than_microseconds_are_cut(equal, tmp_path: Path):
     table = pa.table({"time": times, "type": ["Request"] * 3})
     write_parquet(table, tmp_path / "fine.parquet")
     queries = parse("RETURN COUNT(*) AS n PATTERN Request+ WITHIN 1 minute")
-    assert equal(Asked(queries, tmp_path / "fine.parquet")).truncated == 2
+    assert equal(JobInput(queries, tmp_path / "fine.parquet")).truncated == 2
 
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl"])
@@ -416,13 +418,13 @@ def test_times_in_text(equal, tmp_path: Path, suffix: str):
     table = rides(600, seed=19)
     table = table.set_column(0, "time", table["time"].cast(pa.timestamp("ms", "UTC")))
     FORMATS[suffix](table, tmp_path / f"rides.{suffix}")
-    assert has_rows(equal(Asked(RIDES, tmp_path / f"rides.{suffix}")), "by_driver")
+    assert has_rows(equal(JobInput(RIDES, tmp_path / f"rides.{suffix}")), "by_driver")
 
 
 def test_other_columns_and_unit(equal, tmp_path: Path):
     table = rides(600, seed=20).rename_columns(["at", "what", "driver", "zone", "speed"])
     write_parquet(table, tmp_path / "rides.parquet")
-    asked = Asked(RIDES, tmp_path / "rides.parquet", Settings(), "at", "what", "ms")
+    asked = JobInput(RIDES, tmp_path / "rides.parquet", Settings(), "at", "what", "ms")
     assert has_rows(equal(asked), "by_driver")
 
 
@@ -460,7 +462,7 @@ def test_keys_of_every_kind(equal, tmp_path: Path, kind: str):
     """)
     if kind_of(KEYS[kind]) is not AttributeKind.NUMBER:
         queries = queries.without_query("largest")
-    assert has_rows(equal(Asked(queries, tmp_path / "rides.parquet")))
+    assert has_rows(equal(JobInput(queries, tmp_path / "rides.parquet")))
 
 
 def _as(numbers: pa.Array, wanted: pa.DataType) -> pa.Array:
@@ -491,13 +493,13 @@ def test_columns_that_no_query_uses_may_be_anything(equal, tmp_path: Path):
     for name, values in others.items():
         table = table.append_column(name, values)
     write_parquet(table, tmp_path / "rides.parquet")
-    assert has_rows(equal(Asked(RIDES, tmp_path / "rides.parquet")), "by_driver")
+    assert has_rows(equal(JobInput(RIDES, tmp_path / "rides.parquet")), "by_driver")
 
 
 def test_odd_names_of_columns(equal, tmp_path: Path):
     names = ["the.time", "`type`", "driver", "zone", "speed"]
     write_parquet(rides(300, seed=23).rename_columns(names), tmp_path / "rides.parquet")
-    asked = Asked(RIDES, tmp_path / "rides.parquet", Settings(), *names[:2])
+    asked = JobInput(RIDES, tmp_path / "rides.parquet", Settings(), *names[:2])
     assert has_rows(equal(asked), "by_driver")
 
 
@@ -505,7 +507,7 @@ def test_times_before_the_calendar_was_changed(equal, tmp_path: Path):
     table = rides(300, seed=24, start=-13_000_000_000)
     times = table["time"].cast(pa.timestamp("s")).cast(pa.timestamp("us"))
     write_parquet(table.set_column(0, "time", times), tmp_path / "rides.parquet")
-    assert has_rows(equal(Asked(RIDES, tmp_path / "rides.parquet")), "by_driver")
+    assert has_rows(equal(JobInput(RIDES, tmp_path / "rides.parquet")), "by_driver")
 
 
 @pytest.mark.parametrize("missing", [("time",), ("type",), ("time", "type"), ("speed",)])
@@ -515,7 +517,7 @@ def test_a_file_without_some_columns(equal, tmp_path: Path, missing: tuple[str, 
     table = rides(300, seed=25)
     write_parquet(table, folder / "0.parquet")
     write_parquet(table.drop_columns(list(missing)), folder / "1.parquet")
-    assert has_rows(equal(Asked(RIDES, folder)), "by_driver")
+    assert has_rows(equal(JobInput(RIDES, folder)), "by_driver")
 
 
 def test_a_file_with_none_of_the_columns(equal, tmp_path: Path):
@@ -523,7 +525,7 @@ def test_a_file_with_none_of_the_columns(equal, tmp_path: Path):
     folder.mkdir()
     write_parquet(rides(300, seed=26), folder / "0.parquet")
     write_parquet(pa.table({"other": [1, 2, 3]}), folder / "1.parquet")
-    assert equal(Asked(RIDES, folder)).dead.num_rows == 3
+    assert equal(JobInput(RIDES, folder)).dead.num_rows == 3
 
 
 def test_files_with_other_types_of_numbers(equal, tmp_path: Path):
@@ -533,7 +535,7 @@ def test_files_with_other_types_of_numbers(equal, tmp_path: Path):
     for n, (piece, kind) in enumerate(kinds):
         zones = piece["zone"].cast(kind)
         write_parquet(piece.set_column(3, "zone", zones), folder / f"{n}.parquet")
-    assert has_rows(equal(Asked(RIDES, folder)), "by_zone")
+    assert has_rows(equal(JobInput(RIDES, folder)), "by_zone")
 
 
 def test_a_file_that_spark_cannot_open(spark, actor_pool, tmp_path: Path):
@@ -543,7 +545,7 @@ def test_a_file_that_spark_cannot_open(spark, actor_pool, tmp_path: Path):
     write_parquet(first, folder / "0.parquet")
     halves = pa.array([1.0] * second.num_rows, pa.float16())
     write_parquet(second.append_column("half", halves), folder / "1.parquet")
-    found = on_cluster(spark, actor_pool(2), Asked(RIDES, folder), tmp_path / "checkpoint")
+    found = on_cluster(spark, actor_pool(2), JobInput(RIDES, folder), tmp_path / "checkpoint")
     assert found.events == first.num_rows
     (letter,) = found.dead.to_pylist()
     assert letter["reason"] == "Spark cannot read float16 columns such as `half`"
@@ -554,6 +556,6 @@ def test_what_spark_cannot_read_is_said(spark, actor_pool, tmp_path: Path):
     clock = pa.array(range(10), pa.time64("us"))
     write_parquet(table.set_column(3, "zone", clock), tmp_path / "rides.parquet")
     queries = parse("RETURN zone, COUNT(*) PATTERN Travel GROUP-BY zone WITHIN 30 seconds")
-    asked = Asked(queries, tmp_path / "rides.parquet")
+    asked = JobInput(queries, tmp_path / "rides.parquet")
     with pytest.raises(InputError, match=r"does not read column `zone` of .*, which is time64"):
         on_cluster(spark, actor_pool(2), asked, tmp_path / "checkpoint")

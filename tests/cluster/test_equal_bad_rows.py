@@ -17,7 +17,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from cluster.jobs import Asked, Found, assert_same, locally, on_cluster
+from cluster.jobs import Found, JobInput, assert_same, locally, on_cluster
 from cluster.streams import RIDES, rides, write_parquet
 
 JOBS, FILES = 5, 100
@@ -113,7 +113,7 @@ def by_file(found: Found) -> dict[str, list[object]]:
 @pytest.mark.parametrize("seed", range(JOBS))
 def test_equals_the_local_engine(spark, actor_pool, tmp_path: Path, seed: int):
     write_some(tmp_path / "rides", seed)
-    asked = Asked(RIDES, tmp_path / "rides")
+    asked = JobInput(RIDES, tmp_path / "rides")
     wanted = locally(asked)
     found = on_cluster(spark, actor_pool(2), asked, tmp_path / "checkpoint")
     expected, parts = by_file(wanted), by_file(found)

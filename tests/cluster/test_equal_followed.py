@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pytest
 from pyspark.errors import AnalysisException
 
-from cluster.jobs import Asked, Found, engine_of, followed, joined
+from cluster.jobs import Found, JobInput, engine_of, followed, joined
 from cluster.streams import FORMATS, RIDES, pieces, rides, shuffled, write_csv, write_parquet
 from runtime.language.parser import parse
 from runtime.pipeline.bound_workload import BoundWorkload
@@ -33,7 +33,7 @@ COUNTED = parse("""
 
 @pytest.fixture
 def follow(spark, actor_pool, tmp_path):
-    def run(asked: Asked, batches: Sequence[pa.Table], suffix: str, actors: int, lateness: int):
+    def run(asked: JobInput, batches: Sequence[pa.Table], suffix: str, actors: int, lateness: int):
         write = FORMATS[suffix]
         files = [(f"{n:03d}.{suffix}", partial(write, each)) for n, each in enumerate(batches)]
         return followed(spark, actor_pool(actors), asked, files, tmp_path / "checkpoint", lateness)
@@ -44,7 +44,7 @@ def follow(spark, actor_pool, tmp_path):
 class Reference:
     """An engine in process. `late` are the rows behind the watermark, `marks` where that was."""
 
-    def __init__(self, asked: Asked, batches: Sequence[pa.Table], lateness: int) -> None:
+    def __init__(self, asked: JobInput, batches: Sequence[pa.Table], lateness: int) -> None:
         engine = engine_of(asked, lateness)
         self.tables: dict[str, list[pa.Table]] = {}
         self.late: list[pa.Table] = []
@@ -73,7 +73,7 @@ def assert_same_results(found: Found, wanted: Reference) -> None:
 def test_disorder_within_the_lateness(follow, tmp_path: Path, suffix: str, actors: int):
     """Over 40 rows, which are 20 seconds."""
     batches = pieces(shuffled(rides(1_600, seed=1), seed=2, reach=40), 6)
-    asked = Asked(RIDES, tmp_path / "rides")
+    asked = JobInput(RIDES, tmp_path / "rides")
     wanted = Reference(asked, batches, 20 * SECOND)
     found = follow(asked, batches, suffix, actors, 20 * SECOND)
     assert_same_results(found, wanted)
@@ -88,7 +88,7 @@ def test_late_events_are_put_aside_with_their_reason(
     follow, tmp_path: Path, suffix: str, actors: int
 ):
     batches = pieces(shuffled(rides(1_600, seed=3), seed=4, reach=60), 8)
-    asked = Asked(RIDES, tmp_path / "rides")
+    asked = JobInput(RIDES, tmp_path / "rides")
     wanted = Reference(asked, batches, 2 * SECOND)
     found = follow(asked, batches, suffix, actors, 2 * SECOND)
     assert_same_results(found, wanted)
@@ -132,7 +132,7 @@ def as_written(row: pa.Table, suffix: str) -> str:
 @pytest.mark.parametrize("actors", [1, 2, 4])
 def test_exact_numbers_and_arrival(follow, tmp_path: Path, actors: int):
     batches = pieces(shuffled(rides(1_000, seed=5, step=0.1), seed=6, reach=30), 5)
-    asked = Asked(RIDES, tmp_path / "rides", Settings("exact", "arrival"))
+    asked = JobInput(RIDES, tmp_path / "rides", Settings("exact", "arrival"))
     found = follow(asked, batches, "parquet", actors, SECOND)
     assert_same_results(found, Reference(asked, batches, SECOND))
     assert found.tables["kept"].num_rows
@@ -141,7 +141,7 @@ def test_exact_numbers_and_arrival(follow, tmp_path: Path, actors: int):
 @pytest.mark.parametrize("numeric", ["float", "exact"])
 def test_windows_of_events_and_contiguity(follow, tmp_path: Path, numeric: str):
     batches = pieces(shuffled(rides(1_600, seed=7), seed=8, reach=20), 6)
-    asked = Asked(COUNTED, tmp_path / "rides", Settings(numeric))
+    asked = JobInput(COUNTED, tmp_path / "rides", Settings(numeric))
     found = follow(asked, batches, "parquet", 2, 10 * SECOND)
     assert_same_results(found, Reference(asked, batches, 10 * SECOND))
     assert all(table.num_rows for table in found.tables.values())
@@ -151,7 +151,7 @@ def test_files_that_bring_nothing(follow, tmp_path: Path):
     """No rows at all, or none in time: the watermark stays, and so do the windows."""
     first, second, third = pieces(rides(900, seed=9), 3)
     batches = [first, first.slice(0, 0), first.slice(0, 5), second, third]
-    asked = Asked(RIDES, tmp_path / "rides")
+    asked = JobInput(RIDES, tmp_path / "rides")
     found = follow(asked, batches, "parquet", 2, 0)
     wanted = Reference(asked, batches, 0)
     assert_same_results(found, wanted)
@@ -168,7 +168,7 @@ def test_bad_rows_and_a_file_that_cannot_be_read(spark, actor_pool, tmp_path: Pa
         ("2.parquet", partial(write_parquet, bad)),
         ("3.csv", partial(write_csv, third)),
     ]
-    asked = Asked(RIDES, tmp_path / "rides")
+    asked = JobInput(RIDES, tmp_path / "rides")
     found = followed(spark, actor_pool(2), asked, files, tmp_path / "checkpoint")
     assert_same_results(found, Reference(asked, [first, bad.slice(1), third], 0))
     lost, dead = found.dead.to_pylist()
@@ -190,7 +190,7 @@ def test_files_whose_columns_differ(spark, actor_pool, tmp_path: Path):
         (f"{n}.parquet", partial(write_parquet, each))
         for n, each in enumerate((first, text, without))
     ]
-    asked = Asked(RIDES, tmp_path / "rides")
+    asked = JobInput(RIDES, tmp_path / "rides")
     found = followed(spark, actor_pool(2), asked, files, tmp_path / "checkpoint")
     nulls = third.set_column(place, "speed", pa.nulls(third.num_rows, second["speed"].type))
     assert_same_results(found, Reference(asked, [first, nulls], 0))
@@ -209,7 +209,7 @@ def test_all_files_there_at_once(spark, actor_pool, tmp_path: Path):
             write_parquet(piece, folder / f"{n}.parquet")
         write_parquet(table.slice(1_000), path)
 
-    asked = Asked(RIDES, folder)
+    asked = JobInput(RIDES, folder)
     found = followed(
         spark, actor_pool(2), asked, [("5.parquet", all_but_the_last)], tmp_path / "checkpoint"
     )
@@ -224,7 +224,7 @@ def test_times_in_text(follow, tmp_path: Path, suffix: str):
     table = rides(900, seed=12)
     moments = pc.strftime(table["time"].cast(pa.timestamp("s")), "%Y-%m-%dT%H:%M:%S")
     batches = pieces(table.set_column(0, "time", moments), 3)
-    asked = Asked(RIDES, tmp_path / "rides")
+    asked = JobInput(RIDES, tmp_path / "rides")
     found = follow(asked, batches, suffix, 2, 0)
     assert_same_results(found, Reference(asked, batches, 0))
     assert found.tables["by_driver"].schema.field("window_end").type == pa.timestamp("us")
@@ -236,7 +236,7 @@ def test_a_file_that_goes_before_it_is_read(spark, tmp_path: Path):
     folder.mkdir()
     for n, piece in enumerate(pieces(rides(300, seed=13), 3)):
         write_parquet(piece, folder / f"{n}.parquet")
-    source = FileSource(spark, folder, Asked(RIDES, folder).needs, bounded=False)
+    source = FileSource(spark, folder, JobInput(RIDES, folder).needs, bounded=False)
     planned = source.next(source.first(), 1)
     assert planned is not None
     pipeline = EventPipeline(

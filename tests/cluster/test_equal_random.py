@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cluster.jobs import Asked, on_cluster
+from cluster.jobs import JobInput, on_cluster
 from cluster.streams import write_parquet
 from engine.judge import EXACT, SHARING, expected, judge, parsed, table_of
 from engine.test_against_enumerator import refused
@@ -44,7 +44,7 @@ def test_equals_the_enumerator(spark, actor_pool, tmp_path: Path, number: int):
             engine.get("sharing", "dynamic"),
             planner=NAMES[number % len(NAMES)] if engine["numeric"] == "float" else None,
         )
-        asked = Asked(parsed(case.text), tmp_path / "events.parquet", settings, unit="us")
+        asked = JobInput(parsed(case.text), tmp_path / "events.parquet", settings, unit="us")
         found = on_cluster(spark, actor_pool((1, 2, 4)[number % 3]), asked, tmp_path / "checkpoint")
         judge(case, found.tables, wanted, engine)
 

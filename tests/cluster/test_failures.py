@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tools.patience import PATIENCE_S
+
 RUN = """
 import json, os, sys
 from unittest.mock import patch
@@ -38,7 +40,7 @@ NO_ROOM = """
 """
 NO_MEMORY = """
     with cluster.start(session.environment(embedded=True)) as running:
-        session.start(running, settings={"spark.driver.memory": "lots"}, limit_s=60)
+        session.start(running, settings={"spark.driver.memory": "lots"}, limit_s=300)
 """
 NO_RAY_BUT_A_DRIVER = """
     starting = session.SessionStart()
@@ -65,7 +67,7 @@ CLIENT_ADDRESS = """
 def told(run):
     def ask(body: str) -> tuple[str, str, int]:
         process = run(RUN.format(body=body), RAY_ADDRESS=None)
-        out, err = process.communicate(timeout=300)
+        out, err = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 0, err
         assert err == ""
         return json.loads(out)

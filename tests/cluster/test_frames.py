@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import functions as F
 
-from cluster.jobs import Asked, assert_same, locally, to_the_end
+from cluster.jobs import JobInput, assert_same, locally, to_the_end
 from cluster.streams import RIDES, rides, shuffled
 from hamlet.job.input_resolver import resolve_input
 from hamlet.job.resolved_input import InputOptions
@@ -39,7 +39,7 @@ def test_a_format_equals_the_local_engine(spark, actor_pool, tmp_path: Path, for
     folder = tmp_path / f"rides.{format}"
     write = spark.read.parquet(str(tmp_path / "rides.parquet")).repartition(9).write
     write.format(format).save(str(folder))
-    asked = Asked(RIDES, tmp_path / "rides.parquet")
+    asked = JobInput(RIDES, tmp_path / "rides.parquet")
     source = opened(spark, f"spark:{format}?path={folder}", asked.needs)
     found = to_the_end(spark, actor_pool(2), asked, source, tmp_path / "checkpoint")
     assert found.epochs > 1
@@ -80,7 +80,7 @@ def test_a_frame_with_a_join_and_a_filter(spark, actor_pool, tmp_path: Path):
     same = pa.table({name: joined[name] for name in ("type", "driver", "zone")})
     same = same.append_column("Time", seconds).append_column("speed", speed)
     pq.write_table(same, tmp_path / "same.parquet")
-    asked = Asked(RIDES, tmp_path / "same.parquet", time_column="Time")
+    asked = JobInput(RIDES, tmp_path / "same.parquet", time_column="Time")
     source = FrameSource(spark, frame, asked.needs, name="rides")
     found = to_the_end(spark, actor_pool(2), asked, source, tmp_path / "checkpoint")
     assert found.epochs > 1
@@ -114,7 +114,7 @@ def test_invalid_rows_have_no_number_but_their_columns(spark, actor_pool, tmp_pa
     types = [pa.timestamp("us", "UTC"), pa.string(), pa.float64()]
     arrays = [pa.array(column, kind) for column, kind in zip(columns, types, strict=True)]
     pq.write_table(pa.table(arrays, ["time", "type", "speed"]), tmp_path / "bad.parquet")
-    asked = Asked(BAD, tmp_path / "bad.parquet")
+    asked = JobInput(BAD, tmp_path / "bad.parquet")
     source = FrameSource(spark, frame, asked.needs, name="a frame")
     found = to_the_end(spark, actor_pool(2), asked, source, tmp_path / "checkpoint")
     wanted = locally(asked)
@@ -136,7 +136,7 @@ def test_invalid_rows_have_no_number_but_their_columns(spark, actor_pool, tmp_pa
 
 def exported(spark, frame, workload, **options) -> pa.Table:
     """What aggregators would get of a frame."""
-    asked = Asked(workload, Path())
+    asked = JobInput(workload, Path())
     source = FrameSource(spark, frame, asked.needs, name="a frame", **options)
     columns = InputFormat(
         columns=source.schema, time_unit=options.get("unit"), clock=source.clock()
@@ -173,7 +173,7 @@ def test_an_interval_is_a_number_of_microseconds(spark):
 
 def test_columns_of_types_that_events_do_not_have_are_left_out(spark):
     frame = spark.sql("SELECT 1 AS time, 'T' AS type, make_interval(1) AS years, array(1) AS a")
-    source = FrameSource(spark, frame, Asked(BAD, Path()).needs, name="a frame")
+    source = FrameSource(spark, frame, JobInput(BAD, Path()).needs, name="a frame")
     assert source.schema.names == ["time", "type", "a"]
 
 
@@ -198,6 +198,6 @@ def test_our_session_leaves_the_users_settings_alone(spark):
 )
 def test_what_spark_cannot_load_is_told_in_a_line(spark, text: str, said: str, hint: str | None):
     with pytest.raises(InputError, match=said) as caught:
-        opened(spark, text, Asked(BAD, Path()).needs)
+        opened(spark, text, JobInput(BAD, Path()).needs)
     assert len(caught.value.message.splitlines()) == 1
     assert hint is None or hint in caught.value.hint

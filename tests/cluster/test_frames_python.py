@@ -12,6 +12,7 @@ from cluster.streams import RIDES, rides
 from runtime.errors import HamletError
 from spark_ingest.arrow_import import spark_frame
 from spark_ingest.user_session import check_user_session, is_on_ray, spark_settings
+from tools.patience import PATIENCE_S
 
 WORKLOAD = """
 QUERY trips
@@ -60,7 +61,7 @@ def test_results_as_frames(spark):
         ({"time_column": "t"}, "no column `t`"),
     ],
 )
-def test_mistakes(spark, options, said):
+def test_errors(spark, options, said):
     frame = spark_frame(spark, rides(10, seed=1))
     with pytest.raises(HamletError, match=said):
         hamlet.aggregate(RIDES, frame, **options)
@@ -149,7 +150,7 @@ print(json.dumps({
 
 def test_a_session_without_raydp_collects_and_says_so(run):
     process = run(f"WORKLOAD = {WORKLOAD!r}\n{COLLECTED}")
-    printed, errors = process.communicate(timeout=300)
+    printed, errors = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0, errors
     told = json.loads(printed.splitlines()[-1])
     assert told["same"]

@@ -18,6 +18,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from runtime.errors import WorkloadError
 from runtime.language.parser import parse
 from tools.browser import console, until
+from tools.patience import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
 CODE = "from hamlet.cli import main; main()"
@@ -121,7 +122,7 @@ def test_nothing_hostile_gets_through(job: Any, browser: Any, tmp_path: Path):
     check_exposition(urlopen(f"{url}/metrics").read().decode())
     check_page(browser, url)
     job.send_signal(signal.SIGTERM)
-    out, err = job.communicate(timeout=300)
+    out, err = job.communicate(timeout=PATIENCE_S)
     assert job.returncode == 0, err
     assert out == ""
     check_log([*said, *err.splitlines(keepends=True)])

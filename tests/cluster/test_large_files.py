@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cluster.jobs import Asked, Watcher, assert_same, driver_of, locally, on_cluster, outcome
+from cluster.jobs import JobInput, Watcher, assert_same, driver_of, locally, on_cluster, outcome
 from cluster.streams import FORMATS, RIDES, rides, shuffled
 from runtime.pipeline.settings import Settings
 from spark_ingest.sources.files import FileSource
@@ -45,7 +45,7 @@ def write(path: Path) -> None:
 def test_many_epochs(spark, actor_pool, tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"rides.{suffix}"
     write(path)
-    asked = Asked(RIDES, path)
+    asked = JobInput(RIDES, path)
     found = on_cluster(spark, actor_pool(2), asked, tmp_path / "checkpoint")
     assert_same(found, locally(asked))
     assert found.epochs > path.stat().st_size // LIMIT
@@ -62,7 +62,7 @@ def test_a_stop_within_the_file(
     monkeypatch.setattr("spark_ingest.sources.file_ranges.LEAST_SPLIT", 2_000)
     path = tmp_path / f"rides.{suffix}"
     write(path)
-    asked = Asked(RIDES, path)
+    asked = JobInput(RIDES, path)
     first = Watcher()
     source = FileSource(spark, path, asked.needs)
     driver, _ = driver_of(
@@ -98,7 +98,7 @@ def test_ties_by_arrival(spark, actor_pool, tmp_path: Path) -> None:
     folder.mkdir()
     write(folder / "0.csv")
     write(folder / "1.parquet")
-    asked = Asked(RIDES, folder, Settings("float", "arrival"))
+    asked = JobInput(RIDES, folder, Settings("float", "arrival"))
     found = on_cluster(spark, actor_pool(2), asked, tmp_path / "checkpoint")
     assert_same(found, locally(asked))
     assert found.epochs > 8
@@ -115,7 +115,7 @@ def test_open_quotes_skip_the_rest_of_a_file(
     lines[300_000] = '1,Request,"a,1,'  # beyond what is read to know the columns
     (folder / "0.csv").write_text("\n".join(["time,type,driver,zone,speed", *lines]))
     FORMATS["csv"](rides(100, seed=33), folder / "1.csv")
-    found = on_cluster(spark, actor_pool(2), Asked(RIDES, folder), tmp_path / "checkpoint")
+    found = on_cluster(spark, actor_pool(2), JobInput(RIDES, folder), tmp_path / "checkpoint")
     (letter,) = found.dead.to_pylist()
     assert letter["source"] == str(folder / "0.csv")
     assert letter["row"] is None

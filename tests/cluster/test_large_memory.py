@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pytest
 
 from benchmarks._soak.processes import Memory, Series
-from cluster.jobs import Asked, on_cluster
+from cluster.jobs import JobInput, on_cluster
 from runtime.language.parser import parse
 
 SIZE = 2 << 30
@@ -122,7 +122,7 @@ def test_a_large_file(spark, actor_pool, tmp_path: Path, suffix: str) -> None:
     pool = actor_pool(2)
     began = time.monotonic()
     with Sampler(spark) as seen:
-        found = on_cluster(spark, pool, Asked(QUERIES, path), tmp_path / "checkpoint")
+        found = on_cluster(spark, pool, JobInput(QUERIES, path), tmp_path / "checkpoint")
     print(f"{suffix}: {count:,} rows in {time.monotonic() - began:.0f} s, {found.epochs} epochs")
     (table,) = found.tables.values()
     assert (found.rows, found.events, found.dead.num_rows) == (count, count, 0)

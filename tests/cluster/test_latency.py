@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from cluster.jobs import Asked, Watcher, driver_of
+from cluster.jobs import JobInput, Watcher, driver_of
 from cluster.streams import write_parquet
 from hamlet.job.epoch_report import EpochReport
 from runtime.language.parser import parse
 from runtime.metrics.histogram import SECONDS
-from spark_ingest.sinks.file_sink import PartsSink, RollingPolicy
+from spark_ingest.sinks.file_sink import FileSink, RollingPolicy
 from spark_ingest.sources.files import FileSource
 
 # The windows of one close with every file, those of the other with the next but one.
@@ -57,7 +57,7 @@ class Committed(Watcher):
 
 def test_latency_is_what_it_is_from_outside(spark, actor_pool, tmp_path: Path):
     events, results = tmp_path / "events", tmp_path / "results"
-    asked = Asked(parse(TEXT), events, unit="ms")
+    asked = JobInput(parse(TEXT), events, unit="ms")
     events.mkdir()
     results.mkdir()
     numbers = iter(range(FILES))
@@ -72,7 +72,7 @@ def test_latency_is_what_it_is_from_outside(spark, actor_pool, tmp_path: Path):
     appear()
     source = FileSource(spark, events, asked.needs, bounded=False, unit="ms")
     watcher = Committed(appear)
-    sink = partial(PartsSink, results, "parquet", ["soon", "later"], EVERY_EPOCH)
+    sink = partial(FileSink, results, "parquet", ["soon", "later"], EVERY_EPOCH)
     driver, _ = driver_of(
         spark,
         actor_pool(1),
@@ -108,7 +108,7 @@ def test_latency_is_what_it_is_from_outside(spark, actor_pool, tmp_path: Path):
 def test_files_that_are_read_together_came_one_by_one(spark, actor_pool, tmp_path: Path):
     """As after an outage: the first of them has waited longest."""
     events, results = tmp_path / "events", tmp_path / "results"
-    asked = Asked(parse(TEXT), events, unit="ms")
+    asked = JobInput(parse(TEXT), events, unit="ms")
     events.mkdir()
     results.mkdir()
     for number in range(5):
@@ -125,7 +125,7 @@ def test_files_that_are_read_together_came_one_by_one(spark, actor_pool, tmp_pat
         tmp_path / "checkpoint",
         watcher,
         stopping=lambda: len(watcher.reports) >= 1,
-        make_sink=partial(PartsSink, results, "parquet", ["soon", "later"], EVERY_EPOCH),
+        make_sink=partial(FileSink, results, "parquet", ["soon", "later"], EVERY_EPOCH),
     )
     driver.run()
     (shown,) = appeared(results / "soon.parquet")

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tools.browser import seen, until
+from tools.patience import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
 RIDES = ROOT / "examples" / "sharing" / "workload.sase"
@@ -22,7 +23,7 @@ def hamlet(*arguments: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-c", CODE, *arguments]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.run(
-        command, env=env, capture_output=True, text=True, check=False, timeout=300
+        command, env=env, capture_output=True, text=True, check=False, timeout=PATIENCE_S
     )
 
 
@@ -46,7 +47,7 @@ def test_a_job_is_looked_at(browser: Any, tmp_path: Path):
             ask_top()
         finally:
             job.send_signal(signal.SIGINT)
-        job.communicate(timeout=300)
+        job.communicate(timeout=PATIENCE_S)
     assert until(lambda: "no answer" in seen(browser, "#state")[0])
     browser.get("about:blank")
 

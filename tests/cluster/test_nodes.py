@@ -76,7 +76,7 @@ def ask():
         wait_for_resources(ResourceRequest([{"CPU": 2}], "two"), told.append, limit_s=2)
     except HamletError as error:
         print(*told, error.render(), sep="\\n")
-    wait_for_resources(ResourceRequest([{"CPU": 1}], "one"), told.append, limit_s=120)
+    wait_for_resources(ResourceRequest([{"CPU": 1}], "one"), told.append, limit_s=300)
     print("room for another")
 
 SessionStart.begin = SessionStart.wait_for_master = lambda *_: None

@@ -1,4 +1,4 @@
-"""Jobs under an optimizer: it plans anew when the stream changes, and results stay the same."""
+"""Jobs under an optimizer: it re-plans when the stream changes, and results stay the same."""
 
 import time
 from functools import partial
@@ -10,7 +10,7 @@ import pytest
 import ray
 
 from actors.actor_pool import ActorPool
-from cluster.jobs import Asked, engine_of, followed, joined
+from cluster.jobs import JobInput, engine_of, followed, joined
 from cluster.streams import write_parquet
 from runtime.language.parser import parse
 from runtime.pipeline.settings import Settings
@@ -60,7 +60,7 @@ def slowly(number: int, table: pa.Table, path: Path) -> None:
 def test_plans_follow_the_stream(spark, actor_pool, tmp_path: Path, actors: int):
     batches = [batch(number) for number in range(16)]
     settings = Settings(planner="gloria")
-    asked = Asked(parse(TEXT), tmp_path / "events", settings, unit="us")
+    asked = JobInput(parse(TEXT), tmp_path / "events", settings, unit="us")
     files = [(f"{n:03d}.parquet", partial(slowly, n, each)) for n, each in enumerate(batches)]
     actors = actor_pool(actors)
     found = followed(spark, actors, asked, files, tmp_path / "checkpoint", 0)
@@ -82,12 +82,12 @@ def test_plans_follow_the_stream(spark, actor_pool, tmp_path: Path, actors: int)
 def test_nobody_waits_for_an_optimizer_that_is_away(spark, actor_pool, tmp_path: Path):
     actors = ActorPool(1, 1)
     ray.kill(actors.optimizer)
-    asked = Asked(parse(TEXT), tmp_path / "events", Settings(planner="gloria"), unit="us")
+    asked = JobInput(parse(TEXT), tmp_path / "events", Settings(planner="gloria"), unit="us")
     batches = [batch(number) for number in range(4)]
     files = [(f"{n:03d}.parquet", partial(write_parquet, each)) for n, each in enumerate(batches)]
     found = followed(spark, actors, asked, files, tmp_path / "checkpoint", 0)
     actors.close()
-    asked = Asked(parse(TEXT), tmp_path / "again", Settings(), unit="us")
+    asked = JobInput(parse(TEXT), tmp_path / "again", Settings(), unit="us")
     again = followed(spark, actor_pool(2), asked, files, tmp_path / "other", 0)
     assert any(table.num_rows for table in found.tables.values())
     for name, table in again.tables.items():

@@ -39,12 +39,11 @@ from spark_ingest.spark_watch import (
     raydp_job,
     spark_driver,
 )
-
-LIMIT_S = 300.0
+from tools.patience import PATIENCE_S
 
 
 def wait_for(done: Callable[[], object]) -> None:
-    until = time.monotonic() + LIMIT_S
+    until = time.monotonic() + PATIENCE_S
     while not done():
         assert time.monotonic() < until
         time.sleep(0.05)
@@ -225,5 +224,5 @@ def test_the_app_master_answers_through_all_of_its_processes(cluster, spark):
             assert not answered.wait(3), kind
         finally:
             os.kill(pid, signal.SIGCONT)
-        assert answered.wait(LIMIT_S), kind
+        assert answered.wait(PATIENCE_S), kind
         asking.join()

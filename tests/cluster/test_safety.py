@@ -7,11 +7,12 @@ from ipaddress import ip_address
 import pytest
 
 from cluster import proc
+from tools.patience import PATIENCE_S
 
 CLIENT = """
 import ray._raylet as raylet
 client = raylet.GcsClient(address={address!r})
-print(client.internal_kv_keys(b"", None, timeout=60))
+print(client.internal_kv_keys(b"", None, timeout=300))
 """
 
 
@@ -37,7 +38,7 @@ def test_nothing_listens_beyond_loopback(cluster, spark):
 )
 def test_client_without_the_token_is_refused(cluster, run, without):
     client = run(CLIENT.format(address=cluster.address), **without)
-    out, err = client.communicate(timeout=300)
+    out, err = client.communicate(timeout=PATIENCE_S)
     assert client.returncode != 0
     assert out == ""
     assert "auth" in err.lower()
@@ -45,7 +46,7 @@ def test_client_without_the_token_is_refused(cluster, run, without):
 
 def test_client_with_the_token_is_served(cluster, run):
     client = run(CLIENT.format(address=cluster.address))
-    out, err = client.communicate(timeout=300)
+    out, err = client.communicate(timeout=PATIENCE_S)
     assert client.returncode == 0, err
     assert "session_name" in out
 

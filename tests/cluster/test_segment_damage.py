@@ -13,6 +13,7 @@ from runtime.types.schema import Schema
 from spark_ingest.sources.segment_files import DamagedSegment
 from spark_ingest.sources.segments import SegmentSource
 from spark_ingest.sources.source import SourceRange
+from tools.patience import PATIENCE_S
 
 NEEDS = ReadRequest("time", "type", {"x": AttributeKind.NUMBER}, Schema({}))
 SCHEMA = pa.schema([("time", pa.int64()), ("type", pa.string()), ("x", pa.int64())])
@@ -48,7 +49,7 @@ def test_a_flipped_bit_is_not_published(spark, tmp_path: Path) -> None:
     source = SegmentSource(
         spark, Socket(), tmp_path, NEEDS, bounded=False, schema=SCHEMA, warn=said.append
     )
-    source._thread.join(30)
+    source._thread.join(PATIENCE_S)
     wanted = source.next(source.first(), 1 << 20)
     assert wanted is not None
     (plain,), copy = tmp_path.glob("000000002-*"), tmp_path / "_000000002.sealed"

@@ -8,6 +8,7 @@ from pyspark import StorageLevel
 from raydp.spark.dataset import _fetch_arrow_table_from_executor as fetch
 
 from cluster.faults import processes
+from tools.patience import PATIENCE_S
 
 ROWS = 10_000
 
@@ -28,7 +29,7 @@ def test_hand_over_through_blocks(spark):
             )
             for i in range(info.numPartitions())
         ]
-        tables = ray.get(blocks, timeout=300)
+        tables = ray.get(blocks, timeout=PATIENCE_S)
     finally:
         writer.releaseRecoverableRDD(info.rddId())
     assert [len(table) for table in tables] == [ROWS // 2] * 2

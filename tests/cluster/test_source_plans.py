@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cluster.jobs import Asked
+from cluster.jobs import JobInput
 from cluster.plans import assert_spark_does_it, executed_plan, executed_plans
 from cluster.streams import FORMATS, RIDES, rides
 from cluster.test_streaming_frames import COLUMNS
@@ -29,7 +29,7 @@ from spark_ingest.sources.streaming_frame import StreamingFrameSource
 def test_files(spark, tmp_path: Path, format: str):
     path = tmp_path / f"rides.{format}"
     FORMATS[format](rides(50, seed=1), path)
-    plan = executed_plan(spark, FileSource(spark, path, Asked(RIDES, path).needs))
+    plan = executed_plan(spark, FileSource(spark, path, JobInput(RIDES, path).needs))
     assert_spark_does_it(plan)
 
 
@@ -76,7 +76,7 @@ def assert_spark_does_both(plans: list[str], *wanted: str) -> None:
 
 def plans_of_format(spark, format: str, folder: Path) -> list[str]:
     spark_frame(spark, rides(50, seed=1)).write.format(format).save(str(folder / "rides"))
-    needs = Asked(RIDES, folder).needs
+    needs = JobInput(RIDES, folder).needs
     given = InputOptions(f"spark:{format}?path={folder / 'rides'}", needs)
     return executed_plans(spark, resolve_input(given).open(spark, folder, None, None))
 
@@ -101,7 +101,7 @@ def test_a_frame_with_a_join_and_a_filter(spark, tmp_path: Path):
         .where("type <> 'Cancel'")
         .selectExpr("time", "type", "driver", "zone", "speed * factor AS speed")
     )
-    source = FrameSource(spark, frame, Asked(RIDES, path).needs, name="rides")
+    source = FrameSource(spark, frame, JobInput(RIDES, path).needs, name="rides")
     plans = executed_plans(spark, source)
     assert_spark_does_both(plans, "FileScan parquet", "Join ", "Filter ", "Cancel", "Range (")
 
@@ -109,7 +109,7 @@ def test_a_frame_with_a_join_and_a_filter(spark, tmp_path: Path):
 def test_a_streaming_frame(spark, tmp_path: Path):
     """Spark's plan of the micro-batch, and ours over its rows."""
     frame = spark.readStream.format("rate").option("rowsPerSecond", 300).load()
-    needs = Asked(RIDES, tmp_path).needs
+    needs = JobInput(RIDES, tmp_path).needs
     with closing(
         StreamingFrameSource(frame.selectExpr(*COLUMNS), needs, tmp_path / "spark", name="rate")
     ) as source:

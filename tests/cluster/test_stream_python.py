@@ -13,9 +13,9 @@ import pytest
 import hamlet
 from cluster.streams import RIDES, pieces, rides
 from runtime.errors import HamletError
+from tools.patience import PATIENCE_S
 
 DDL = "time LONG, type STRING, driver STRING, zone LONG, speed DOUBLE"
-PATIENCE_S = 120.0
 SECOND = 1_000_000
 ROWS = 1_600
 
@@ -175,7 +175,7 @@ def test_stopped(spark, tmp_path: Path):
         ({"each": print, "trigger": {"continuous": "1 second"}}, "not a trigger of a stream"),
     ],
 )
-def test_mistakes(spark, tmp_path: Path, options, said):
+def test_errors(spark, tmp_path: Path, options, said):
     put(tmp_path / "rides", [])
     with pytest.raises(HamletError, match=said):
         hamlet.stream(RIDES, frame_of(spark, tmp_path / "rides"), **options)
@@ -257,7 +257,7 @@ WITHIN 30 seconds SLIDE 10 seconds
 def test_a_session_without_raydp_collects_and_says_so(run):
     """With a Ray that the job starts, and ends."""
     process = run(f"WORKLOAD = {WORKLOAD!r}\n{COLLECTED}")
-    printed, errors = process.communicate(timeout=300)
+    printed, errors = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0, errors
     assert json.loads(printed.splitlines()[-1]) == {
         "rows": 0,

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from cluster.jobs import Asked, Watcher, driver_of, locally, outcome, to_the_end
+from cluster.jobs import JobInput, Watcher, driver_of, locally, outcome, to_the_end
 from cluster.streams import RIDES, pieces, rides, write_parquet
 from hamlet.job.input_resolver import resolve_input
 from hamlet.job.resolved_input import InputOptions
@@ -28,7 +28,7 @@ COLUMNS = (
 )
 
 
-def until_rows(spark, actor_pool, asked: Asked, source: StreamSource, rows: int, folder: Path):
+def until_rows(spark, actor_pool, asked: JobInput, source: StreamSource, rows: int, folder: Path):
     """Follows the source until so many rows are committed. Returns what was found, and the
     watermark."""
     watcher = Watcher()
@@ -59,7 +59,7 @@ def assert_closed(tables: dict[str, pa.Table], rows: pa.Table, watermark: int) -
 def test_rate(spark, actor_pool, tmp_path: Path):
     """It has no rows at first, and then as many as time has passed."""
     frame = spark.readStream.format("rate").option("rowsPerSecond", 300).load()
-    asked = Asked(RIDES, tmp_path)
+    asked = JobInput(RIDES, tmp_path)
     source = StreamingFrameSource(
         frame.selectExpr(*COLUMNS), asked.needs, tmp_path / "spark", name="rate"
     )
@@ -78,7 +78,7 @@ def test_delta_that_ends(spark, actor_pool, tmp_path: Path):
     for piece in pieces(table, 3):
         spark_frame(spark, piece).write.format("delta").mode("append").save(str(tmp_path / "t"))
     write_parquet(table, tmp_path / "rides.parquet")
-    asked = Asked(RIDES, tmp_path / "rides.parquet")
+    asked = JobInput(RIDES, tmp_path / "rides.parquet")
     given = InputOptions(f"spark:delta?path={tmp_path / 't'}", asked.needs)
     source = resolve_input(given).open(spark, tmp_path, None, None)
     spark_frame(spark, table).write.format("delta").mode("append").save(str(tmp_path / "t"))
@@ -99,7 +99,7 @@ def test_delta_that_grows(spark, actor_pool, tmp_path: Path):
             frame.write.format("delta").mode("append").save(place)
 
     append()
-    asked = Asked(RIDES, tmp_path)
+    asked = JobInput(RIDES, tmp_path)
     given = InputOptions(f"spark:delta?path={place}", asked.needs, follow=True)
     source = resolve_input(given).open(spark, tmp_path, None, None)
     watcher = Watcher(append)
@@ -122,7 +122,7 @@ def test_delta_that_grows(spark, actor_pool, tmp_path: Path):
 
 
 def test_format_that_cannot_be_followed(spark, tmp_path: Path):
-    needs = Asked(RIDES, tmp_path).needs
+    needs = JobInput(RIDES, tmp_path).needs
     given = InputOptions("spark:jdbc?url=jdbc:none&dbtable=t", needs, follow=True)
     with pytest.raises(InputError, match=r"Spark cannot load spark:jdbc.*streamed reading"):
         resolve_input(given).open(spark, tmp_path, None, None)

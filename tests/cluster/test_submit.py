@@ -15,11 +15,11 @@ import pytest
 
 from spark_ingest import session
 from tools.folders import remove
+from tools.patience import PATIENCE_S
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_S = 300
 QUERY = """QUERY ride
 RETURN COUNT(*) AS n, SUM(T.speed) AS total
 PATTERN SEQ(Request R, Travel T+, Dropoff D)
@@ -165,7 +165,7 @@ def test_a_run_on_an_existing_cluster(env, address, gcs, folder):
     assert (row["n"], row["total"]) == (3, 60)
 
 
-def test_mistake_of_the_user(submit):
+def test_error_of_the_user(submit):
     code, out, err = run(submit("check", "broken.sase"))
     assert code == 1, err
     assert "broken.sase:" in out

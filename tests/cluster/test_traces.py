@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from cluster.jobs import Asked, Watcher, driver_of
+from cluster.jobs import JobInput, Watcher, driver_of
 from cluster.streams import write_parquet
 from hamlet.job import tracing
 from hamlet.job.metrics_recorder import JobMetrics
@@ -59,7 +59,7 @@ def test_an_epoch_is_a_trace(spark, actor_pool, tmp_path: Path, collector: Colle
     for number in range(3):
         table = pa.table({"time": [10 * number, 10 * number + 5], "type": ["A", "A"]})
         write_parquet(table, events / f"{number}.parquet")
-    asked = Asked(parse(TEXT), events, unit="ms")
+    asked = JobInput(parse(TEXT), events, unit="ms")
     source = FileSource(spark, events, asked.needs, unit="ms")
     watcher = Watcher()
     traced = Tracing("my job")

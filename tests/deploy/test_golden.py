@@ -1,6 +1,6 @@
 """All manifests of the examples as text, so that a change of the chart shows what it changes.
 
-`HAMLET_GOLDEN=write` writes them anew.
+`HAMLET_GOLDEN=write` rewrites them.
 """
 
 import os

@@ -18,10 +18,10 @@ from tools.kubernetes import (
     PROMETHEUS_OPERATOR,
     VERSIONS,
     definition,
-    mistakes,
     of_kind,
     pods,
     render,
+    schema_errors,
 )
 
 pytestmark = pytest.mark.usefixtures("chart_tools")
@@ -41,22 +41,22 @@ def everything(values, *options, **more):
 def test_valid(values, version):
     manifests = everything(values)
     for each in [*manifests, *pods(manifests)]:
-        assert mistakes(each, version) == [], (each["kind"], each["metadata"]["name"])
+        assert schema_errors(each, version) == [], (each["kind"], each["metadata"]["name"])
 
 
-def test_mistakes_would_be_found():
+def test_schema_errors_would_be_found():
     manifests = everything(BY_NAME["laptop"])
     cluster, claim = (of_kind(manifests, kind) for kind in ("RayCluster", "PersistentVolumeClaim"))
     cluster["spec"]["headGroupSpec"]["rayStartParams"]["num-cpus"] = 0
     cluster["spec"]["headGroupSpec"]["template"]["spec"]["containers"][0]["imagePullPolice"] = "x"
-    found = " ".join(mistakes(cluster, VERSIONS[-1]))
+    found = " ".join(schema_errors(cluster, VERSIONS[-1]))
     assert "num-cpus" in found
     assert "imagePullPolice" in found
     claim["spec"]["accessMode"] = "ReadWriteOnce"
-    assert mistakes(claim, VERSIONS[-1])
+    assert schema_errors(claim, VERSIONS[-1])
     monitor = of_kind(manifests, "PodMonitor")
     monitor["spec"]["podMetricsEndpoints"][0]["intervall"] = "1s"
-    assert mistakes(monitor, VERSIONS[-1])
+    assert schema_errors(monitor, VERSIONS[-1])
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -64,7 +64,7 @@ def test_mistakes_would_be_found():
 def test_any_release_name(example, release):
     manifests = everything(BY_NAME[example], release=release)
     for each in [*manifests, *pods(manifests)]:
-        assert mistakes(each, VERSIONS[-1]) == [], (each["kind"], each["metadata"])
+        assert schema_errors(each, VERSIONS[-1]) == [], (each["kind"], each["metadata"])
         labels = each["metadata"]["labels"]
         assert labels["app.kubernetes.io/instance"] == release
         for value in labels.values():
@@ -173,7 +173,7 @@ def test_the_autoscaler_finds_its_token(example):
     manifests = everything(BY_NAME[example], "--set", "workers.autoscaling.enabled=true")
     kind = "RayJob" if example == "batch" else "RayCluster"
     manifest = of_kind(manifests, kind)
-    assert mistakes(manifest, VERSIONS[-1]) == []
+    assert schema_errors(manifest, VERSIONS[-1]) == []
     spec = manifest["spec"]
     cluster = spec["rayClusterSpec"] if example == "batch" else spec
     options, head = cluster["autoscalerOptions"], cluster["headGroupSpec"]["template"]["spec"]

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.usefixtures("chart_tools")
 LAPTOP = CHART / "examples" / "laptop.yaml"
 ROW = re.compile(r"\| (.*) \| (.*) \|")
 NAME = re.compile(r"`([a-zA-Z.]+)`")
-# By how the second column begins: what of the release is another one. Helm does not run anew what
+# By how the second column begins: what of the release is another one. Helm does not run again what
 # is equal; the operator makes a new cluster for another `spec`, less what `hashed` leaves out.
 MEANT = {
     "the job applies the change": {"queries"},

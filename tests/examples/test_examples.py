@@ -110,7 +110,7 @@ def number_or_text(cell: str) -> float | str:
 
 
 def check(example: Path) -> None:
-    """`hamlet check` finds no mistake, also against the data."""
+    """`hamlet check` finds no error, also against the data."""
     (data,) = example.glob("*.parquet")
     arguments = ["check", str(example / "workload.sase"), "--schema", str(data)]
     checked = CliRunner().invoke(app, arguments)

@@ -10,6 +10,7 @@ import pytest
 from runtime.cache_dir import cache_of
 from runtime.execution import compile_worker
 from runtime.execution.compile_worker import compile_turn
+from tools.patience import PATIENCE_S
 
 HOLDER = """
 import fcntl, sys, time
@@ -51,5 +52,5 @@ def test_the_next_one_waits(holder):
     thread.start()
     assert not entered.wait(0.5)
     holder.kill()
-    assert entered.wait(300)
+    assert entered.wait(PATIENCE_S)
     thread.join()

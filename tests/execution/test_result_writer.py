@@ -183,7 +183,7 @@ def test_same_tables(seed, most):
     clock = rng.choice([TimeCodec(pa.timestamp("ms")), TimeCodec(pa.int64(), "us")])
     together = TotalsMerge([query])
     together.add(outcome.plain())
-    expected = ExactWriter(query, TYPES, "float").table(together.take(query.name), clock)
+    expected = ExactWriter(query, TYPES, "float").table(together.drain(query.name), clock)
     merged = merge(outcome.blocks(rng.randint(1, 3)), [lane.fold for lane in query.lanes])
     found = FloatWriter(query, TYPES).table(merged, clock)
     same(found, expected, exact=most <= 2**40)

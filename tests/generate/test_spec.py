@@ -53,7 +53,7 @@ def test_nothing_but_a_name(spec):
         ("taxi?start=yesterday", "`start` is yesterday", "2024-01-01"),
     ],
 )
-def test_mistakes(spec, message, hint):
+def test_errors(spec, message, hint):
     with pytest.raises(InputError) as raised:
         generated(spec)
     assert message in raised.value.message

@@ -15,10 +15,11 @@ from runtime.io import write
 from runtime.io.encode import ParquetEncoder, encode_all
 from runtime.io.file_names import FileNames, safe_name
 from runtime.io.read import open_input
-from runtime.io.side_output import DEAD_LETTER, LATE, SideWriter
+from runtime.io.side_output import SideWriter
 from runtime.io.write import ResultWriter
 from runtime.pipeline.dead_letter import dead_rows
 from runtime.types.attribute_kinds import AttributeKind
+from runtime.types.side_tables import DEAD_LETTER, LATE
 
 
 def write_results(results, output, format="parquet"):

@@ -22,7 +22,7 @@ from runtime.pipeline.manifest import Manifest
 from runtime.pipeline.routing_table import InputFormat
 from runtime.pipeline.settings import Settings
 from runtime.pipeline.shard import ShardStatistics
-from spark_ingest.sinks.file_sink import PartsSink, RollingPolicy
+from spark_ingest.sinks.file_sink import FileSink, RollingPolicy
 from spark_ingest.sinks.sink import ReplayPoint
 from spark_ingest.sources.source import SourceRange
 
@@ -35,7 +35,7 @@ class Killed(BaseException):
     """The process ends here."""
 
 
-class KilledAfterPublishing(PartsSink):
+class KilledAfterPublishing(FileSink):
     def publish(self, epoch: int, results: Any, replay: ReplayPoint | None) -> None:
         super().publish(epoch, results, replay)
         raise Killed
@@ -48,7 +48,7 @@ class Run:
         self.workload = options.get("workload", WORKLOAD)
         self.checkpoints = CheckpointStore(BlobStore(str(folder / "checkpoint")))
         self.committed = self.checkpoints.claim(pytest.fail)
-        self.sink = options.get("sink", PartsSink)(
+        self.sink = options.get("sink", FileSink)(
             output,
             format,
             [query.name for query in self.workload],
@@ -176,4 +176,4 @@ def test_a_damaged_mark_only_means_that_nobody_knows(tmp_path: Path) -> None:
 
 def test_a_folder_in_a_manifest_cannot_lead_out_of_the_output(tmp_path: Path) -> None:
     with pytest.raises(CorruptCheckpoint, match="cannot be the name of a file with results"):
-        PartsSink(tmp_path / "out", "parquet", folders={"q": "../../evil"})
+        FileSink(tmp_path / "out", "parquet", folders={"q": "../../evil"})

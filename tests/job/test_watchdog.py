@@ -17,8 +17,8 @@ from actors.process_watch import LocalProcesses
 from hamlet.job import watchdog as watchdogs
 from hamlet.job.watchdog import ProcessLost, Watchdog
 from runtime.errors import Failure
+from tools.patience import PATIENCE_S
 
-LIMIT_S = 300.0
 ROUND_S = 0.05
 SILENT_ROUNDS = watchdogs.SILENT_ROUNDS
 
@@ -27,7 +27,7 @@ SILENT_ROUNDS = watchdogs.SILENT_ROUNDS
 def short_rounds(monkeypatch):
     """Rounds are so short that on a busy machine many pass before a process can answer."""
     monkeypatch.setattr(watchdogs, "EVERY_SECONDS", ROUND_S)
-    monkeypatch.setattr(watchdogs, "SILENT_ROUNDS", LIMIT_S / ROUND_S)
+    monkeypatch.setattr(watchdogs, "SILENT_ROUNDS", PATIENCE_S / ROUND_S)
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def child() -> Iterator[Callable[..., "subprocess.Popen[bytes]"]]:
         one.wait()
 
 
-class Seen:
+class RecordedWatchdog:
     """What a watchdog says, and the watchdog."""
 
     def __init__(self, *watches) -> None:
@@ -55,7 +55,7 @@ class Seen:
             watches, self.restarted.append, self.warnings.append, "again", self.failures.append
         )
 
-    def __enter__(self) -> "Seen":
+    def __enter__(self) -> "RecordedWatchdog":
         self.dog.start()
         return self
 
@@ -125,7 +125,7 @@ class Silent:
 
 
 def wait_for(done: Callable[[], object]) -> None:
-    until = time.monotonic() + LIMIT_S
+    until = time.monotonic() + PATIENCE_S
     while not done():
         assert time.monotonic() < until
         time.sleep(0.01)
@@ -133,7 +133,7 @@ def wait_for(done: Callable[[], object]) -> None:
 
 def test_dead(child):
     process = child()
-    with Seen(LocalProcesses({"Spark's driver": process.pid})) as seen:
+    with RecordedWatchdog(LocalProcesses({"Spark's driver": process.pid})) as seen:
         seen.dog.check()
         process.kill()
         wait_for(lambda: seen.failures)
@@ -147,12 +147,12 @@ def test_dead(child):
 def test_stopped(child):
     """It is killed, so that nobody waits for it."""
     process = child()
-    with Seen(LocalProcesses({"Ray's raylet": process.pid})) as seen:
+    with RecordedWatchdog(LocalProcesses({"Ray's raylet": process.pid})) as seen:
         process.send_signal(signal.SIGSTOP)
         wait_for(lambda: seen.failures)
     name = f"Ray's raylet (process {process.pid})"
     assert seen.failures[0].message == f"{name} is suspended"
-    assert process.wait(LIMIT_S) == -signal.SIGKILL
+    assert process.wait(PATIENCE_S) == -signal.SIGKILL
 
 
 def test_the_reason_is_known_before_the_kill(child):
@@ -167,7 +167,7 @@ def test_the_reason_is_known_before_the_kill(child):
         def kill(self) -> None:
             known.extend(failure.message for failure in seen.failures)
 
-    with Seen(Watch({"Ray's raylet": process.pid})) as seen:
+    with RecordedWatchdog(Watch({"Ray's raylet": process.pid})) as seen:
         process.send_signal(signal.SIGSTOP)
         wait_for(lambda: known)
     assert known == [f"Ray's raylet (process {process.pid}) is suspended"]
@@ -176,7 +176,7 @@ def test_the_reason_is_known_before_the_kill(child):
 def test_stopped_for_a_moment(child, monkeypatch):
     monkeypatch.setattr(watchdogs, "STOPPED_ROUNDS", 1_000_000)
     actor = Restarted(child)
-    with Seen(actor) as seen:
+    with RecordedWatchdog(actor) as seen:
         actor.process.send_signal(signal.SIGSTOP)
         wait_for(lambda: local_health(actor.process.pid) is Health.STOPPED)
         rounds = actor.rounds
@@ -192,7 +192,7 @@ def test_stopped_for_a_moment(child, monkeypatch):
 def test_restarted(child, fault):
     """Each restart is counted once."""
     actor = Restarted(child)
-    with Seen(actor) as seen:
+    with RecordedWatchdog(actor) as seen:
         wait_for(lambda: actor.rounds > 2)
         actor.process.send_signal(fault)
         wait_for(lambda: len(seen.restarted) == 1)
@@ -206,9 +206,9 @@ def test_restarted(child, fault):
 def test_the_job_goes_on_without_it(child):
     process = child()
     one = Expendable(process)
-    with Seen(one) as seen:
+    with RecordedWatchdog(one) as seen:
         process.send_signal(signal.SIGSTOP)
-        assert process.wait(LIMIT_S) == -signal.SIGKILL
+        assert process.wait(PATIENCE_S) == -signal.SIGKILL
         rounds = one.rounds
         wait_for(lambda: one.rounds > rounds + 5)
         seen.dog.check()
@@ -221,7 +221,7 @@ def test_the_job_goes_on_without_it(child):
 
 def test_watched_from_some_moment_on(child):
     first, second = child(), child()
-    with Seen(LocalProcesses({"Ray's raylet": first.pid})) as seen:
+    with RecordedWatchdog(LocalProcesses({"Ray's raylet": first.pid})) as seen:
         wait_for(lambda: seen.dog.rounds > 2)
         seen.dog.add(LocalProcesses({"Spark's driver": second.pid}))
         second.kill()
@@ -234,7 +234,7 @@ def test_busy_is_not_hanging(child):
     process = child("while True: pass")
     busy = LocalProcesses({"the aggregator": process.pid})
     watched = Restarted(child)
-    with Seen(busy, watched) as seen:
+    with RecordedWatchdog(busy, watched) as seen:
         limit = 3 * SILENT_ROUNDS
         wait_for(lambda: watched.rounds > limit)
         seen.dog.check()
@@ -244,7 +244,7 @@ def test_busy_is_not_hanging(child):
 def test_silent(monkeypatch):
     monkeypatch.setattr(watchdogs, "SILENT_ROUNDS", SILENT_ROUNDS)
     oracle = Silent()
-    with Seen(oracle) as seen:
+    with RecordedWatchdog(oracle) as seen:
         wait_for(lambda: seen.failures)
     assert seen.failures[0].message == "the oracle does not answer"
     assert oracle.given_up
@@ -253,14 +253,14 @@ def test_silent(monkeypatch):
 def test_the_cause_of_an_error(child):
     """A call fails before the watchdog has found that a process died: that is what is said."""
     process = child()
-    with Seen(LocalProcesses({"Spark's driver": process.pid})) as seen:
+    with RecordedWatchdog(LocalProcesses({"Spark's driver": process.pid})) as seen:
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
         wait_for(lambda: explained(seen))
     assert "has died" in seen.failures[0].message
 
 
-def explained(seen: Seen) -> bool:
+def explained(seen: RecordedWatchdog) -> bool:
     try:
         seen.dog.explain()
     except ProcessLost:
@@ -269,7 +269,7 @@ def explained(seen: Seen) -> bool:
 
 
 def test_an_error_with_another_cause(child):
-    with Seen(LocalProcesses({"Spark's driver": child().pid})) as seen:
+    with RecordedWatchdog(LocalProcesses({"Spark's driver": child().pid})) as seen:
         seen.dog.explain()
 
 
@@ -297,8 +297,8 @@ class Nodes:
 
 def test_processes_of_two_nodes_may_have_one_number() -> None:
     nodes = Nodes(312)
-    with Seen(nodes):
-        assert nodes.killed.wait(LIMIT_S)
+    with RecordedWatchdog(nodes):
+        assert nodes.killed.wait(PATIENCE_S)
 
 
 class Unkillable(Restarted):
@@ -337,6 +337,6 @@ def test_a_watchdog_that_cannot_go_on_ends_the_job(child, kind, restarted, warn,
     actor.process.send_signal(signal.SIGSTOP)
     wait_for(lambda: failures)
     dog.stop()
-    assert failures[0].message.startswith(f"the watchdog cannot go on: {error}")
-    with pytest.raises(Failure, match="the watchdog cannot go on"):
+    assert failures[0].message.startswith(f"the watchdog cannot continue: {error}")
+    with pytest.raises(Failure, match="the watchdog cannot continue"):
         dog.check()

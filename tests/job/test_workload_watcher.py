@@ -107,7 +107,7 @@ def test_a_changed_query_goes_on_as_it_was(job: Job):
     ],
     ids=["broken", "empty", "does not fit", "twice"],
 )
-def test_a_mistake_changes_nothing_and_is_told_once(job: Job, text, said):
+def test_an_error_changes_nothing_and_is_told_once(job: Job, text, said):
     assert job.put(text) == job.look() == ["a", "b"]
     (told,) = job.warned
     assert "the queries stay as they are" in told

@@ -44,7 +44,7 @@ def template(pattern):
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _written_anew():
+def _rewritten():
     yield
     GOLDENS.write()
 

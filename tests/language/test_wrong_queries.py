@@ -1,6 +1,6 @@
 """Wrong queries and what is said about them, as pairs of text in `wrong/*.txt`.
 
-`HAMLET_UPDATE=1 pytest tests/language/test_wrong_queries.py` writes the messages anew. In a query
+`HAMLET_UPDATE=1 pytest tests/language/test_wrong_queries.py` rewrites the messages. In a query
 marked [escaped], `\\x..`, `\\u....` and `\\r` stand for those characters; one marked [yaml] or
 [arrow] is right by itself and wrong for that schema.
 """
@@ -57,7 +57,7 @@ def complaint(pair: Pair) -> WorkloadError | None:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _written_anew():
+def _rewritten():
     yield
     GOLDENS.write()
 

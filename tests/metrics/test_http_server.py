@@ -13,6 +13,7 @@ import pytest
 from runtime.errors import HamletError
 from runtime.metrics.collector import EpochStats, MetricsCollector
 from runtime.metrics.http_server import MetricsServer
+from tools.patience import PATIENCE_S
 
 
 @pytest.fixture
@@ -102,7 +103,7 @@ def test_who_serves_everyone_is_asked_by_any_name():
 def status(hub: MetricsServer, path: str, host: str) -> int:
     """Of a request with this Host header, as a browser would send it."""
     there = "127.0.0.1" if hub.url.startswith("http://0.") else urlsplit(hub.url).hostname
-    connection = HTTPConnection(there, hub.port, timeout=60)
+    connection = HTTPConnection(there, hub.port, timeout=PATIENCE_S)
     connection.putrequest("GET", path, skip_host=True)
     connection.putheader("Host", host)
     connection.endheaders()

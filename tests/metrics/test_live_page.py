@@ -22,6 +22,7 @@ from metrics.example_job import HOSTILE, after_epoch, collector, replanned
 from runtime.metrics.http_server import MetricsServer
 from runtime.plan.explain.live import drawings
 from tools.browser import SCREENSHOTS, console, screenshot, seen, until, wide
+from tools.patience import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
 SHARING = ROOT / "examples" / "sharing" / "workload.sase"
@@ -127,7 +128,7 @@ def test_a_run_is_looked_at_and_its_report(page: Any, tmp_path: Path):
         assert all(re.fullmatch(r"[\d.]+ (µs|ms|s)", row[place]) for place in (3, 4, 5)), row
         assert until(lambda: page.find_elements("css selector", "#queries .spark > *"))
 
-        _, errors = run.communicate(timeout=120)
+        _, errors = run.communicate(timeout=PATIENCE_S)
     assert run.returncode == 0, errors
     # The job has ended: the page says so, and keeps what it knew.
     assert until(lambda: "no answer" in state(page))

@@ -13,6 +13,7 @@ from metrics.example_job import HOSTILE, after_epoch, collector, replanned
 from runtime.metrics.http_server import MetricsServer
 from runtime.metrics.web.live_page import live_page
 from runtime.plan.explain.live import MOST_QUERIES, MOST_STEPS, drawings
+from tools.patience import PATIENCE_S
 
 QUERIES = ("one", "two", "three")
 
@@ -25,7 +26,7 @@ def hub() -> Iterator[MetricsServer]:
 
 
 def asked(url: str) -> tuple[str, Message]:
-    with urllib.request.urlopen(url, timeout=60) as answer:
+    with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
         return answer.read().decode(), answer.headers
 
 

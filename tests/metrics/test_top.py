@@ -19,8 +19,8 @@ from hamlet.cli import app
 from hamlet.job import job_registry
 from metrics.example_job import after_epoch, collector, replanned
 from runtime.metrics.http_server import MetricsServer
+from tools.patience import PATIENCE_S
 
-PATIENCE_S = 300
 QUERIES = ("one", "two", "three")
 ROOT = Path(__file__).parents[2]
 

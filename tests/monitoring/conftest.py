@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tools.patience import PATIENCE_S
 from tools.prometheus import NotToBeHad, programs
 
 
@@ -21,7 +22,11 @@ def promtool() -> Callable[..., str]:
     def run(*arguments: object, stdin: str = "") -> str:
         command = [str(tool), *map(str, arguments)]
         done = subprocess.run(
-            command, input=stdin.encode(), capture_output=True, check=False, timeout=300
+            command,
+            input=stdin.encode(),
+            capture_output=True,
+            check=False,
+            timeout=PATIENCE_S,
         )
         assert done.returncode == 0, (done.stdout + done.stderr).decode()
         return done.stdout.decode()

@@ -18,7 +18,7 @@ LABEL_VALUES = re.compile(r"label_values\((?P<match>.+), (?P<label>\w+)\)")
 
 
 @dataclass(frozen=True)
-class Asked:
+class PrometheusQuery:
     """`where` is for a person. `now`: the newest value alone is asked for."""
 
     where: str
@@ -35,26 +35,26 @@ def panels(path: Path) -> list[dict[str, Any]]:
     return [each for each in dashboard(path)["panels"] if each["type"] != "row"]
 
 
-def of_panels() -> Iterator[Asked]:
+def of_panels() -> Iterator[PrometheusQuery]:
     for path in DASHBOARDS:
         for panel in panels(path):
             for target in panel["targets"]:
                 where = f"{path.stem}: {panel['title']} {target['refId']}"
-                yield Asked(where, target["expr"], target["instant"])
+                yield PrometheusQuery(where, target["expr"], target["instant"])
 
 
-def of_annotations() -> Iterator[Asked]:
+def of_annotations() -> Iterator[PrometheusQuery]:
     for path in DASHBOARDS:
         for each in dashboard(path)["annotations"]["list"]:
             if "target" in each:
-                yield Asked(f"{path.stem}: {each['name']}", each["target"]["expr"])
+                yield PrometheusQuery(f"{path.stem}: {each['name']}", each["target"]["expr"])
 
 
-def of_variables() -> Iterator[Asked]:
+def of_variables() -> Iterator[PrometheusQuery]:
     for path in DASHBOARDS:
         for each in dashboard(path)["templating"]["list"]:
             if each["type"] == "query":
-                yield Asked(f"{path.stem}: {each['name']}", each["query"]["query"])
+                yield PrometheusQuery(f"{path.stem}: {each['name']}", each["query"]["query"])
 
 
 def rules(kind: str) -> list[dict[str, Any]]:

@@ -11,11 +11,12 @@ from prometheus_client import CollectorRegistry, generate_latest
 from cluster.monitoring import rides
 from cluster.monitoring.job import by, values
 from hamlet.cli.enums import OutputFormat
-from hamlet.cli.local import run_in_process
+from hamlet.cli.local import LocalInput, LocalMonitoring, LocalOutput, run_in_process
 from hamlet.cli.stderr import Notices
 from runtime.language.parser import parse
 from runtime.metrics.prometheus import PrometheusCollector
 from runtime.metrics.snapshot import MetricsSnapshot
+from runtime.pipeline.routing_table import InputFormat
 from runtime.pipeline.settings import Settings
 
 
@@ -41,17 +42,11 @@ def test_totals(tmp_path: Path):
     run_in_process(
         parse(rides.SHARING),
         Settings(planner="auto"),
-        str(input),
-        None,
-        ("time", "type", "ms"),
-        None,
-        output,
-        OutputFormat.PARQUET,
-        20,
+        LocalInput(str(input), InputFormat("time", "type", "ms")),
+        LocalOutput(output, OutputFormat.PARQUET, limit=20),
+        LocalMonitoring("here", (kept,)),
         Notices(quiet=True),
         explain_sharing=False,
-        job="here",
-        listeners=[kept],
     )
     text, totals = kept.scraped(), values(kept.scraped())
     dead = 2 * 2 * rides.BAD

@@ -136,7 +136,7 @@ def test_a_run_that_was_interrupted_is_not_believed():
     assert pricing.coefficients == before
 
 
-# ---- planning anew -------------------------------------------------------------------------
+# ---- re-planning ----------------------------------------------------------------------------
 
 
 def test_another_mix_makes_another_plan():
@@ -318,7 +318,7 @@ def test_facts_tell_how_good_the_model_is(by: float, noise: float):
     assert facts.measured == measured.sum()
 
 
-def test_facts_count_what_was_planned_anew():
+def test_facts_count_what_was_re_planned():
     found = central()
     told = []
     for seen in (Observations(), Observations(ROUNDS), Observations(OTHERS, state_bytes=10**15)):

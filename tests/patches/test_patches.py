@@ -1,8 +1,10 @@
 """What we replace inside Ray, PySpark and RayDP is still there, and still used as we think."""
 
 import inspect
+import re
 import subprocess
 import sys
+from contextlib import suppress
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -10,7 +12,9 @@ from pathlib import Path
 import pytest
 from pyspark import SparkContext, java_gateway
 from pyspark import context as spark_context
-from ray._private import node, parameter, ray_constants, services, utils, worker
+from ray import _raylet, cross_language
+from ray._private import node, parameter, ray_constants, services, state, utils, worker
+from ray._private.function_manager import FunctionActorManager
 from raydp.spark.ray_cluster import SparkCluster
 
 from actors import ray_patches
@@ -18,6 +22,7 @@ from spark_ingest import spark_patches
 from spark_ingest.session import SparkSize
 
 ROOT = Path(__file__).parents[2]
+INTERNAL = re.compile(r"\bunittest\b|\bray\._|\bfrom ray import _|load_code_from_local")
 PACKAGES = ("hamlet", "spark_ingest", "actors", "runtime")
 # With another version, read what it does at these places, and then change the number here.
 WRITTEN_FOR = {"ray": "2.60.0", "pyspark": "3.5.7", "raydp": "1.6.5"}
@@ -37,6 +42,9 @@ USED = [
     (services.get_node_ip_address, "ray_constants.ENABLE_RAY_CLUSTER"),
     (worker.listen_error_messages, "print_to_stdstream("),
     (worker.init, "ray._private.utils.set_sigterm_handler("),
+    (cross_language._format_args, "if not worker.load_code_from_local:"),
+    (FunctionActorManager.export, "if self._worker.load_code_from_local:"),
+    (FunctionActorManager.export_actor_class, "if self._worker.load_code_from_local:"),
     (SparkCluster.__init__, "self._set_up_master("),
     (SparkCluster.__init__, "self._prepare_spark_configs()"),
     (SparkContext._ensure_initialized, "launch_gateway("),
@@ -111,11 +119,39 @@ def test_messages_of_ray_go_to_its_log(caplog: pytest.LogCaptureFixture):
     assert caplog.messages == ["raylet: one died"]
 
 
-def test_patches_are_nowhere_else():
+@pytest.mark.parametrize("before", [False, True])
+def test_calls_to_java_are_allowed_for_their_block(monkeypatch: pytest.MonkeyPatch, before: bool):
+    process = worker.Worker()
+    monkeypatch.setattr(worker, "global_worker", process)
+    monkeypatch.setattr(worker.Worker, "connected", True)  # without it, the flag cannot be read
+    assert not process.load_code_from_local
+    process.set_load_code_from_local(before)
+    with suppress(LookupError), ray_patches.calls_to_java():
+        assert process.load_code_from_local
+        raise LookupError
+    assert process.load_code_from_local == before
+
+
+def test_what_is_read_is_there():
+    assert hasattr(worker, "_global_node")
+    for name in ("get_logs_dir_path", "all_processes", "dead_processes"):
+        assert hasattr(node.Node, name) or f"self.{name}: dict = " in inspect.getsource(node.Node)
+    asked = set(inspect.signature(state.actors).parameters)
+    assert {"actor_id", "job_id", "actor_state_name"} <= asked
+    assert callable(_raylet.Config.initialize)
+    assert callable(_raylet.AuthenticationTokenLoader.instance().reset_cache)
+
+
+def test_internals_are_used_nowhere_else():
+    """Nothing is replaced elsewhere, and nothing that is private to Ray is used elsewhere."""
     found = {
         str(path.relative_to(ROOT))
         for package in PACKAGES
         for path in (ROOT / package).rglob("*.py")
-        if "unittest" in path.read_text(encoding="utf-8")
+        if INTERNAL.search(path.read_text(encoding="utf-8"))
     }
-    assert found == {"actors/ray_patches.py", "spark_ingest/spark_patches.py"}
+    assert found == {
+        "actors/ray_internals.py",
+        "actors/ray_patches.py",
+        "spark_ingest/spark_patches.py",
+    }

@@ -13,7 +13,7 @@ from pipeline.records import manifest_of, numbers
 from protocol.shared_world import NoThread
 from runtime.errors import EnvironmentFailure, Failure, HamletError
 from runtime.pipeline.blob_store import BlobStore, CorruptCheckpoint
-from runtime.pipeline.checkpoint import CheckpointStore, Superseded
+from runtime.pipeline.checkpoint import CheckpointStore, OwnershipLost
 from runtime.pipeline.checkpoint_files import COPIES, CheckpointFiles
 from runtime.pipeline.lease import LEASE_SECONDS, LeaseClock
 from runtime.pipeline.local_folder import unfinished_name
@@ -352,10 +352,10 @@ def test_a_run_that_was_replaced_publishes_nothing_more(folder: BlobStore) -> No
     first, _ = claimed(folder)
     commit(first, 0)
     second, _ = claimed(folder)
-    with pytest.raises(Superseded, match="another run has taken over"):
+    with pytest.raises(OwnershipLost, match="another run has taken over"):
         commit(first, 1)
     commit(second, 1)
-    with pytest.raises(Superseded):
+    with pytest.raises(OwnershipLost):
         commit(first, 2)
     third, found = claimed(folder)
     assert found is not None
@@ -370,7 +370,7 @@ def test_a_late_record_of_a_replaced_run_is_not_gone_on_from(folder: BlobStore) 
     commit(first, 0)
     second, _ = claimed(folder)
     _, base = claimed(folder)
-    with pytest.raises(Superseded):
+    with pytest.raises(OwnershipLost):
         commit(second, 1)
     _, found = claimed(folder)
     assert base is not None
@@ -383,13 +383,13 @@ def test_a_claim_whose_file_is_lost_still_counts(folder: BlobStore) -> None:
     first, _ = claimed(folder)
     second, _ = claimed(folder)
     second.files.delete(f"owners/{second.owner}.owner")
-    with pytest.raises(Superseded):
+    with pytest.raises(OwnershipLost):
         commit(first, 0)
     third, _ = claimed(folder)
     assert third.owner[:9] > second.owner[:9]
 
 
-def test_a_takeover_is_neither_a_mistake_nor_without_a_way_on(folder: BlobStore) -> None:
+def test_a_takeover_is_neither_an_error_nor_without_a_way_on(folder: BlobStore) -> None:
     first, _ = claimed(folder)
     claimed(folder)
     with pytest.raises(Failure, match="another run has taken over") as error:
@@ -406,7 +406,7 @@ def test_a_run_that_wakes_up_after_its_results_were_deleted(folder: BlobStore) -
     second, _ = claimed(folder)
     for epoch in (1, 2, 3):
         commit(second, epoch)
-    with pytest.raises(Superseded):
+    with pytest.raises(OwnershipLost):
         list(first.results(found))
 
 
@@ -428,7 +428,7 @@ def test_of_two_claims_with_one_number_one_wins(folder: BlobStore) -> None:
     high.claim(pytest.fail)
     low.files.owner = f"{1:09d}-{low.run}"  # it looked before the other one claimed
     low.files.write(f"owners/{low.owner}.owner", -1, b"{}")
-    with pytest.raises(Superseded):
+    with pytest.raises(OwnershipLost):
         commit(low, 0)
     commit(high, 0)
 
@@ -523,7 +523,7 @@ def test_a_link_in_one_copy_is_refused_all_the_same(disk: BlobStore, tmp_path: P
         opened(disk).last()
 
 
-def test_the_root_of_a_checkpoint_that_is_a_file_is_the_users_mistake(tmp_path: Path) -> None:
+def test_the_root_of_a_checkpoint_that_is_a_file_is_the_users_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for path in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(HamletError) as error:
@@ -539,7 +539,7 @@ def test_a_run_goes_on_after_the_highest_claim_of_nine_digits(folder: BlobStore)
     first, _ = claimed(folder)
     commit(first, 0)
     CheckpointFiles(folder).write(f"owners/999999999-{'f' * 12}.owner", -1, b"{}")
-    with pytest.raises(Superseded):
+    with pytest.raises(OwnershipLost):
         commit(first, 1)
     second, found = claimed(folder)
     assert found is not None
@@ -549,7 +549,7 @@ def test_a_run_goes_on_after_the_highest_claim_of_nine_digits(folder: BlobStore)
     assert third.owner.startswith("1000000001-")
     assert found is not None
     commit(third, found.epoch + 1)
-    with pytest.raises(Superseded):
+    with pytest.raises(OwnershipLost):
         commit(second, 9)
     names = third.files.names("owners")
     assert [name for name in names if third.owner not in name] == []

@@ -13,9 +13,9 @@ from runtime.pipeline.blob_store import BlobStore
 from runtime.pipeline.checkpoint import CheckpointStore
 from runtime.pipeline.checkpoint_files import CheckpointFiles
 from runtime.pipeline.lease import LEASE_SECONDS, Lease, LeaseClock, await_end_of_leases
+from tools.patience import PATIENCE_S
 
 OWNER = "000000001-" + "a" * 12
-HANG_S = 300.0
 
 
 class ManualClock(LeaseClock):
@@ -47,9 +47,9 @@ class RenewingClock(ManualClock):
 
     def sleep(self, seconds: float) -> None:
         super().sleep(seconds)
-        assert self._waits.acquire(timeout=HANG_S)
+        assert self._waits.acquire(timeout=PATIENCE_S)
         self._turn.release()
-        assert self._waits.acquire(timeout=HANG_S)
+        assert self._waits.acquire(timeout=PATIENCE_S)
         self._waits.release()
 
     def wait(self, stopped: threading.Event, seconds: float) -> bool:
@@ -73,9 +73,9 @@ class SuspendedClock(ManualClock):
 
     def wait(self, stopped: threading.Event, seconds: float) -> bool:
         if stopped in self._renewed:
-            return stopped.wait(HANG_S)
+            return stopped.wait(PATIENCE_S)
         self._renewed.append(stopped)
-        return not self._awake.wait(HANG_S)
+        return not self._awake.wait(PATIENCE_S)
 
 
 class SlowStore(BlobStore):

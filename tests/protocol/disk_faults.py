@@ -27,7 +27,7 @@ from protocol.programs import run_job
 from protocol.random_faults import Crashed
 from runtime.errors import HamletError
 from runtime.pipeline.blob_store import BlobStore
-from spark_ingest.sinks.file_sink import PartsSink, RollingPolicy
+from spark_ingest.sinks.file_sink import FileSink, RollingPolicy
 
 ROWS = 12
 #: The runs of a history that meet faults, at the most.
@@ -160,7 +160,7 @@ class History:
         rolling = RollingPolicy(bytes=WAITING_BYTES, seconds=3600.0)
         committed = checkpoints.last()
         folders = {} if committed is None else committed.folders
-        sink = PartsSink(self._folder / "output", "json", ("p", "q"), rolling, folders)
+        sink = FileSink(self._folder / "output", "json", ("p", "q"), rolling, folders)
         run_job(self._do, run, ROWS, checkpoints, sink)
 
     def _do(self, kind: str, name: str = "", value: Any = None) -> Any:

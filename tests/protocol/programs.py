@@ -1,7 +1,7 @@
 """What a run does to the world: with the product's classes, and in the order of an old version.
 
 The old order staged results under a name without an owner, looked for another owner before it
-wrote the manifest and not after, and deleted parts that its manifest did not know.
+wrote the manifest and not after, and deleted result files that its manifest did not know.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ INPUT_FORMAT = manifest_of(0).input_format
 
 
 class ModelSink(EpochSink):
-    """Parts of one of the world's outputs: like `PartsSink`, it renames one file after the other.
+    """Writes to one of the world's outputs: like `FileSink`, it renames one file after the other.
     Results wait in every other epoch."""
 
     address = ""

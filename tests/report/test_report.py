@@ -180,7 +180,7 @@ def test_a_damaged_line_is_told(tmp_path: Path):
     assert "is damaged" in (tmp_path / "r.html").read_text()
 
 
-def test_no_run_is_a_mistake(tmp_path: Path):
+def test_no_run_is_an_error(tmp_path: Path):
     made = CliRunner().invoke(app, ["report", str(tmp_path)])
     assert made.exit_code == 1
     assert "_run.jsonl does not exist" in made.output

@@ -92,7 +92,7 @@ def test_a_file_stays_small(tmp_path: Path, queries: int):
     assert lines(tmp_path)[-1]["epoch"] > 3_500 * hours, "also the end of the run is there"
 
 
-def test_a_run_that_goes_on_appends_and_another_begins_anew(tmp_path: Path):
+def test_a_run_that_continues_appends_and_another_starts_over(tmp_path: Path):
     kept = collector()  # of both: they may begin within one tick of the clock
     log = RunLog(tmp_path, lasting=True)
     log.update(after_epoch(kept, 0, QUERIES))

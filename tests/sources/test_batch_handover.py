@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from spark_ingest.sources.batch_handover import BatchHandover, BatchNotCommitted
+from tools.patience import PATIENCE_S
 
-PATIENCE_S = 30.0
 FRAME: Any = object()
 
 

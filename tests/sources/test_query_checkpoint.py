@@ -61,7 +61,7 @@ def test_manifest_with_batch_5(tmp_path, query, offsets, commits, refused):
     with pytest.raises(HamletError) as error:
         found.check(OURS, 5)
     assert re.search(refused, error.value.message)
-    assert "start anew with another --checkpoint folder" in error.value.hint
+    assert "start over with another --checkpoint folder" in error.value.hint
 
 
 @pytest.mark.parametrize(

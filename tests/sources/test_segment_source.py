@@ -13,6 +13,7 @@ from runtime.pipeline.blob_store import CorruptCheckpoint
 from runtime.types.schema import Schema
 from spark_ingest.sources.segment_files import DamagedSegment
 from spark_ingest.sources.segments import SegmentSource
+from tools.patience import PATIENCE_S
 
 COUNT = 3
 NEEDS = ReadRequest("time", "type", {}, Schema({}))
@@ -43,7 +44,7 @@ class Opened:
         self.warnings: list[str] = []
         options = {"schema": SCHEMA, "owner": "me", "warn": self.warnings.append, **options}
         self.source = SegmentSource(NO_SPARK, feed, folder, NEEDS, bounded=False, **options)
-        self.source._thread.join(30)
+        self.source._thread.join(PATIENCE_S)
 
     def all(self) -> list[Path]:
         """The files of all segments."""
@@ -121,7 +122,7 @@ def test_both_damaged_is_never_read(tmp_path: Path) -> None:
         opened.source.quarantine_unreadable(wanted)
 
 
-def test_both_missing_is_a_failure_and_not_the_users_mistake(tmp_path: Path) -> None:
+def test_both_missing_is_a_failure_and_not_the_users_error(tmp_path: Path) -> None:
     opened = Opened(tmp_path, Lines())
     for path in (plain(tmp_path, 2), copy(tmp_path, 2)):
         path.unlink()

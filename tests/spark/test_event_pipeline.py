@@ -16,8 +16,9 @@ from runtime.pipeline.block import RowBlock
 from runtime.pipeline.bound_workload import BoundWorkload
 from runtime.pipeline.dead_letter import no_dead
 from runtime.pipeline.event_block import FAULT, CheckedBlock, Origin, blocks_of
-from runtime.pipeline.event_contract import Reason
+from runtime.pipeline.event_contract import Reason, late_reasons
 from runtime.pipeline.event_extractor import BlockStats
+from runtime.pipeline.reorder_buffer import split_late
 from runtime.pipeline.routing_table import InputFormat
 from runtime.types.columns import PANE, times_of
 from spark_ingest.pipeline.event_pipeline import EventPipeline
@@ -26,6 +27,9 @@ from spark_ingest.sources.spark_types import read_types, spark_schema
 
 ZONES = ("UTC", "America/New_York", "Asia/Kolkata")
 ROWS = 60
+
+#: The rows and reasons of dead letters.
+Letters = list[tuple[int, str]]
 WORKLOAD = parse(
     """
     QUERY one RETURN key, COUNT(*), SUM(B.number) PATTERN SEQ(A, B+)
@@ -140,21 +144,14 @@ def test_equals_the_extractor(local_spark, tmp_path, time, key, zone):
     watermark = int(np.median(times_of(extracted(bound, rows, None)[0])))
     routing = bound.routing(4, 2)
     block = exported(local_spark, bound, rows, watermark, tmp_path / "rows.parquet")
-    wanted, stats = extracted(bound, rows, watermark)
-    assert stats.events
+    wanted, late, stats = extracted(bound, rows, watermark)
+    assert wanted.num_rows
     assert stats.dead
-    assert stats.late
+    assert late
     events = block.in_time().events(routing.event_schema)
     assert events.drop_columns([PANE]).to_pydict() == wanted.to_pydict()
-    for letters, others in (
-        (block.dead(), stats.dead),
-        (block.late(watermark), stats.late),
-    ):
-        expected = pa.concat_tables([no_dead(), *others])
-        assert (
-            letters.select(["row", "reason"]).to_pylist()
-            == expected.select(["row", "reason"]).to_pylist()
-        )
+    assert letters(block.dead()) == letters(pa.concat_tables(stats.dead))
+    assert letters(block.late(watermark)) == late
     assert block.finer() == stats.truncated
     assert events[PANE].to_pylist() == [t // routing.pane for t in wanted["__time__"].to_pylist()]
     for route in range(len(routing.routes)):
@@ -194,11 +191,11 @@ def test_each_reason_of_an_event(local_spark, tmp_path, text):
     watermark = 5_000_000
     block = exported(local_spark, bound, rows, watermark, tmp_path / "rows.parquet")
     assert [fault % 256 for fault in block.batch.column(FAULT).to_pylist()] == reasons
-    _, stats = extracted(bound, rows, watermark)
-    (dead,), (late,) = stats.dead, stats.late
+    _, late, stats = extracted(bound, rows, watermark)
+    (dead,) = stats.dead
     assert dead["row"].to_pylist() == [reasons.index(each) for each in reasons if each in DEAD]
     assert dead["reason"].to_pylist() == block.dead()["reason"].to_pylist()
-    assert late["row"].to_pylist() == [reasons.index(Reason.LATE)]
+    assert [row for row, _ in late] == [reasons.index(Reason.LATE)]
 
 
 def exported(
@@ -219,14 +216,24 @@ def exported(
 
 def extracted(
     bound: BoundWorkload, rows: pa.Table, watermark: int | None
-) -> tuple[pa.RecordBatch, BlockStats]:
-    """What the engine of one process finds."""
+) -> tuple[pa.RecordBatch, Letters, BlockStats]:
+    """The events that the extractor of one process finds, and those that are late."""
     extractor = bound.extractor()
     names = EventPipeline(bound.routing(4, 2)).columns
     batch = rows.select(names).combine_chunks().to_batches()[0]
     numbers = np.arange(rows.num_rows)
-    events = extractor.extract(RowBlock(batch, "rows", numbers, no_dead()), watermark)
-    return events, extractor.stats
+    valid = extractor.extract(RowBlock(batch, "rows", numbers, no_dead()))
+    events, late = split_late(valid, watermark)
+    if watermark is None:
+        return events, [], extractor.stats
+    dead = [row for row, _ in letters(pa.concat_tables([no_dead(), *extractor.stats.dead]))]
+    late_rows = np.setdiff1d(numbers, dead)[times_of(valid) < watermark]
+    reasons = late_reasons(times_of(late), watermark)
+    return events, [*zip(late_rows.tolist(), reasons, strict=True)], extractor.stats
+
+
+def letters(table: pa.Table) -> Letters:
+    return [*zip(table["row"].to_pylist(), table["reason"].to_pylist(), strict=True)]
 
 
 def hash_of(text: str) -> int:

@@ -7,8 +7,7 @@ import pytest
 
 from spark_ingest import executors
 from spark_ingest.executors import ExecutorMonitor
-
-LIMIT_S = 300.0
+from tools.patience import PATIENCE_S
 
 
 class BusySpark:
@@ -50,6 +49,6 @@ def test_java_fails_to_answer_for_long(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(executors, "GONE_SECONDS", 0.0, raising=False)  # it gave up after that
     spark: Any = BusySpark(errors=5)
     monitor = ExecutorMonitor(spark, wanted=2)
-    assert spark.requested.wait(LIMIT_S)
+    assert spark.requested.wait(PATIENCE_S)
     monitor.stop()
     assert spark.missing == 1

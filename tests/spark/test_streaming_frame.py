@@ -13,8 +13,8 @@ from runtime.io.reader import ReadRequest
 from runtime.types.attribute_kinds import AttributeKind
 from spark_ingest.sources import streaming_frame
 from spark_ingest.sources.streaming_frame import StreamingFrameSource
+from tools.patience import PATIENCE_S
 
-PATIENCE_S = 60.0
 NEEDS = ReadRequest("time", "type", {"n": AttributeKind.NUMBER})
 SCHEMA = "time LONG, type STRING, n LONG"
 

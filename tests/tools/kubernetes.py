@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 from jsonschema import Draft7Validator
 
+from tools.patience import PATIENCE_S
 from tools.registries import go_module, wheel
 
 CHART = Path(__file__).parents[2] / "deploy" / "helm" / "hamlet"
@@ -75,7 +76,7 @@ def schemas() -> None:
 
 def run_helm(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     command = [str(helm()), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
 
 
 def render(
@@ -100,7 +101,7 @@ def of_kind(manifests: list[Manifest], kind: str) -> Manifest:
 # ---- schemas -------------------------------------------------------------------------------
 
 
-def mistakes(manifest: Manifest, version: str) -> list[str]:
+def schema_errors(manifest: Manifest, version: str) -> list[str]:
     """Against the schema of its kind, in which nothing is allowed that it does not name."""
     group = manifest["apiVersion"].partition("/")[0]
     if group in ("ray.io", "monitoring.coreos.com"):
@@ -142,7 +143,7 @@ def definition(kind: str, group: str = "ray.io") -> Manifest:
 
 
 def _strict(schema: Any) -> Any:
-    """A field that the API server does not know is dropped by it; here it is a mistake."""
+    """A field that the API server does not know is dropped by it; here it is an error."""
     if isinstance(schema, list):
         return [_strict(each) for each in schema]
     if not isinstance(schema, dict):

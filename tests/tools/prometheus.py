@@ -22,11 +22,11 @@ import yaml
 
 from runtime.cache_dir import cache_of
 from tools.kafka import free_ports
+from tools.patience import PATIENCE_S
 
 PACKAGE = "prometheus"
 PROGRAMS = ("prometheus", "promtool")
 RULES = Path(__file__).parents[2] / "grafana" / "prometheus" / "rules.yml"
-PATIENCE_S = 300.0
 
 
 class NotToBeHad(Exception):
@@ -73,7 +73,7 @@ def _download(folder: Path) -> None:
 
 
 def _run(command: list[str], folder: Path) -> None:
-    subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=300)
+    subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=PATIENCE_S)
 
 
 class Prometheus:
@@ -154,7 +154,7 @@ class Prometheus:
     def _ask(self, path: str, given: dict[str, str]) -> Any:
         url = f"{self.url}/api/v1/{path}?{urllib.parse.urlencode(given)}"
         try:
-            with urllib.request.urlopen(url, timeout=30) as answer:
+            with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
                 return json.load(answer)["data"]
         except urllib.error.HTTPError as error:
             raise AssertionError(f"{given}: {error.read().decode()}") from error

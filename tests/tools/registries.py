@@ -16,9 +16,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from runtime.cache_dir import cache_of
+from tools.patience import PATIENCE_S
 
 GO_PROXY = "https://proxy.golang.org"
-LIMIT_S = 300
 
 
 class NotToBeHad(Exception):
@@ -33,7 +33,11 @@ def wheel(name: str, version: str) -> Path:
         options = ["--only-binary=:all:", "--dest", str(folder), f"{name}=={version}"]
         try:
             done = subprocess.run(
-                [*command, *options], capture_output=True, text=True, timeout=LIMIT_S, check=False
+                [*command, *options],
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE_S,
+                check=False,
             )
         except subprocess.SubprocessError as error:
             raise NotToBeHad(f"{name} {version} cannot be fetched from PyPI: {error}") from error
@@ -52,7 +56,7 @@ def go_module(name: str, version: str, sha256: str) -> Path:
         proxy = os.environ.get("HAMLET_GO_PROXY", GO_PROXY)
         url = f"{proxy}/{name}/@v/{version}.zip"
         try:
-            with urllib.request.urlopen(url, timeout=LIMIT_S) as answer:
+            with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
                 content = answer.read()
         except OSError as error:
             raise NotToBeHad(f"{url} cannot be fetched: {error}") from error

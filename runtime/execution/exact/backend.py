@@ -64,7 +64,7 @@ class ExactBackend:
         merge = TotalsMerge(workload)
         for executor in self._executors.values():
             merge.add(executor.close(watermark))
-        merged = {query.name: merge.take(query.name) for query in workload}
+        merged = {query.name: merge.drain(query.name) for query in workload}
         return {name: totals for name, totals in merged.items() if totals}
 
     def set_policy(self, policy: Policy) -> None:

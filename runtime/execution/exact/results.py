@@ -45,9 +45,9 @@ class TotalsMerge:
                 merged = Totals(known.count + totals.count, known.lanes)
                 self._totals[query][window, group] = merged
 
-    def take(self, query: str) -> dict[Group, Totals]:
-        taken, self._totals[query] = self._totals[query], {}
-        return taken
+    def drain(self, query: str) -> dict[Group, Totals]:
+        totals, self._totals[query] = self._totals[query], {}
+        return totals
 
 
 class ExactWriter:

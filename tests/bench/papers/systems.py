@@ -6,6 +6,7 @@ import time
 import numpy as np
 import pyarrow as pa
 from numba import njit
+from numba.core.event import trigger_event
 
 from benchmarks.baselines import registry
 from benchmarks.baselines.system import Prepared, System, Unsupported
@@ -23,7 +24,7 @@ class Misbehaving(Prepared):
         return getattr(self, self._how)() or {}
 
     def sleeps(self):
-        time.sleep(60)
+        time.sleep(1000)
 
     def loops(self):
         """As a kernel does, which no signal of Python's interrupts."""
@@ -31,7 +32,7 @@ class Misbehaving(Prepared):
 
     def loops_later(self):
         if self._runs > 1:
-            time.sleep(60)
+            time.sleep(1000)
 
     def dies(self):
         os._exit(3)
@@ -44,9 +45,11 @@ class Misbehaving(Prepared):
         raise ValueError("as it must")
 
     def compiles(self):
-        """A kernel of its own, and slowly, in each of the first two runs."""
+        """A kernel of its own in each of the first two runs, which are long enough not to be run
+        thrice."""
         if self._runs < 3:
-            _slow_to_compile(self._runs)
+            with trigger_event("numba:compile"):
+                time.sleep(0.05)
 
     def lies(self):
         return {"q0": pa.table({"window_start": [-1], "COUNT(*)": [1.0], "SUM(B.x)": [1.0]})}
@@ -84,13 +87,6 @@ class Odd(System):
 def _forever(array):
     while array[0] > 0:
         array[0] += 1e-300
-
-
-def _slow_to_compile(runs):
-    from numba.core import event
-
-    with event.trigger_event("numba:compile"):
-        time.sleep(5)
 
 
 def find(name):

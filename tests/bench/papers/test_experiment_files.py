@@ -80,7 +80,7 @@ def test_what_a_file_says(odd: Path):
         ("claims.1.value.best", "x", "claims.2.value.best: there is no choice `x`", None),
     ],
 )
-def test_a_mistake_is_told_with_its_place(written, key, value, message, hint):
+def test_an_error_is_told_with_its_place(written, key, value, message, hint):
     with pytest.raises(HamletError) as caught:
         load(written(key, value))
     assert caught.value.message.startswith("wrong.yaml: ")

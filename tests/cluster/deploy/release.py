@@ -25,9 +25,9 @@ from spark_ingest import session
 from tools.folders import remove
 from tools.kafka import free_ports
 from tools.kubernetes import Manifest, of_kind, render
+from tools.patience import PATIENCE_S
 
 ROOT = Path(__file__).parents[3]
-PATIENCE_S = 300.0  # other tests may run beside these
 TOKEN = "1" * 64
 RAY = (sys.executable, "-m", "ray.scripts.scripts")
 RELEASE = "y"  # which YAML takes for a truth

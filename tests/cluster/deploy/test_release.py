@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from cluster.deploy.release import PATIENCE_S, RAY, ROOT, Release, until
+from cluster.deploy.release import RAY, ROOT, Release, until
 from tools.kubernetes import helm, of_kind, render
+from tools.patience import PATIENCE_S
 from tools.registries import NotToBeHad
 
 VALUES = Path(__file__).with_name("values.yaml")
@@ -105,8 +106,8 @@ def test_a_release(release):
     rides.put()
     give(release, BROKEN)
     with release.submitter() as pod:
-        # A mistake at the start is told, and waited out.
-        until(lambda: pod.running() or "to be corrected" in pod.said, "the mistake is told")
+        # An error at the start is told, and waited out.
+        until(lambda: pod.running() or "to be corrected" in pod.said, "the error is told")
         assert "workload.sase:4:1: error: " in pod.said
         assert "\n    | ^^^^^^\n" in pod.said
         release.upgrade(VALUES)
@@ -132,7 +133,7 @@ def test_a_release(release):
             assert test.wait() == 0, test.said
             assert "the workload gave the right result" in test.said
 
-        with urllib.request.urlopen(release.metrics, timeout=10) as answer:
+        with urllib.request.urlopen(release.metrics, timeout=PATIENCE_S) as answer:
             assert f'hamlet_queries{{hamlet_job="{release.name}"}} 2.0' in answer.read().decode()
 
         # The end of the pod is the end of the job, after its epochs.
@@ -144,7 +145,7 @@ def test_a_release(release):
         print(f"ended after {time.monotonic() - told:.1f} s of {grace} s")
         assert "Traceback" not in pod.said
 
-    # The next pod goes on from the checkpoint, and with its queries where the file has a mistake:
+    # The next pod goes on from the checkpoint, and with its queries where the file has an error:
     # every window once, and nothing is lost.
     give(release, BROKEN)
     with release.submitter() as pod:

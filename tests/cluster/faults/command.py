@@ -15,11 +15,11 @@ from cluster.faults import stream
 from runtime.pipeline.blob_store import BlobStore
 from runtime.pipeline.checkpoint import CheckpointStore
 from runtime.pipeline.manifest import Manifest
+from tools.patience import PATIENCE_S
 
 ROOT = Path(__file__).parents[3]
 HAMLET = "from hamlet.cli import main; main()"
 # Start-up takes half a minute, and other tests run beside these.
-PATIENCE_S = 300.0
 
 
 class Command:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cluster.faults.command import Command
-from cluster.faults.job import Jobs, Seen
+from cluster.faults.job import Jobs, RecordingScreen
 from cluster.faults.stream import written
 
 
@@ -35,7 +35,7 @@ def undisturbed(cluster, spark, tmp_path_factory):
     """Of all files, by folder: every row, and how often."""
     job = Jobs(cluster, spark, tmp_path_factory.mktemp("undisturbed"))
     job.fill()
-    seen = Seen()
+    seen = RecordingScreen()
     job.run(seen)
     assert not seen.troubles
     found = written(job.output)

@@ -22,15 +22,15 @@ from runtime.pipeline.checkpoint import CheckpointStore
 from runtime.pipeline.settings import Settings
 from runtime.types.schema import Schema
 from spark_ingest import session
-from spark_ingest.sinks.file_sink import PartsSink, RollingPolicy
+from spark_ingest.sinks.file_sink import FileSink, RollingPolicy
 from spark_ingest.sinks.sink import EpochSink
+from tools.patience import PATIENCE_S
 
-LIMIT_S = 300.0
 EVERY_EPOCH = RollingPolicy(seconds=0.0)
 
 
 @dataclass
-class Seen:
+class RecordingScreen:
     """What a job has told."""
 
     reports: list[EpochReport] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Seen:
             self.reports.append(report)
             self.moved.notify_all()
 
-    def wait(self, epochs: int, limit: float = LIMIT_S) -> None:
+    def wait(self, epochs: int, limit: float = PATIENCE_S) -> None:
         """Until so many have been committed."""
         with self.moved:
             assert self.moved.wait_for(lambda: len(self.reports) >= epochs, limit), self.troubles
@@ -102,7 +102,7 @@ class Jobs:
 
     def run(
         self,
-        seen: Seen,
+        seen: RecordingScreen,
         *,
         workload: str = stream.WORKLOAD,
         actors: int = 2,
@@ -111,7 +111,7 @@ class Jobs:
     ) -> jobs.JobOutcome:
         queries = parse(workload, "faults.sase")
         rows = sum(content.num_rows for content in self.tables)
-        until = time.monotonic() + LIMIT_S
+        until = time.monotonic() + PATIENCE_S
 
         def stop() -> bool:
             assert time.monotonic() < until, seen.troubles
@@ -119,7 +119,7 @@ class Jobs:
 
         def sink(checkpoints: CheckpointStore, bound_workload: BoundWorkload) -> EpochSink:
             names = [query.name for query in bound_workload.workload]
-            return wrap(PartsSink(self.output, "parquet", names, EVERY_EPOCH))
+            return wrap(FileSink(self.output, "parquet", names, EVERY_EPOCH))
 
         needs = ReadRequest("time", "type", queries.uses, Schema({}))
         asked = input_resolver.InputOptions(str(self.input), needs, follow=True, unit="ms")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from cluster import proc
 from spark_ingest.jvm import SMALL
+from tools.patience import PATIENCE_S
 
-LIMIT_S = 300.0
 TITLES = {
     "aggregator": "ray::Aggregator",
     "router": "ray::Router",
@@ -75,7 +75,7 @@ def resident(pids: list[int]) -> int:
 
 def wait_for_end(pids: list[int]) -> None:
     """Nothing of them stays."""
-    until = time.monotonic() + LIMIT_S
+    until = time.monotonic() + PATIENCE_S
     while left := [pid for pid in pids if proc.alive(pid)]:
         assert time.monotonic() < until, list(map(command, left))
         time.sleep(0.1)

@@ -3,7 +3,7 @@
 import pytest
 
 from cluster.faults import stream
-from cluster.faults.job import Seen
+from cluster.faults.job import RecordingScreen
 from cluster.faults.stream import written
 from runtime.errors import HamletError
 from runtime.pipeline.blob_store import BlobStore
@@ -14,7 +14,7 @@ BEFORE, AFTER = stream.KEPT + stream.BY_DISTRICT, stream.KEPT + stream.LONE
 
 def some(job, epochs, **given):
     """Some more epochs."""
-    seen = Seen()
+    seen = RecordingScreen()
     job.run(seen, stopping=lambda: len(seen.reports) >= epochs, **given)
     return seen
 
@@ -32,7 +32,7 @@ def test_another_number_of_actors(job, undisturbed):
     job.fill()
     for actors in (2, 3, 1, 8):
         some(job, 7, actors=actors)
-    job.run(Seen(), actors=4)
+    job.run(RecordingScreen(), actors=4)
     assert written(job.output) == undisturbed
 
 
@@ -40,7 +40,7 @@ def test_more_actors_than_shards(job):
     job.fill(0, 2)
     some(job, 2)
     with pytest.raises(HamletError, match="too few for --actors 9"):
-        job.run(Seen(), actors=9)
+        job.run(RecordingScreen(), actors=9)
 
 
 def test_queries_come_and_go(job, undisturbed):
@@ -49,7 +49,7 @@ def test_queries_come_and_go(job, undisturbed):
     some(job, 12, workload=BEFORE)
     gone = written(job.output)["by_district.parquet"]
     since = newest_time(job)
-    job.run(Seen(), workload=AFTER)
+    job.run(RecordingScreen(), workload=AFTER)
     found = written(job.output)
     for name in ("rises.parquet", "ends.parquet", "_late", "_dead_letter"):
         assert found[name] == undisturbed[name], name
@@ -66,6 +66,6 @@ def test_a_changed_query_is_refused(job, undisturbed):
     some(job, 10)
     changed = stream.WORKLOAD.replace("A.value > 90", "A.value > 80")
     with pytest.raises(HamletError, match="`by_district` is not the query of the checkpoint"):
-        job.run(Seen(), workload=changed)
-    job.run(Seen())
+        job.run(RecordingScreen(), workload=changed)
+    job.run(RecordingScreen())
     assert written(job.output) == undisturbed

@@ -9,10 +9,11 @@ import pytest
 from cluster import proc
 from cluster.faults import processes, stream
 from cluster.faults.command import Command
-from cluster.faults.job import LIMIT_S, Jobs, Seen
+from cluster.faults.job import Jobs, RecordingScreen
 from hamlet.cli.deadline import END_SECONDS, RAY_GRACE
 from hamlet.job import driver
 from runtime.pipeline.checkpoint import CheckpointStore
+from tools.patience import PATIENCE_S
 
 
 def test_spark_hangs_while_the_job_closes(command: Command, undisturbed, monkeypatch):
@@ -41,7 +42,7 @@ def test_a_commit_never_ends(job: Jobs, monkeypatch):
 
     def commit(*_: object) -> None:
         _thread.interrupt_main()
-        released.wait(LIMIT_S)
+        released.wait(PATIENCE_S)
         raise InterruptedError("it was released")
 
     monkeypatch.setattr(CheckpointStore, "commit", commit)
@@ -49,6 +50,6 @@ def test_a_commit_never_ends(job: Jobs, monkeypatch):
     job.fill(0, 10)
     try:
         with pytest.raises(KeyboardInterrupt):
-            job.run(Seen())
+            job.run(RecordingScreen())
     finally:
         released.set()

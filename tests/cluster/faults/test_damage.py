@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from cluster.faults.job import Seen
+from cluster.faults.job import RecordingScreen
 from cluster.faults.stream import written
 from runtime.errors import HamletError
 from runtime.pipeline.blob_store import BlobStore
@@ -17,7 +17,7 @@ STOPPED_AFTER = 12
 def stopped(job):
     """A job that has been stopped in the middle, without the files that it has read."""
     job.fill()
-    seen = Seen()
+    seen = RecordingScreen()
     job.run(seen, stopping=lambda: len(seen.reports) >= STOPPED_AFTER)
     assert len(seen.reports) < STOPPED_AFTER + 5
     last = CheckpointStore(BlobStore(str(job.checkpoint))).last()
@@ -48,7 +48,7 @@ DAMAGES = [flip, cut, lambda path: path.unlink()]
 def test_one_copy(stopped, undisturbed, folder, damage):
     path = newest(stopped, folder)
     damage(path)
-    seen = Seen()
+    seen = RecordingScreen()
     stopped.run(seen)
     assert seen.warnings == [
         f"{path.relative_to(stopped.checkpoint)} in {stopped.checkpoint} was damaged: restored "
@@ -63,5 +63,5 @@ def test_both_copies(stopped):
     for copy in "ab":
         cut(newest(stopped, f"{copy}/epochs"))
     with pytest.raises(HamletError, match=r"the newest checkpoint in .* cannot be read"):
-        stopped.run(Seen())
+        stopped.run(RecordingScreen())
     assert written(stopped.output) == before

@@ -65,7 +65,7 @@ def rows_of(table: pa.Table) -> Counter[tuple[object, ...]]:
 def locally(folder: Path) -> jobs.Found:
     for number, content in enumerate(tables()):
         stream.put(folder, number, content)
-    return jobs.locally(jobs.Asked(parse(stream.WORKLOAD), folder, unit="ms"))
+    return jobs.locally(jobs.JobInput(parse(stream.WORKLOAD), folder, unit="ms"))
 
 
 def state(command: Command) -> str:

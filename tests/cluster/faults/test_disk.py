@@ -8,7 +8,7 @@ import pytest
 
 from cluster.faults import stream
 from cluster.faults.disk import Disk, NoRights
-from cluster.faults.job import Seen
+from cluster.faults.job import RecordingScreen
 from cluster.faults.stream import written
 from runtime.errors import HamletError
 
@@ -35,10 +35,10 @@ def test_full_disk_under_the_checkpoint(job, undisturbed, disk):
     small = disk(job.checkpoint, "1m")
     job.fill()
     with pytest.raises(HamletError, match="No space left on device") as raised:
-        job.run(Seen())
+        job.run(RecordingScreen())
     assert f"cannot write {job.checkpoint}/" in raised.value.render()
     small.change(f"size={LARGE}")
-    job.run(Seen())
+    job.run(RecordingScreen())
     assert written(job.output) == undisturbed
 
 
@@ -46,10 +46,10 @@ def test_full_disk_under_the_output(job, undisturbed, disk):
     small = disk(job.output, "300k")
     job.fill()
     with pytest.raises(HamletError, match="No space left on device") as raised:
-        job.run(Seen())
+        job.run(RecordingScreen())
     assert f"cannot write {job.output}/" in raised.value.render()
     small.change(f"size={LARGE}")
-    job.run(Seen())
+    job.run(RecordingScreen())
     assert written(job.output) == undisturbed
 
 
@@ -58,7 +58,7 @@ def test_read_only_from_some_moment_on(job, undisturbed, disk, which):
     path = getattr(job, which)
     mounted = disk(path, LARGE)
     job.fill()
-    seen = Seen()
+    seen = RecordingScreen()
     later = threading.Thread(target=lambda: (seen.wait(8), mounted.change("ro")))
     later.start()
     with pytest.raises(HamletError, match=f"cannot .*{path}/.*Read-only file system"):
@@ -66,7 +66,7 @@ def test_read_only_from_some_moment_on(job, undisturbed, disk, which):
     later.join()
     assert 8 <= len(seen.reports) < stream.FILES
     mounted.change("rw")
-    job.run(Seen())
+    job.run(RecordingScreen())
     assert written(job.output) == undisturbed
 
 
@@ -74,7 +74,7 @@ def test_no_folder_for_the_checkpoint(job):
     """Told before anything is started."""
     job.fill(0, 1)
     job.checkpoint.write_text("a file")
-    seen = Seen()
+    seen = RecordingScreen()
     with pytest.raises(HamletError, match=f"cannot write to {job.checkpoint}"):
         job.run(seen)
     assert not job.output.exists()

@@ -21,6 +21,7 @@ from cluster.faults.test_driver import killed
 from cluster.kafka.conftest import fetched_jars  # noqa: F401
 from cluster.kafka.test_kafka_sink import committed
 from tools.kafka import Broker
+from tools.patience import PATIENCE_S
 
 AWAY_S = 20
 # Before and after that.
@@ -118,7 +119,7 @@ class Sender(threading.Thread):
             time.sleep(0.1)
         for partition in range(PARTITIONS):
             self._send(now + stream.END * 1000, "X", partition)
-        assert self._producer.flush(300) == 0
+        assert self._producer.flush(PATIENCE_S) == 0
 
     def _send(self, time: int, type: str, partition: int | None = None) -> None:
         driver = f"d{self._chance.randrange(200)}"

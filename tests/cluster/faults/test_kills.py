@@ -12,14 +12,14 @@ import pytest
 import ray
 
 from cluster.faults import processes, stream
-from cluster.faults.job import Jobs, Seen
+from cluster.faults.job import Jobs, RecordingScreen
 from spark_ingest.arrow_export import EXECUTOR
+from tools.patience import PATIENCE_S
 
 # Files that wait when something is killed: epochs are being read and computed then.
 WAITING = 4
 # About as long as an epoch takes, so that a kill can be at any point of one.
 EPOCH_S = 0.8
-PATIENCE_S = 300.0
 # Epochs that are committed before the next kill. An executor that is killed while it starts is
 # missed by Ray for a minute only, so it is left in peace until it has read something.
 RECOVERED = {"aggregator": 1, "router": 1, "optimizer": 1, "executor": WAITING}
@@ -28,7 +28,7 @@ RECOVERED = {"aggregator": 1, "router": 1, "optimizer": 1, "executor": WAITING}
 class Killer(threading.Thread):
     """Kills one process of each kind after the other, and feeds the job."""
 
-    def __init__(self, job: Jobs, seen: Seen, kinds: Sequence[str], seed: int) -> None:
+    def __init__(self, job: Jobs, seen: RecordingScreen, kinds: Sequence[str], seed: int) -> None:
         super().__init__(name="killer", daemon=True)
         self._job, self._seen, self._kinds = job, seen, kinds
         self._chance = random.Random(seed)
@@ -64,7 +64,7 @@ class Killer(threading.Thread):
 
 def test_executor_that_ray_does_not_restart(job, undisturbed):
     """Another one is asked for in its place."""
-    seen = Seen()
+    seen = RecordingScreen()
     job.fill()
 
     def end() -> None:
@@ -95,7 +95,7 @@ def test_executor_that_ray_does_not_restart(job, undisturbed):
     ids=lambda given: given[0] if isinstance(given, list) and len(set(given)) == 1 else None,
 )
 def test_kills(job, undisturbed, kinds, seed, capfd):
-    seen = Seen()
+    seen = RecordingScreen()
     killer = Killer(job, seen, kinds, seed)
     job.input.mkdir()
     killer.start()

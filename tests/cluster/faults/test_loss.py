@@ -7,7 +7,7 @@ from unittest.mock import patch
 import ray
 from ray.exceptions import OwnerDiedError
 
-from cluster.faults.job import Jobs, Seen
+from cluster.faults.job import Jobs, RecordingScreen
 from cluster.faults.stream import written
 from hamlet.job.epoch_reader import EpochReader
 
@@ -44,9 +44,9 @@ def test_lost_portions_are_read_again(cluster, spark, tmp_path):
     job = Jobs(cluster, spark, tmp_path, FILES, ROWS)
     calm = job.elsewhere()
     calm.fill()
-    calm.run(Seen())
+    calm.run(RecordingScreen())
     job.fill()
-    chance, losses, seen = random.Random(7), [], Seen()
+    chance, losses, seen = random.Random(7), [], RecordingScreen()
     route = EpochReader.route
 
     def losing(self, parked):

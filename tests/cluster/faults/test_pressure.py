@@ -10,7 +10,7 @@ import pytest
 import ray
 
 from cluster.faults import processes
-from cluster.faults.job import Jobs, Seen
+from cluster.faults.job import Jobs, RecordingScreen
 from cluster.faults.stream import written
 from hamlet.job import watchdog
 from hamlet.job.driver import MOST_PENDING
@@ -54,7 +54,7 @@ class Slow(EpochSink):
         self._sink.close()
 
 
-class Measured(Seen):
+class Measured(RecordingScreen):
     """Looks at each epoch how much memory the driver, the actors and the object store take."""
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ def at_ease(cluster, spark, tmp_path_factory):
     """What is written if nothing is slow."""
     job = Jobs(cluster, spark, tmp_path_factory.mktemp("at_ease"), width=WIDTH)
     job.fill()
-    job.run(Seen())
+    job.run(RecordingScreen())
     return written(job.output)
 
 
@@ -108,7 +108,7 @@ def seen(job):
     feeding.join()
 
 
-def ahead(job: Jobs, seen: Seen) -> list[int]:
+def ahead(job: Jobs, seen: RecordingScreen) -> list[int]:
     """How many epochs had been planned, at each commit, beyond the one that was committed."""
     sizes = [os.stat(job.input / f"{number:05d}.parquet").st_size for number in range(job.files)]
     # A backlog is what no epoch has been planned for; of the files that had come by then.

@@ -16,12 +16,13 @@ from actors.control import PREFIX
 from cluster import proc
 from cluster.faults import processes
 from cluster.faults.command import Command, query
-from cluster.faults.job import Jobs, Seen
+from cluster.faults.job import Jobs, RecordingScreen
 from hamlet.job import job_registry
 from hamlet.job.control_client import ControlClient
 from runtime.pipeline.blob_store import BlobStore
 from runtime.pipeline.checkpoint import CheckpointStore
 from runtime.pipeline.manifest import Manifest
+from tools.patience import PATIENCE_S
 
 FIRST = "QUERY first RETURN COUNT(*) AS n PATTERN SEQ(A, C) WHERE [driver] WITHIN 20 seconds\n"
 SECOND = "QUERY second RETURN COUNT(*) AS n PATTERN SEQ(B, C) WHERE [driver] WITHIN 20 seconds\n"
@@ -51,7 +52,7 @@ def names(manifest: Manifest) -> set[str]:
 
 def test_no_answer_before_the_commit(job: Jobs, held):
     job.fill(0, 10)
-    seen, stop = Seen(), threading.Event()
+    seen, stop = RecordingScreen(), threading.Event()
     with ThreadPoolExecutor(1) as threads:
         answers, early = [], []
 
@@ -104,7 +105,7 @@ def test_a_driver_that_dies(command: Command, more, tmp_path: Path):
     command.start()
     command.next_epoch()
     adding = query(command, "add", "first.sase")
-    said = adding.communicate(timeout=300)[1]
+    said = adding.communicate(timeout=PATIENCE_S)[1]
     command.kill()
     assert "added first with epoch" in said
     assert queries_of(command) == {"first"}
@@ -112,14 +113,14 @@ def test_a_driver_that_dies(command: Command, more, tmp_path: Path):
     command.start()
     command.fill(10, 12)
     command.next_epoch()
-    assert "first" in query(command, "list").communicate(timeout=300)[0]
+    assert "first" in query(command, "list").communicate(timeout=PATIENCE_S)[0]
     stop_aggregators(command)
     url = job_registry.find("faults").hub
     adding = query(command, "add", "second.sase")
     command.wait_for(lambda: stop_aggregators(command) or adding.poll() is not None or shown(url))
     below = proc.tree(command.pid)
     command.kill()
-    said = adding.communicate(timeout=300)[1]
+    said = adding.communicate(timeout=PATIENCE_S)[1]
     for pid in filter(proc.alive, below):
         os.kill(pid, signal.SIGKILL)
     assert "added" not in said

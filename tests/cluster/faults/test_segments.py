@@ -11,6 +11,7 @@ from runtime.io.reader import ReadRequest
 from runtime.types.attribute_kinds import AttributeKind
 from runtime.types.schema import Schema
 from spark_ingest.sources.segments import SegmentSource
+from tools.patience import PATIENCE_S
 from tools.unfinished import left_by_killed_process
 
 COUNT = 4
@@ -32,7 +33,7 @@ class Feed:
 
 def opened(spark, folder, start=0):
     source = SegmentSource(spark, Feed(), folder, NEEDS, bounded=False, unit="ms", start=start)
-    source._thread.join(30)
+    source._thread.join(PATIENCE_S)
     return source
 
 

@@ -13,8 +13,9 @@ import pytest
 
 from cluster import proc
 from cluster.faults import processes, stream
-from cluster.faults.command import PATIENCE_S, Command, query
+from cluster.faults.command import Command, query
 from cluster.monitoring.job import by
+from tools.patience import PATIENCE_S
 
 RESTARTED = ("aggregator", "router", "optimizer", "hub", "control", "executor")
 # As the messages call them.
@@ -134,7 +135,7 @@ def test_a_stopped_rehearsal_keeps_no_change_from_being_made(command, tmp_path):
     said = adding.communicate(timeout=PATIENCE_S)[1]
     assert adding.returncode != 0
     assert "its rehearsal failed: " in said
-    assert "the job goes on as it was; try again" in said
+    assert "the job is unchanged; try again" in said
     assert f"(process {lost}) is suspended; killing it, and the" in command.said
     adding = query(command, "add", "more.sase")
     assert "added more with epoch" in adding.communicate(timeout=PATIENCE_S)[1]

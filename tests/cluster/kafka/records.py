@@ -11,6 +11,7 @@ from runtime.io.reader import ReadRequest
 from runtime.pipeline.event_block import ROW, blocks_of
 from spark_ingest.kafka.address import parse_address
 from spark_ingest.sources.kafka import KafkaSource
+from tools.patience import PATIENCE_S
 
 LIMIT = 64 << 20
 
@@ -25,7 +26,7 @@ def send(broker, topic, records, partition=0):
         if isinstance(value, dict):
             value = json.dumps(value)
         producer.produce(topic, **{"partition": partition, **given, "value": value})
-    assert producer.flush(30) == 0
+    assert producer.flush(PATIENCE_S) == 0
 
 
 def source(spark, broker, topic, **given):
@@ -50,7 +51,7 @@ def blocks(found):
 
 
 def everything(from_, columns, limit=LIMIT, position=None):
-    """All events as (source, row number, values...), all dead rows, and the last position."""
+    """All events as (source, row number, values...), all invalid rows, and the last position."""
     position = from_.first() if position is None else position
     rows, dead = [], []
     wanted_by = reading(from_, columns)

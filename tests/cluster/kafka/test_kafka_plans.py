@@ -13,6 +13,7 @@ from cluster.kafka.test_kafka_avro import SCHEMA, avro
 from cluster.plans import assert_spark_does_it, executed_plan
 from runtime.language.parser import parse
 from spark_ingest.kafka.avro import Avro
+from tools.patience import PATIENCE_S
 
 ROOT = Path(__file__).parents[3]
 QUERY = "QUERY q RETURN COUNT(*) PATTERN SEQ(A, B+) WHERE [n] WITHIN 1 minute"
@@ -54,7 +55,7 @@ def test_explain_shows_the_plan(broker, topic, tmp_path):
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=PATIENCE_S,
     )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)

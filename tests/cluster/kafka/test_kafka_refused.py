@@ -24,6 +24,7 @@ from runtime.types.schema import Schema
 from spark_ingest.kafka.address import parse_address
 from spark_ingest.sinks.kafka import KafkaSink
 from tools.kafka import USER
+from tools.patience import PATIENCE_S
 
 
 class Quiet:
@@ -144,7 +145,9 @@ def test_checking_creates_no_topic_and_disturbs_nobody(broker, topic):
     sink = KafkaSink(parse_address(f"kafka://{broker.address}/{topic}"), "job")
     sink.check()
     admin: AdminClient = broker.admin()
-    assert not [name for name in admin.list_topics(timeout=10).topics if name.startswith(topic)]
+    assert not [
+        name for name in admin.list_topics(timeout=PATIENCE_S).topics if name.startswith(topic)
+    ]
     sink.recover(-1)
     other = KafkaSink(parse_address(f"kafka://{broker.address}/{topic}"), "job")
     other.check()

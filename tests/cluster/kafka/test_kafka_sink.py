@@ -13,12 +13,14 @@ from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 from pipeline.records import manifest_of
 from runtime.errors import HamletError
 from runtime.pipeline.blob_store import BlobStore, CorruptCheckpoint
-from runtime.pipeline.checkpoint import CheckpointStore, Superseded
+from runtime.pipeline.checkpoint import CheckpointStore, OwnershipLost
+from runtime.types.side_tables import DEAD_LETTER, LATE
 from spark_ingest.kafka.address import parse_address
 from spark_ingest.kafka.options import KafkaOptions
 from spark_ingest.kafka.topic_metadata import TopicMetadata
 from spark_ingest.sinks.kafka import KafkaSink
-from spark_ingest.sinks.sink import DEAD_LETTER, LATE, ReplayPoint
+from spark_ingest.sinks.sink import ReplayPoint
+from tools.patience import PATIENCE_S
 
 # Runs in a process of its own and dies between what is sent and the commit, or just after it.
 DYING = """
@@ -71,7 +73,7 @@ def committed(broker, topic):
     consumer.assign([TopicPartition(topic, each, 0) for each in partitions])
     found, ended = [], 0
     while ended < len(partitions):
-        message = consumer.poll(10)
+        message = consumer.poll(PATIENCE_S)
         assert message is not None
         if message.error() is None:
             key = message.key()
@@ -213,7 +215,7 @@ def test_a_marker_that_somebody_else_wrote_is_refused(broker, topic, sink, mark)
     sink().recover(-1)
     producer = Producer({"bootstrap.servers": broker.address})
     producer.produce(f"{topic}-epochs", key=b"job", value=mark)
-    assert producer.flush(60) == 0
+    assert producer.flush(PATIENCE_S) == 0
     with pytest.raises(CorruptCheckpoint, match="is not one of Hamlet"):
         sink().recover(0)
 
@@ -269,7 +271,7 @@ def test_a_run_that_was_taken_over_from_leaves_the_sink_alone(broker, topic, run
     out.recover(0)
     for epoch in (0, 1, 2):
         out.publish(epoch, [{"q": numbers(epoch)}], None)
-    with pytest.raises(Superseded, match="another run has taken over the checkpoints"):
+    with pytest.raises(OwnershipLost, match="another run has taken over the checkpoints"):
         late.recover(0)
     out.publish(3, [{"q": numbers(3)}], None)
     assert sorted(rows(broker, topic)) == [0, 1, 2, 3]
@@ -282,7 +284,7 @@ def test_a_run_that_learns_late_that_it_was_taken_over_from(sink, runs):
     for epoch in (0, 1, 2):
         out.publish(epoch, [{"q": numbers(epoch)}], None)
     late = sink(check_owner=looking_too_early(checkpoints))
-    with pytest.raises(Superseded, match="another run has taken over the checkpoints"):
+    with pytest.raises(OwnershipLost, match="another run has taken over the checkpoints"):
         late.recover(0)
 
 
@@ -304,7 +306,7 @@ def test_a_run_that_is_fenced_and_no_owner_ends(broker, topic, sink, runs):
     late = sink(check_owner=looking_too_early(checkpoints))
     late.recover(0)
     out.recover(0)
-    with pytest.raises(Superseded, match="another run has taken over the checkpoints"):
+    with pytest.raises(OwnershipLost, match="another run has taken over the checkpoints"):
         late.publish(1, [{"q": numbers(7)}], None)
     out.publish(1, [{"q": numbers(1)}], None)
     assert rows(broker, topic) == [1]
@@ -318,7 +320,7 @@ def test_a_copy_of_the_checkpoint_is_not_taken_for_an_older_run(broker, topic, s
     copy = sink()
     copy.recover(0)
     copy.publish(1, [{"q": numbers(1)}], ReplayPoint({"files": ["another"]}, 7, {}))
-    with pytest.raises(Superseded, match="another process runs the job `job`"):
+    with pytest.raises(OwnershipLost, match="another process runs the job `job`"):
         out.publish(1, [{"q": numbers(100)}], ReplayPoint({"files": ["mine"]}, 7, {}))
     assert sorted(rows(broker, topic)) == [0, 1]
 
@@ -361,7 +363,7 @@ def test_a_row_that_is_too_large_is_an_error_and_nothing_is_seen(broker, topic, 
 def test_killed_while_publishing(broker, topic, sink, root, moment):
     address = f"kafka://{broker.address}/{topic}"
     arguments = [sys.executable, "-c", DYING, address, "job", moment]
-    died = subprocess.run(arguments, cwd=root, capture_output=True, check=False, timeout=300)
+    died = subprocess.run(arguments, cwd=root, capture_output=True, check=False, timeout=PATIENCE_S)
     assert died.returncode == -signal.SIGKILL, died.stderr.decode()
     if moment == "after":
         assert sorted(rows(broker, topic)) == [1, 2, 3, 4]

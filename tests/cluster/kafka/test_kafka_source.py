@@ -17,6 +17,7 @@ from runtime.errors import InputError
 from runtime.pipeline.event_contract import Reason
 from runtime.types.attribute_kinds import AttributeKind
 from runtime.types.schema import Schema
+from tools.patience import PATIENCE_S
 
 COLUMNS = ["time", "type", "n"]
 
@@ -102,8 +103,8 @@ def test_new_partitions_are_read_from_their_beginning(spark, broker, topic):
     read = source(spark, broker, topic, bounded=False)
     _, _, end = everything(read, ["n"])
     admin = broker.admin()
-    admin.create_partitions([NewPartitions(topic, 2)])[topic].result(30)
-    while len(admin.list_topics(topic, timeout=30).topics[topic].partitions) < 2:
+    admin.create_partitions([NewPartitions(topic, 2)])[topic].result(PATIENCE_S)
+    while len(admin.list_topics(topic, timeout=PATIENCE_S).topics[topic].partitions) < 2:
         time.sleep(0.05)
     send(broker, topic, [event(1), event(2)], 1)
     rows, _, end = everything(read, ["n"], position=end)
@@ -247,7 +248,7 @@ def test_records_that_are_gone_are_an_error_that_says_which(spark, broker, topic
     admin = broker.admin()
     gone = TopicPartition(topic, 1, 15)
     for future in admin.delete_records([gone]).values():
-        future.result(30)
+        future.result(PATIENCE_S)
     with pytest.raises(InputError) as caught:
         read.next(wanted.end, 1 << 20)
     assert f"offsets {topic}/1 from {before} to 14" in str(caught.value)

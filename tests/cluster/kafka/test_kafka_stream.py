@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 import hamlet
 from cluster.kafka.records import send
 from cluster.streams import RIDES, rides
+from tools.patience import PATIENCE_S
 
 DDL = "time LONG, type STRING, driver STRING, zone LONG, speed DOUBLE"
 SECOND = 1_000_000
@@ -38,7 +39,7 @@ def test_frame_of_a_topic(spark, broker, topic, tmp_path):
 
     job = hamlet.stream(RIDES, frame, checkpoint=str(tmp_path / "c"), each=each, name=topic)
     send(broker, topic, table.to_pylist())
-    assert all_rows.wait(300), job.failure
+    assert all_rows.wait(PATIENCE_S), job.failure
     job.stop()
     for name, wanted in hamlet.aggregate(RIDES, table).items():
         closed = [row for row in wanted.to_pylist() if row["window_end"] <= last]

@@ -17,6 +17,7 @@ from cluster.monitoring import job as jobs
 from cluster.monitoring import rides
 from cluster.monitoring.job import Job
 from runtime.pipeline.manifest import RunCounts
+from tools.patience import PATIENCE_S
 from tools.prometheus import NotToBeHad, Prometheus, programs
 
 #: `rate` looks back for so long; Grafana has it from the interval of scrapes.
@@ -24,7 +25,6 @@ RATE_S = 20
 #: How long the job is watched after all that was done to it.
 STEADY_S = 10.0
 PACE_S = 0.7
-FILES = 480  # more than are read: on a busy machine much time passes before an aggregator is killed
 
 
 @pytest.fixture(scope="session")
@@ -76,7 +76,7 @@ def watched(prometheus, cluster, spark, tmp_path_factory) -> Iterator[Watched]:
     """Rows are late, rows are bad, a query is added, and an aggregator is killed."""
     folder = tmp_path_factory.mktemp("watched")
     job = Job(cluster, spark, folder, rides.SHARING + rides.APART, f"watched-{os.getpid()}")
-    feeder = rides.Feeder(job.input, rides.files(FILES), PACE_S)
+    feeder = rides.Feeder(job.input, rides.stream(), PACE_S)
     others = set(processes.of("aggregator"))
     with jobs.running_on(cluster, spark):
         feeder.start()
@@ -104,4 +104,4 @@ def add(job: Job, folder: Path) -> None:
     code = "from hamlet.cli import main; main()"
     command = [sys.executable, "-c", code, "query", "add", "more.sase", "--job", job.name]
     env = {**os.environ, "PYTHONPATH": str(rides.ROOT)}
-    subprocess.run(command, cwd=folder, env=env, check=True, timeout=120)
+    subprocess.run(command, cwd=folder, env=env, check=True, timeout=PATIENCE_S)

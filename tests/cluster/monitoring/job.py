@@ -26,10 +26,9 @@ from runtime.pipeline.manifest import RunCounts
 from runtime.pipeline.settings import Settings
 from runtime.types.schema import Schema
 from spark_ingest import session
-from spark_ingest.sinks.file_sink import PartsSink, RollingPolicy
+from spark_ingest.sinks.file_sink import FileSink, RollingPolicy
 from spark_ingest.sinks.sink import EpochSink
-
-LIMIT_S = 180.0
+from tools.patience import PATIENCE_S
 
 
 @dataclass
@@ -68,13 +67,13 @@ class Job:
         return self.end()
 
     def end(self) -> RunCounts:
-        self._thread.join(LIMIT_S)
+        self._thread.join(PATIENCE_S)
         if self._failed is not None:
             raise self._failed
         assert self.outcome is not None
         return self.outcome.counts
 
-    def wait(self, done: Callable[[], object], limit: float = LIMIT_S) -> None:
+    def wait(self, done: Callable[[], object], limit: float = PATIENCE_S) -> None:
         until = time.monotonic() + limit
         while not done():
             if self._failed is not None:
@@ -133,7 +132,7 @@ class Job:
 
     def _sink(self, checkpoints: CheckpointStore, bound_workload: BoundWorkload) -> EpochSink:
         names = [query.name for query in bound_workload.workload]
-        return PartsSink(self.output, "parquet", names, RollingPolicy(seconds=0.0))
+        return FileSink(self.output, "parquet", names, RollingPolicy(seconds=0.0))
 
     def _done(self, outcome: jobs.JobOutcome) -> None:
         """The hub hears of the last epoch a moment later."""
@@ -163,7 +162,7 @@ def running_on(cluster: Any, spark: Any) -> Iterator[None]:
 
 
 def scrape(url: str) -> str:
-    with urllib.request.urlopen(f"{url}/metrics", timeout=10) as answer:
+    with urllib.request.urlopen(f"{url}/metrics", timeout=PATIENCE_S) as answer:
         return answer.read().decode()
 
 

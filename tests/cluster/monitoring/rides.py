@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -41,15 +43,20 @@ WITHIN 10 seconds
 """
 ROWS = 6_000  # of a file: 36 seconds of the stream
 LATE, BAD = 20, 10
+ENDLESS = 10**12
+
+
+def stream(seed: int = 2) -> Iterator[pa.Table]:
+    """One file after the other, without an end. In each but the first some rows are five minutes
+    late, and some have no time or no type."""
+    batches = generate("ridesharing", events=ENDLESS, seed=seed, batch_rows=ROWS)
+    for number, batch in enumerate(batches):
+        table = pa.Table.from_batches([batch])
+        yield _spoiled(table, number) if number else table
 
 
 def files(count: int, seed: int = 2) -> list[pa.Table]:
-    """In each but the first some rows are five minutes late, and some have no time or no type."""
-    whole = pa.Table.from_batches(list(generate("ridesharing", events=count * ROWS, seed=seed)))
-    return [
-        _spoiled(whole.slice(n * ROWS, ROWS), n) if n else whole.slice(0, ROWS)
-        for n in range(count)
-    ]
+    return list(islice(stream(seed), count))
 
 
 def _spoiled(table: pa.Table, seed: int) -> pa.Table:
@@ -78,7 +85,7 @@ def put(folder: Path, number: int, table: pa.Table) -> None:
 class Feeder(threading.Thread):
     """Lets a file appear every so many seconds, until it is stopped."""
 
-    def __init__(self, folder: Path, tables: list[pa.Table], seconds: float) -> None:
+    def __init__(self, folder: Path, tables: Iterable[pa.Table], seconds: float) -> None:
         super().__init__(name="feeder", daemon=True)
         self._folder, self._tables, self._seconds = folder, tables, seconds
         self._stopped = threading.Event()

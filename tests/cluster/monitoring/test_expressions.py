@@ -8,7 +8,7 @@ import pytest
 
 from monitoring.expressions import (
     LABEL_VALUES,
-    Asked,
+    PrometheusQuery,
     of_annotations,
     of_panels,
     of_variables,
@@ -21,7 +21,7 @@ def named(several):
 
 
 @named(of_panels())
-def test_panels(watched, asked: Asked):
+def test_panels(watched, asked: PrometheusQuery):
     expr = watched.substituted(asked.expr)
     if not asked.now:
         over = watched.prometheus.over(expr, watched.start, watched.end)
@@ -31,15 +31,15 @@ def test_panels(watched, asked: Asked):
 
 
 @named(of_annotations())
-def test_annotations(watched, asked: Asked):
-    """There were restarts, and the workload was planned anew; not at every moment."""
+def test_annotations(watched, asked: PrometheusQuery):
+    """There were restarts, and the workload was re-planned; not at every moment."""
     expr = watched.substituted(asked.expr)
     over = watched.prometheus.over(expr, watched.start, watched.end)
     assert_data([v for each in over for _, v in each["values"]], expr)
 
 
 @named(of_variables())
-def test_variables(watched, asked: Asked):
+def test_variables(watched, asked: PrometheusQuery):
     found = LABEL_VALUES.fullmatch(watched.substituted(asked.expr))
     assert found is not None
     assert watched.prometheus.values_of(found["label"], found["match"])

@@ -8,6 +8,7 @@ import pytest
 
 from runtime.execution import kernel_upgrade
 from runtime.pipeline.engine import Engine
+from tools.patience import PATIENCE_S
 
 WORKLOAD = """
 QUERY a RETURN key, COUNT(*), SUM(B.x), MIN(B.x) PATTERN SEQ(A, B+)
@@ -68,7 +69,7 @@ def test_events_are_taken_while_another_process_compiles(fresh, monkeypatch):
     processes = [each._upgrade._compiling._process for each in engine.shard.backend.executors]
     assert [each.poll() for each in processes] == [None]
     del engine
-    assert processes[0].wait(120) != 0  # it stops with whoever wanted it
+    assert processes[0].wait(PATIENCE_S) != 0  # it stops with whoever wanted it
 
 
 def test_moving_changes_no_result(fresh, monkeypatch):
