@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -59,7 +59,7 @@ def plan_input(workload: Workload, options: InputOptions) -> InputPlan:
 
 @contextmanager
 def _opened(options: InputOptions) -> Iterator[tuple[SparkSession, StreamSource]]:
-    input = resolve_input(options)
+    input = resolve_input(replace(options, unpack=False))
     input.check_explainable()
     with TemporaryFolder("explain-") as folder:
         schema = input.probe_schema(folder)

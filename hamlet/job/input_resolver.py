@@ -67,6 +67,7 @@ class FileInput(ResolvedInput):
             unit=self.options.unit,
             follow_links=self.options.follow_links,
             warn=self._warn,
+            unpack_to=folder if self.options.unpack else None,
         )
 
     def _columns(self) -> pa.Schema:

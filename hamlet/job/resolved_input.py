@@ -29,6 +29,7 @@ class InputOptions:
     avro: Path | None = None
     avro_framed: bool = False  #: values begin with the five bytes of Confluent's serializers
     follow_links: bool = False  #: follow links in a folder to wherever they lead
+    unpack: bool = True  #: compressed files that are larger than an epoch
     wait: Callable[[str], None] = lambda what: None  #: called with what the job waits for
     warn: Callable[[str], None] = lambda what: None
 

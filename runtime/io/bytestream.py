@@ -6,6 +6,7 @@ import gzip
 import io
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
@@ -29,9 +30,15 @@ def is_packed(path: Path) -> bool:
 
 def check_packed(path: Path) -> None:
     """Reads a compressed file to its end, and so finds damage before any row is used."""
+    for _ in unpacked_chunks(path):
+        pass
+
+
+def unpacked_chunks(path: Path) -> Iterator[bytes]:
+    """The content of a compressed file, piece by piece."""
     with gzip.open(path, "rb") as stream:
-        while stream.read(1 << 20):
-            pass
+        while chunk := stream.read(1 << 20):
+            yield chunk
 
 
 def _is_gzipped(path: Path) -> bool:

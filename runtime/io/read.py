@@ -80,7 +80,7 @@ def blocks_of(reader: FileReader, target: pa.Schema, single: bool) -> Iterator[R
     except (InputError, *_DAMAGE) as error:
         if single:
             raise _unreadable(reader.source, error) from error
-        yield reader.broken_block(target, f"damaged after {rows} rows: {_reason(error)}")
+        yield reader.broken_block(target, f"damaged after {rows} rows: {reason_of(error)}")
 
 
 def columns_of(path: Path, needs: ReadRequest, format: Format) -> pa.Schema:
@@ -91,7 +91,7 @@ def columns_of(path: Path, needs: ReadRequest, format: Format) -> pa.Schema:
             found = reader.columns()
         check_unique_names(found.names, str(path))
     except _DAMAGE as error:
-        raise InputError(_reason(error)) from error
+        raise InputError(reason_of(error)) from error
     return found
 
 
@@ -102,7 +102,7 @@ def damage_of(path: Path, needs: ReadRequest, format: Format) -> str | None:
             for _ in reader.blocks(requested_columns(reader.columns(), needs)):
                 pass
     except (InputError, *_DAMAGE) as error:
-        return _reason(error)
+        return reason_of(error)
     return None
 
 
@@ -253,15 +253,16 @@ def _unreadable(source: str, error: BaseException) -> HamletError:
         return error
     if isinstance(error, OSError) and is_environment(error):
         return os_failure(f"cannot read {source}", error)
-    return InputError(f"cannot read {source}: {_reason(error)}")
+    return InputError(f"cannot read {source}: {reason_of(error)}")
 
 
 def _why_lost(error: BaseException) -> str:
     damaged = isinstance(error, EOFError | zlib.error | gzip.BadGzipFile)
-    return f"damaged: {_reason(error)}" if damaged else _reason(error)
+    return f"damaged: {reason_of(error)}" if damaged else reason_of(error)
 
 
-def _reason(error: BaseException) -> str:
+def reason_of(error: BaseException) -> str:
+    """Why something cannot be read, in one line."""
     text = str(getattr(error, "strerror", None) or error) or type(error).__name__
     return text.splitlines()[0]
 

@@ -58,6 +58,12 @@ def span(path: Path, column: str, unit: str | None) -> tuple[int, int] | None:
     return None if not groups else span_of(groups)
 
 
+def earliest_from(groups: Sequence[RowGroup], at: int) -> int | None:
+    """The earliest time of the row groups from an offset on, if it is known."""
+    known = span_of([group for group in groups if group.middle >= at])
+    return None if known is None else known[0]
+
+
 def span_of(groups: Sequence[RowGroup]) -> tuple[int, int] | None:
     """The earliest and the latest time of some row groups; None if one of them is unknown."""
     known = [group.times for group in groups if group.times is not None]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -55,7 +54,7 @@ class FileFrames:
         self._split(piece_size(size, self.cores) if not kind.packed else WHOLE)
         frame = pipeline.apply(self._parsed(files, kind, contract))
         pieces = _Partitions(frame).all()
-        places = {os.path.abspath(file.path): place for place, file in enumerate(files)}
+        places = {file.stored: place for place, file in enumerate(files)}
         order = _ranks([(places[path], start) for path, start in pieces])
         return FileFrame(frame, [files[places[path]] for path, _ in pieces], order)
 
@@ -133,8 +132,7 @@ def _check_pieces(found: _Partitions, part: FilePart) -> None:
     Asking for each would take long."""
     whole = FilePart(part.file, 0, part.file.size, part.piece)
     last = len(whole.pieces) - 1
-    path = os.path.abspath(part.file.path)
-    ends = [(path, 0), (path, last * part.piece)]
+    ends = [(part.file.stored, 0), (part.file.stored, last * part.piece)]
     if len(found) != last + 1 or [found[0], found[last]] != ends:
         raise EnvironmentFailure(
             f"Spark split {part.file.path} into {len(found)} pieces, not {last + 1}",

@@ -34,11 +34,18 @@ class InputFile:
     size: int
     changed: int
     arrived: float = field(default=0.0, compare=False)
+    #: The path of its content, if it is compressed and was unpacked. The size is that of the copy.
+    copy: str | None = field(default=None, compare=False)
+
+    @property
+    def stored(self) -> str:
+        """The absolute path of what is read."""
+        return os.path.abspath(self.copy or self.path)
 
     @property
     def for_spark(self) -> str:
         """The path for Spark, which reads names as patterns and relative paths as its own."""
-        return re.sub(r"([\\\[\]{}*?])", r"\\\1", os.path.abspath(self.path))
+        return re.sub(r"([\\\[\]{}*?])", r"\\\1", self.stored)
 
     @classmethod
     def of(cls, path: Path) -> InputFile:
@@ -107,13 +114,17 @@ def first_of_a_kind(
     waiting: Iterable[InputFile],
     limit: int,
     kind_of: Callable[[InputFile], FileKind | UnreadableFile],
+    measured: Callable[[InputFile], InputFile] = lambda file: file,
 ) -> Iterator[InputFile]:
-    """As many files of one kind as fit, at least one."""
+    """As many files of one kind as fit, at least one, `measured` by what Spark reads of them."""
     size, first = 0, None
     for file in waiting:
         kind = kind_of(file)
+        if first is not None and kind != first:
+            return
+        file = measured(file)
         size += file.size
-        if first is not None and (size > limit or kind != first):
+        if first is not None and size > limit:
             return
         first = kind
         yield file
@@ -136,6 +147,12 @@ def end_of_file(wanted: SourceRange) -> Position:
     if begun is None:
         return wanted.end
     return {"files": [*wanted.end["files"], begun["file"]]}
+
+
+def rest_of_part(position: Position) -> tuple[str | None, int]:
+    """The file of which a part was read, and how many of its bytes were not."""
+    part = position.get("part")
+    return (None, 0) if part is None else (part["file"], part["size"] - part["at"])
 
 
 def part_between(start: Position, end: Position) -> tuple[dict[str, Any], int, int | None] | None:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from runtime.io.formats import Format, by_name, parse_format
 from runtime.io.parquet import rows_of
 from runtime.io.read import InputFiles, damage_of, open_request
 from runtime.io.reader import ReadRequest
-from runtime.io.row_groups import RowGroup, row_groups, rows_between, span_of
+from runtime.io.row_groups import RowGroup, earliest_from, row_groups, rows_between
 from runtime.io.schema_merge import type_conflict
 from runtime.pipeline.dead_letter import dead_source
 from runtime.pipeline.event_block import ROW, Origin
@@ -44,8 +45,10 @@ from spark_ingest.sources.file_ranges import (
     part_between,
     piece_size,
     position_after,
+    rest_of_part,
 )
 from spark_ingest.sources.source import Position, SourceFrame, SourceRange, StreamSource
+from spark_ingest.sources.unpacked_files import UnpackedFiles
 
 # A partition is a task, and a block for a router; more of them in one epoch do not help.
 MOST_FILES = 64
@@ -68,9 +71,10 @@ class FileSource(StreamSource):
         unit: str | None = None,
         follow_links: bool = False,
         warn: Callable[[str], None] = lambda what: None,
+        unpack_to: Path | None = None,
     ) -> None:
         """`schema` is that of an earlier run; otherwise it is read from the existing files. `warn`
-        is called at each listing."""
+        is called at each listing. `unpack_to` is for large compressed files, else read whole."""
         self.name = str(path)
         self.bounded = bounded
         self.skipped: list[str] = []
@@ -87,6 +91,7 @@ class FileSource(StreamSource):
         self._frames = FileFrames(spark, needs)
         self._kinds: dict[InputFile, FileKind | UnreadableFile] = {}
         self._damaged: dict[InputFile, UnreadableFile] = {}
+        self._unpacked = UnpackedFiles(unpack_to)
 
     # ---- available files -------------------------------------------------------------------
 
@@ -108,7 +113,8 @@ class FileSource(StreamSource):
             return self._part(position, there, begun["file"], file, begun["at"], limit)
         waiting = self._files([name for name in self._names if name not in seen])
         chosen: list[InputFile] = []
-        for file in first_of_a_kind(waiting.values(), limit, self._kind):
+        measured = partial(self._measured, limit=limit)
+        for file in first_of_a_kind(waiting.values(), limit, self._kind, measured):
             if self._is_large(file, limit):
                 break
             chosen.append(file)
@@ -116,20 +122,26 @@ class FileSource(StreamSource):
             end = {"files": [*there, *list(waiting)[: len(chosen)]]}
             return SourceRange(position, end, chosen, *self._about(chosen))
         for name, file in waiting.items():
-            return self._part(position, there, name, file, 0, limit)
+            return self._part(position, there, name, measured(file), 0, limit)
         return None
 
     def _is_large(self, file: InputFile, limit: int) -> bool:
         """Whether a file takes several epochs: it can be split, and is larger than an epoch."""
-        if file.size <= limit:
-            return False
         kind = self._kind(file)
-        if not isinstance(kind, FileKind) or not self._can_split(kind):
+        if file.size <= limit or isinstance(kind, UnreadableFile):
             return False
-        return file.size > piece_size(limit, self._frames.cores)
+        packed = kind.packed and file.copy is None
+        whole = packed or (kind.format is Format.CSV and self._needs.multiline)
+        return not whole and file.size > piece_size(limit, self._frames.cores)
 
-    def _can_split(self, kind: FileKind) -> bool:
-        return not kind.packed and not (kind.format is Format.CSV and self._needs.multiline)
+    def _measured(self, file: InputFile, limit: int) -> InputFile:
+        """The file with the size of its content, unpacked if it takes several epochs."""
+        if isinstance(self._kind(file), FileKind) and file not in self._damaged:
+            try:
+                return self._unpacked.measured(file, limit)
+            except InputError as error:
+                self._damaged[file] = UnreadableFile(error.message)
+        return file
 
     def _part(
         self,
@@ -159,7 +171,7 @@ class FileSource(StreamSource):
         folder = self._path if self._path.is_dir() else self._path.parent
         try:
             (name,) = check_listed(folder, [part["file"]], self._names)
-            file = self._file(name)
+            file = self._unpacked.unpacked(self._file(name))
         except (InputError, FileNotFoundError):
             return InputFile(self._at(part["file"]), part["size"], part["changed"], time.time())
         check_unchanged(part, file)
@@ -169,12 +181,11 @@ class FileSource(StreamSource):
         found = part_between(start, end)
         if found is not None:
             part, at, until = found
-            (file,) = self._files_again([part["file"]])
+            (file,) = map(self._unpacked.unpacked, self._files_again([part["file"]]))
             check_unchanged(part, file)
             until = file.size if until is None else until
             return self._range_of(FilePart(file, at, until, part["piece"]), start, end)
-        seen = set(start["files"])
-        files = self._files_again(end.get("files"), seen)
+        files = self._files_again(end.get("files"), set(start["files"]))
         return SourceRange(start, end, files, *self._about(files))
 
     def _files_again(self, names: object, seen: Collection[str] = ()) -> list[InputFile]:
@@ -193,13 +204,19 @@ class FileSource(StreamSource):
         return sum(file.size for file in files), came
 
     def backlog(self, position: Position) -> int:
-        seen, begun = set(position["files"]), position.get("part")
+        begun, rest = rest_of_part(position)
+        seen = {*position["files"], begun}
         waiting = [name for name in self._names if name not in seen]
         files = self._files(waiting)
         size = sum(file.size for file in files.values())
         # Many files are similar: an estimate needs only some of them.
-        total = size * len(waiting) // len(files) if files else 0
-        return total if begun is None else max(0, total - begun["at"])
+        return rest + (size * len(waiting) // len(files) if files else 0)
+
+    def committed(self, position: Position) -> None:
+        self._unpacked.drop(map(self._at, position["files"]), within="part" in position)
+
+    def close(self) -> None:
+        self._unpacked.close()
 
     def _listed(self) -> list[str]:
         """Names in the folder, in order."""
@@ -249,8 +266,7 @@ class FileSource(StreamSource):
         if len(self._kinds) > KNOWN_KINDS:
             self._kinds.clear()
         if file not in self._kinds:
-            kind = kind_of(Path(file.path), self._needs, self._wish)
-            self._kinds[file] = kind
+            self._kinds[file] = kind_of(Path(file.path), self._needs, self._wish)
         return self._kinds[file]
 
     # ---- a range as a frame ----------------------------------------------------------------
@@ -259,7 +275,7 @@ class FileSource(StreamSource):
         columns = pipeline.columns
         lost = self._lost(wanted, columns)
         files = [file for file in files_of(wanted.work) if file not in lost]
-        contract = self._needs.contract(_chosen(self.schema, columns))
+        contract = self._needs.contract(pa.schema([self.schema.field(name) for name in columns]))
         part = wanted.work if isinstance(wanted.work, FilePart) else None
         read = SourceFrame(None, contract, lost=list(lost.values()), floor=self._floor(wanted))
         if not files:
@@ -368,10 +384,7 @@ class FileSource(StreamSource):
         """The earliest time of the row groups from an offset on."""
         if at == 0 and by_name(Path(path)) is not Format.PARQUET:
             return None
-        groups = self._row_groups(path)
-        ahead = [group for group in groups or () if group.middle >= at]
-        known = span_of(ahead)
-        return None if known is None else known[0]
+        return earliest_from(self._row_groups(path) or (), at)
 
     def _row_groups(self, path: str) -> tuple[RowGroup, ...] | None:
         if path not in self._footers:
@@ -385,7 +398,3 @@ class FileSource(StreamSource):
                     f"with at most {MOST_ROW_GROUP >> 20} MB, it takes less memory"
                 )
         return self._footers[path]
-
-
-def _chosen(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
-    return pa.schema([schema.field(name) for name in columns])

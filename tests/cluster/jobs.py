@@ -30,6 +30,7 @@ from runtime.pipeline.engine import Engine
 from runtime.pipeline.manifest import RunCounts
 from runtime.pipeline.routing_table import InputFormat
 from runtime.pipeline.settings import Settings
+from runtime.types.schema import Schema
 from runtime.types.side_tables import DEAD_LETTER, LATE
 from spark_ingest.arrow_export import ArrowExport
 from spark_ingest.sinks.file_sink import WholeSink
@@ -54,10 +55,12 @@ class JobInput:
     type_column: str = "type"
     unit: str | None = None
     format: str | None = None
+    declared: Schema | None = None
 
     @property
     def needs(self) -> ReadRequest:
-        return ReadRequest(self.time_column, self.type_column, self.workload.uses)
+        declared = self.declared or Schema({})
+        return ReadRequest(self.time_column, self.type_column, self.workload.uses, declared)
 
 
 @dataclass
@@ -128,7 +131,7 @@ def locally(asked: JobInput, input: str | None = None) -> Found:
         uses=asked.workload.uses,
         time_column=asked.time_column,
         type_column=asked.type_column,
-        declared=None,
+        declared=asked.declared,
     ) as source:
         summary = run_in_process(engine_of(asked), source, kept, kept.dead.append, kept)
     return Found(
@@ -165,7 +168,14 @@ class Watcher:
 
 def on_cluster(spark: Any, actor_pool: ActorPool, asked: JobInput, folder: Path) -> Found:
     """All of a bounded input. `folder` is for the checkpoint."""
-    source = FileSource(spark, asked.path, asked.needs, format=asked.format, unit=asked.unit)
+    source = FileSource(
+        spark,
+        asked.path,
+        asked.needs,
+        format=asked.format,
+        unit=asked.unit,
+        unpack_to=folder.parent,
+    )
     return to_the_end(spark, actor_pool, asked, source, folder)
 
 
@@ -319,15 +329,23 @@ def joined(tables: Iterable[pa.Table]) -> pa.Table:
 
 def assert_same(found: Found, wanted: Found) -> None:
     """To the last bit, the order of rows, and the types of columns."""
+    assert_same_results(found, wanted)
+    assert_same_beside(found, wanted)
+
+
+def assert_same_results(found: Found, wanted: Found) -> None:
     assert list(found.tables) == list(wanted.tables)
     for name, table in wanted.tables.items():
         assert found.tables[name].schema == table.schema, name
         assert found.tables[name].equals(table), name
-    assert_same_beside(found, wanted)
 
 
 def assert_same_beside(found: Found, wanted: Found) -> None:
     """What is told of the rows besides results."""
     assert found.letters() == wanted.letters()
+    assert_same_counts(found, wanted)
+
+
+def assert_same_counts(found: Found, wanted: Found) -> None:
     for name in ("rows", "events", "null_keys", "truncated", "types", "other_types", "skipped"):
         assert getattr(found, name) == getattr(wanted, name), name

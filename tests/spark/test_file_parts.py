@@ -1,5 +1,6 @@
 """A large file is read in parts: each row once, in order, and with its number in the file."""
 
+import gzip
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,11 +11,14 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 
-from runtime.errors import InputError
+from hamlet.job.input_resolver import resolve_input
+from hamlet.job.resolved_input import InputOptions
+from runtime.errors import HamletError, InputError
 from runtime.io.reader import ReadRequest
 from runtime.language.parser import parse
 from runtime.pipeline.bound_workload import BoundWorkload
 from runtime.pipeline.routing_table import InputFormat
+from runtime.temporary_folder import OWNER, TemporaryFolder
 from runtime.types.columns import TIME
 from spark_ingest.arrow_export import ArrowExport
 from spark_ingest.pipeline.event_pipeline import EventPipeline
@@ -26,7 +30,7 @@ ROWS = 5_000
 LIMIT = 15_000
 QUERIES = parse("RETURN COUNT(*) AS n PATTERN A+ WITHIN 1 hour")
 NEEDS = ReadRequest("time", "type", QUERIES.uses)
-FORMATS = ("csv", "jsonl", "parquet")
+FORMATS = ("csv", "jsonl", "parquet", "csv.gz", "jsonl.gz")
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +42,12 @@ def write(path: Path) -> None:
     rows = pa.table(
         {"time": range(ROWS), "type": ["A"] * ROWS, "more": [n % 7 for n in range(ROWS)]}
     )
-    if path.suffix == ".csv":
+    if path.suffix == ".gz":
+        plain = path.with_suffix("")
+        write(plain)
+        path.write_bytes(gzip.compress(plain.read_bytes()))
+        plain.unlink()
+    elif path.suffix == ".csv":
         pa_csv.write_csv(rows, path)
     elif path.suffix == ".parquet":
         # Some groups are larger than a piece, and the last is small.
@@ -48,7 +57,15 @@ def write(path: Path) -> None:
 
 
 def opened(spark: Any, path: Path, **options: Any) -> FileSource:
-    return FileSource(spark, path, NEEDS, unit="us", **options)
+    folder = path if path.is_dir() else path.parent
+    return FileSource(spark, path, NEEDS, unit="us", unpack_to=folder.parent, **options)
+
+
+def size_of(path: Path) -> int:
+    """How many bytes Spark reads of a file."""
+    opening = gzip.open if path.suffix == ".gz" else open
+    with opening(path, "rb") as file:
+        return len(file.read())
 
 
 def pipeline(source: FileSource) -> EventPipeline:
@@ -92,12 +109,15 @@ def test_each_row_once_and_in_order(local_spark: Any, tmp_path: Path, suffix: st
     assert found == list(range(ROWS))
     assert len(planned) > 3
     assert planned[-1].end == {"files": [path.name]}
-    assert sum(wanted.bytes for wanted in planned) == path.stat().st_size
+    assert sum(wanted.bytes for wanted in planned) == size_of(path)
 
 
-def test_rows_after_the_first_part_need_the_same_pieces(local_spark: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("suffix", ["csv", "csv.gz"])
+def test_rows_after_the_first_part_need_the_same_pieces(
+    local_spark: Any, tmp_path: Path, suffix: str
+) -> None:
     """A run with other cores goes on with the pieces of the first."""
-    path = tmp_path / "events.csv"
+    path = tmp_path / f"events.{suffix}"
     write(path)
     source = opened(local_spark, path)
     first = next(ranges(source))
@@ -123,8 +143,11 @@ def test_small_files_before_and_after_a_large_one(local_spark: Any, tmp_path: Pa
     assert backlogs == [size - sum(p.bytes for p in planned[:n]) for n in range(len(planned))]
 
 
-def test_a_file_that_changes_between_its_parts(local_spark: Any, tmp_path: Path) -> None:
-    path = tmp_path / "events.jsonl"
+@pytest.mark.parametrize("suffix", ["jsonl", "jsonl.gz"])
+def test_a_file_that_changes_between_its_parts(
+    local_spark: Any, tmp_path: Path, suffix: str
+) -> None:
+    path = tmp_path / f"events.{suffix}"
     write(path)
     source = opened(local_spark, path)
     first, second, *_ = ranges(source)
@@ -191,3 +214,109 @@ def test_what_cannot_be_split_is_one_range(local_spark: Any, tmp_path: Path) -> 
     needs = ReadRequest("time", "type", QUERIES.uses, multiline=True)
     (wanted,) = ranges(FileSource(local_spark, path, needs, unit="us"))
     assert isinstance(wanted.work, list)
+
+
+# ---- compressed files ----------------------------------------------------------------------
+
+
+def copies(folder: Path) -> list[Path]:
+    """The unpacked files in a folder of temporary ones."""
+    return sorted(folder.glob("hamlet-unpacked-*/[0-9]*"))
+
+
+def test_a_copy_goes_when_its_file_was_read(local_spark: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "events"
+    folder.mkdir()
+    for name in ("0.csv.gz", "1.csv.gz"):
+        write(folder / name)
+    source = opened(local_spark, folder)
+    for wanted in ranges(source):
+        source.read(wanted, pipeline(source))
+        (copy,) = copies(tmp_path)
+        assert copy.stat().st_size == wanted.work.file.size
+        source.committed(wanted.end)
+        assert copy.exists() == ("part" in wanted.end)
+    source.close()
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_users_delete_compressed_files_that_were_read(local_spark: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "events"
+    folder.mkdir()
+    for name in ("0.csv.gz", "1.csv.gz"):
+        write(folder / name)
+    source = opened(local_spark, folder, bounded=False)
+    first, *_, last = [each for each in ranges(source) if each.work.file.path.endswith("0.csv.gz")]
+    (folder / "0.csv.gz").unlink()
+    source.committed(first.end)
+    assert len(copies(tmp_path)) == 2
+    source.committed({**last.end, "files": []})  # as a later listing has it
+    assert len(copies(tmp_path)) == 1
+
+
+def test_small_compressed_files_are_read_together(local_spark: Any, tmp_path: Path) -> None:
+    """By what is in them, however small they are."""
+    folder = tmp_path / "events"
+    folder.mkdir()
+    text = "time,type\n" + "1,A\n" * 1_000
+    for name in ("0.csv.gz", "1.csv.gz", "2.csv.gz", "3.csv.gz"):
+        (folder / name).write_bytes(gzip.compress(text.encode()))
+    source = opened(local_spark, folder)
+    planned = list(ranges(source, 2 * len(text)))
+    assert [len(wanted.work) for wanted in planned] == [2, 2]
+    assert [wanted.bytes for wanted in planned] == [2 * len(text)] * 2
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_a_damaged_compressed_file_gives_no_row(local_spark: Any, tmp_path: Path) -> None:
+    """Though its first part could be read."""
+    folder = tmp_path / "events"
+    folder.mkdir()
+    text = "time,type\n" + "".join(f"{n},A\n" for n in range(1_000_000))
+    data = gzip.compress(text.encode(), 1)
+    (folder / "0.csv.gz").write_bytes(data)
+    source = opened(local_spark, folder, bounded=False)
+    (folder / "0.csv.gz").write_bytes(data[:-5])
+    (wanted,) = ranges(source)
+    read = source.read(wanted, pipeline(source))
+    assert read.frame is None
+    (letter,) = read.lost[0].to_pylist()
+    assert (
+        letter["reason"]
+        == "damaged: Compressed file ended before the end-of-stream marker was reached"
+    )
+    assert copies(tmp_path) == []
+
+
+def test_a_place_without_room_for_copies_is_not_damage(local_spark: Any, tmp_path: Path) -> None:
+    write(tmp_path / "events.csv.gz")
+    source = FileSource(
+        local_spark, tmp_path / "events.csv.gz", NEEDS, unit="us", unpack_to=Path("/dev/full")
+    )
+    with pytest.raises(HamletError, match="cannot write /dev/full") as caught:
+        next(ranges(source))
+    assert "make room" in (caught.value.hint or "")
+
+
+def test_copies_of_killed_runs_are_removed(local_spark: Any, tmp_path: Path) -> None:
+    write(tmp_path / "events.csv.gz")
+    kept = TemporaryFolder("unpacked-", str(tmp_path))
+    killed = tmp_path / "hamlet-unpacked-killed"
+    killed.mkdir()
+    (killed / OWNER).write_text("1\n")  # which nobody locks
+    FileSource(local_spark, tmp_path / "events.csv.gz", NEEDS, unit="us", unpack_to=tmp_path)
+    assert kept.path.exists()
+    assert not killed.exists()
+    kept.remove()
+
+
+def test_without_a_place_for_copies_a_compressed_file_is_one_range(
+    local_spark: Any, tmp_path: Path
+) -> None:
+    """`hamlet explain` reads no more than what columns are known from."""
+    write(tmp_path / "events.csv.gz")
+    options = InputOptions(str(tmp_path / "events.csv.gz"), NEEDS, unit="us", unpack=False)
+    source = resolve_input(options).open(local_spark, tmp_path, None, None)
+    (wanted,) = ranges(source)
+    assert isinstance(wanted.work, list)
+    assert times(local_spark, source.read(wanted, pipeline(source))) == list(range(ROWS))
