@@ -27,11 +27,15 @@ _OPEN = (
     "sun.security.action",
     "sun.util.calendar",
 )
+# Avro allocates what the length in a value says, before it looks whether the value is that long: a
+# few damaged bytes would take all memory of an executor.
+_AVRO_LIMITS = {"string": 64 << 20, "bytes": 64 << 20, "collectionItems": 8 << 20}
 FLAGS = (
     *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPEN),
     "-Djdk.reflect.useDirectMethodHandle=false",
     "-Dio.netty.tryReflectionSetAccessible=true",
     "-Duser.timezone=UTC",
+    *(f"-Dorg.apache.avro.limits.{what}.maxLength={most}" for what, most in _AVRO_LIMITS.items()),
 )
 # Spark's driver plans many small jobs and processes no rows: for minutes, the second compiler would
 # use more of a core than all the planning.

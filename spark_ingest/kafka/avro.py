@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.types as pt
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -78,7 +79,12 @@ class AvroValues(Values):
         record = from_avro(F.concat(body, F.lit(_MARK)), self._marked, {"mode": "PERMISSIVE"})
         inside = [name for name in contract.columns.names if not is_kafka_field(name)]
         fields = [record["value"][name].alias(name) for name in inside]
-        fault = self._fault(value, record["mark"]).cast("int").alias(FAULT)
+        fault = self._fault(value, record["mark"])
+        for name in inside:
+            if pt.is_string(contract.columns.field(name).type):
+                not_text = F.lit(contract.fault(Reason.NOT_TEXT, name))
+                fault = fault.when(_is_not_utf8(record["value"][name]), not_text)
+        fault = fault.otherwise(0).cast("int").alias(FAULT)
         frame = records.select("*", *fields, fault)
         return ParsedRows(frame, self._schema, contract, _RAW, (VALUE,))
 
@@ -88,7 +94,12 @@ class AvroValues(Values):
             headed = (F.length(value) >= _HEADER) & (F.substring(value, 1, 1) == F.lit(b"\x00"))
             fault = fault.when(~headed, F.lit(Reason.NO_CONFLUENT_HEADER.fault()))
         fault = fault.when(mark.isNull(), F.lit(Reason.NOT_AVRO.fault()))
-        return fault.when(mark != F.lit(_MARK), F.lit(Reason.AFTER_AVRO.fault())).otherwise(0)
+        return fault.when(mark != F.lit(_MARK), F.lit(Reason.AFTER_AVRO.fault()))
+
+
+def _is_not_utf8(text: Column) -> Column:
+    """Avro takes the bytes of a text as they are. Decoding replaces those that are not UTF-8."""
+    return F.decode(text.cast("binary"), "UTF-8") != text
 
 
 def _arrow(spark: SparkSession, avro: Avro) -> pa.Schema:

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from cluster.kafka.avro_values import encoded
 from cluster.kafka.records import everything, send, source
 from runtime.errors import InputError
 from runtime.pipeline.event_contract import Reason
@@ -23,19 +24,8 @@ SCHEMA = {
 COLUMNS = ["time", "type", "n", "kafka_offset"]
 
 
-def long(value):
-    zigzag = (value << 1) ^ (value >> 63)
-    out = bytearray()
-    while zigzag > 0x7F:
-        out.append(zigzag & 0x7F | 0x80)
-        zigzag >>= 7
-    return bytes([*out, zigzag])
-
-
 def avro(time, type_, n):
-    text = type_.encode()
-    last = long(0) if n is None else long(1) + long(n)
-    return long(time) + long(len(text)) + text + last
+    return encoded(time, type_.encode(), n)
 
 
 GOOD, EMPTY = avro(1000, "A", 7), avro(2000, "B", None)
@@ -46,6 +36,7 @@ REASONS = {
     b"": BROKEN,
     None: (Reason.TOMBSTONE, "the value is null (a tombstone)"),
     b"{}": BROKEN,
+    encoded(1000, b"A\xff", 7): (Reason.NOT_TEXT, "`type` is not UTF-8"),
 }
 HEADLESS = (
     Reason.NO_CONFLUENT_HEADER,
@@ -71,7 +62,7 @@ def test_events_and_dead_letters(spark, broker, topic):
     assert [(row[1], row[2].second, *row[3:]) for row in rows] == [
         (0, 1, "A", 7, 0),
         (1, 2, "B", None, 1),
-        (7, 1, "A", 7, 7),
+        (8, 1, "A", 7, 8),
     ]
     assert reasons(dead) == {row: text for row, (_, text) in enumerate(REASONS.values(), 2)}
     letters = {each["row"]: each["event"] for each in dead}
