@@ -1,5 +1,5 @@
 """Random files with bad rows in every format: both engines find the same events, reasons, row
-numbers and results.
+numbers and results. (Random records of Kafka are in `kafka/test_kafka_random.py`.)
 
 A job reads a hundred files, since a job for each would take an hour. Files of one kind stand side
 by side, so that Spark reads them in few epochs. The times of each file are its own, so its windows
@@ -11,14 +11,25 @@ import gzip
 import io
 import json
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
-from cluster.jobs import Found, JobInput, assert_same, locally, on_cluster
+from cluster.jobs import (
+    Found,
+    JobInput,
+    assert_same,
+    assert_same_counts,
+    assert_same_results,
+    locally,
+    on_cluster,
+    to_the_end,
+)
 from cluster.streams import RIDES, rides, write_parquet
+from hamlet.job.input_resolver import resolve_input
+from hamlet.job.resolved_input import InputOptions
 
 JOBS, FILES = 5, 100
 KINDS = ["csv", "csv.gz", "jsonl", "jsonl.gz", "parquet"]
@@ -122,3 +133,37 @@ def test_equals_the_local_engine(spark, actor_pool, tmp_path: Path, seed: int):
     for part in sorted(expected.keys() | parts.keys()):
         assert parts.get(part) == expected.get(part), part
     assert_same(found, wanted)
+
+
+@pytest.mark.parametrize("format", ["orc", "avro"])
+def test_a_format_of_spark_equals_the_local_engine(spark, actor_pool, tmp_path: Path, format: str):
+    """The local engine reads neither, but the same rows as Parquet. Rows that Spark loads have no
+    numbers, since Spark may read their files in any order."""
+    chance = random.Random(format)
+    folder = tmp_path / "rides"
+    folder.mkdir()
+    for number in range(FILES):
+        start = number * APART + chance.randrange(100)
+        write_parquet(parquet_table(chance, start), folder / f"{number:03d}.parquet")
+    frame = spark.read.parquet(str(folder)).repartition(9)
+    frame.write.format(format).save(str(tmp_path / format))
+    asked = JobInput(RIDES, folder)
+    wanted = locally(asked)
+    input = resolve_input(InputOptions(f"spark:{format}?path={tmp_path / format}", asked.needs))
+    source = input.open(spark, tmp_path, None, None)
+    found = to_the_end(spark, actor_pool(2), asked, source, tmp_path / "checkpoint")
+    assert letters(found) == letters(wanted)
+    assert len({reason for reason, _ in letters(found)}) == 4
+    assert found.dead["row"].null_count == found.dead.num_rows > FILES
+    assert_same_counts(found, wanted)
+    assert_same_results(found, wanted)
+
+
+def letters(found: Found) -> Counter[tuple[str, str]]:
+    """The reasons and the rows, whatever the order of their columns. A NaN is null, but the letters
+    of a frame show it."""
+    rows = (json.loads(letter["event"]) for letter in found.dead.to_pylist())
+    plain = (
+        {name: None if row[name] == "NaN" else row[name] for name in sorted(row)} for row in rows
+    )
+    return Counter(zip(found.dead["reason"].to_pylist(), map(json.dumps, plain), strict=True))
