@@ -136,23 +136,23 @@ class _Operator(ABC):
     """The code that applies an operator to the states of one entry."""
 
     def __init__(self, layout: RowLayout, number: int, entry: StateEntry) -> None:
-        form = layout.row_classes[entry.row_class]
+        row_class = layout.row_classes[entry.row_class]
         self._layout = layout
         self._number = number
         self._entry = entry
-        self._form = form
-        self._first = entry.position in form.first
-        self._loop = entry.position in form.loops
-        before = form.before[entry.position]
-        self._preds = [p * form.state_size for p in before]
-        self._active_preds = [p * form.state_size for p in before if p in form.active]
-        self._at = entry.position * form.state_size
+        self._row_class = row_class
+        self._first = entry.position in row_class.first
+        self._loop = entry.position in row_class.loops
+        before = row_class.before[entry.position]
+        self._preds = [p * row_class.state_size for p in before]
+        self._active_preds = [p * row_class.state_size for p in before if p in row_class.active]
+        self._at = entry.position * row_class.state_size
         self._sliding = bool(layout.shape["SLIDING"])
 
     def lines(self) -> Iterator[str]:
         indent = " " * 8
         if self._sliding:
-            q = f"h.tab[T_FORM] + {self._entry.row_class * k.F_SIZE}"
+            q = f"h.tab[T_ROW_CLASS] + {self._entry.row_class * k.RC_SIZE}"
             yield f"{indent}at, step, idle = vectors(h, s, {q})"
             yield f"{indent}for v in range(step):"
             indent += " " * 4
@@ -172,7 +172,7 @@ class _Operator(ABC):
         yield "if u != 0.0:"
         yield f"    total = n + {product}u"
         fits = ["total < LIMIT"]
-        lanes = self._form.sums if self._entry.position in self._form.active else ()
+        lanes = self._row_class.sums if self._entry.position in self._row_class.active else ()
         for j, lane in enumerate(lanes, 1):
             part = self._part(self._layout.sum_part(self._entry.type, self._entry.position, lane))
             yield f"    a{j} = rf[s, {self._word(self._at + j)}]"
@@ -184,7 +184,7 @@ class _Operator(ABC):
         yield f"        rf[s, {self._word(self._at)}] = total"
         for j, _ in enumerate(lanes, 1):
             yield f"        rf[s, {self._word(self._at + j)}] = a{j}"
-        yield from ("        " + line for line in self._minima(1 + len(self._form.sums)))
+        yield from ("        " + line for line in self._minima(1 + len(self._row_class.sums)))
         yield "    else:"
         yield f"        {self._too_large()}"
 
@@ -203,7 +203,7 @@ class _Operator(ABC):
         return " + ".join(terms) or "0.0"
 
     def _minima(self, lanes: int) -> Iterator[str]:
-        for j, lane in enumerate(self._form.mins):
+        for j, lane in enumerate(self._row_class.mins):
             word = self._word(self._at + lanes + j)
             yield f"low = ri[s, {word}]"
             for p in self._preds:

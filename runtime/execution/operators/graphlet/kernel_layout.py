@@ -52,7 +52,7 @@ class KernelLayout(RowLayout):
         states_at = int(self.places.STATES_AT)
         at = self.columns_at[-1]
         parts = np.cumsum(
-            [at, *(form.block for form in self.all_row_classes[len(self.row_classes) :])]
+            [at, *(row_class.block for row_class in self.all_row_classes[len(self.row_classes) :])]
         )
         return [*(states_at + n for n in self.vectors_at[:-1]), *(int(n) for n in parts)]
 
@@ -60,23 +60,23 @@ class KernelLayout(RowLayout):
     def columns_at(self) -> list[int]:
         """The start of the columns of each row class's pane operator; 0 for those without."""
         at, found = int(self.places.STATES_AT) + self.vectors_at[-1], []
-        for form in self.row_classes:
-            columns = form.states + 1
-            pays = form.vectors > columns
+        for row_class in self.row_classes:
+            columns = row_class.states + 1
+            pays = row_class.vectors > columns
             found.append(at if pays else 0)
-            at += columns * form.block if pays else 0
+            at += columns * row_class.block if pays else 0
         return [*found, at]
 
     def words(self, query: Query) -> npt.NDArray[np.int64]:
         """The words of all windows of a query: by window, state and lane."""
         number = self.queries.index(query)
         n = next(n for n, members in enumerate(self.members) if number in members)
-        form, place = self.row_classes[n], self.members[n].index(number)
+        row_class, place = self.row_classes[n], self.members[n].index(number)
         begin = int(self.places.STATES_AT) + self.vectors_at[n]
-        lanes = np.arange(place, form.state_size, form.side)
-        states = np.array(self.states[number])[:, None] * form.state_size
-        of_a_window = (states + lanes).reshape(-1) * form.vectors
-        return (begin + np.arange(form.vectors)[:, None] + of_a_window).reshape(-1)
+        lanes = np.arange(place, row_class.state_size, row_class.side)
+        states = np.array(self.states[number])[:, None] * row_class.state_size
+        of_a_window = (states + lanes).reshape(-1) * row_class.vectors
+        return (begin + np.arange(row_class.vectors)[:, None] + of_a_window).reshape(-1)
 
     @property
     def width(self) -> int:

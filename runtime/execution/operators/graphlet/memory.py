@@ -126,12 +126,12 @@ class GraphletMemory:
     # ---- results ---------------------------------------------------------------------------
 
     @property
-    def room(self) -> int:
+    def most_results(self) -> int:
         """The most results that a row produces when it leaves a pane."""
         return sum(open_windows(query) for query in self._layout.queries)
 
     def grow_results(self) -> None:
-        need = int(self.work[k.W_RESULTS] + self.work[k.W_ROOM] + 2) * self._places.OUT_SIZE
+        need = int(self.work[k.W_RESULTS] + self.work[k.W_MOST_RESULTS] + 2) * self._places.OUT_SIZE
         if need > len(self._out):
             self._out = _longer(self._out, max(2 * len(self._out), need))
 
@@ -171,7 +171,7 @@ class GraphletMemory:
         work[k.W_FREE] = -1
         work[k.W_PANE] = layout.pane
         work[k.W_SHARING] = SHARING[layout.sharing]
-        work[k.W_ROOM] = self.room
+        work[k.W_MOST_RESULTS] = self.most_results
         work[k.W_LONGEST] = max(query.window.within for query in layout.queries)
         work[k.W_SAMPLE] = SAMPLE - 1
         work[k.W_DECISIONS], work[k.W_LOG], work[k.W_LOG_SIZE] = end, log, LOG_SIZE
@@ -190,14 +190,15 @@ class GraphletMemory:
 
 def _scratch(layout: KernelLayout) -> int:
     """The words of scratch for the new numbers of contiguous queries or the inputs of a part."""
-    widest = max(form.side * form.vectors for form in layout.all_row_classes)
-    for form, columns_at in zip(layout.row_classes, layout.columns_at, strict=False):
+    widest = max(row_class.side * row_class.vectors for row_class in layout.all_row_classes)
+    for row_class, columns_at in zip(layout.row_classes, layout.columns_at, strict=False):
         if columns_at:
-            widest = max(widest, form.side * (form.states + 1))
+            widest = max(widest, row_class.side * (row_class.states + 1))
     words = (4 + layout.shape["LANES"]) * widest
     lanes = 1 + layout.shape["LANES"] + layout.shape["MINS"]
     states = max(
-        (form.states for form in layout.all_row_classes[len(layout.row_classes) :]), default=0
+        (row_class.states for row_class in layout.all_row_classes[len(layout.row_classes) :]),
+        default=0,
     )
     return max(words, 2 * states * lanes * (widest + 1))
 

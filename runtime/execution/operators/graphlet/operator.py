@@ -94,12 +94,12 @@ class GraphletOperator(Operator):
         pane once. Most bursts are applied to all contiguous queries."""
         stepping = crossing = 0.0
         layout = self._layout
-        for number, form in enumerate(layout.row_classes):
+        for number, row_class in enumerate(layout.row_classes):
             if layout.columns_at[number]:
-                step = policy.apply + form.side * policy.beside
-                stepping += (form.vectors - (form.states + 1)) * step
-                across = form.states * (form.states + 1) / 2
-                crossing += form.side * form.vectors * across * policy.cross
+                step = policy.apply + row_class.side * policy.beside
+                stepping += (row_class.vectors - (row_class.states + 1)) * step
+                across = row_class.states * (row_class.states + 1) / 2
+                crossing += row_class.side * row_class.vectors * across * policy.cross
         return crossing / stepping if stepping else float("inf")
 
     # ---- events ----------------------------------------------------------------------------
@@ -116,7 +116,9 @@ class GraphletOperator(Operator):
         if self._counter is not None:
             done, times = batch.ordinals(self._counter)
             # A group of equal time may close the windows of every pane that it spans.
-            self._memory.work[k.W_ROOM] = self._memory.room * (2 + groups.longest // layout.pane)
+            self._memory.work[k.W_MOST_RESULTS] = self._memory.most_results * (
+                2 + groups.longest // layout.pane
+            )
             self._memory.grow_results()
         order = ARRIVAL_ORDER
         if self._counter is None and self._places.ORDERED:
@@ -223,9 +225,9 @@ class GraphletOperator(Operator):
             words = self._layout.words(query)
             self._memory.rows[np.ix_(rows, words)] = _no_trends(query)
         first = len(self._layout.row_classes)
-        for number, form in enumerate(self._layout.all_row_classes[first:], first):
+        for number, row_class in enumerate(self._layout.all_row_classes[first:], first):
             at = self._layout.windows_at[number]
-            self._memory.rows[rows, at : at + form.block] = _identity(form)
+            self._memory.rows[rows, at : at + row_class.block] = _identity(row_class)
 
     def _pane_times(self, rows: Ints) -> tuple[Ints, Ints]:
         """For each row a time in its current pane and one in the pane of its last event."""
@@ -294,11 +296,13 @@ def _layout(
     return KernelLayout(queries, since, options.sharing, parts=parts)
 
 
-def _identity(form: RowClass) -> Ints:
+def _identity(row_class: RowClass) -> Ints:
     """The words of a shared part before any event."""
-    words = np.zeros((form.states, 1 + len(form.sums) + len(form.mins), form.side), np.int64)
-    words[:, 1 + len(form.sums) :] = k.NEUTRAL
-    for column in range(form.side):
+    words = np.zeros(
+        (row_class.states, 1 + len(row_class.sums) + len(row_class.mins), row_class.side), np.int64
+    )
+    words[:, 1 + len(row_class.sums) :] = k.NEUTRAL
+    for column in range(row_class.side):
         words[column, 0, column] = np.float64(1.0).view(np.int64)
     return words.reshape(-1)
 

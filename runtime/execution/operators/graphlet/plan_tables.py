@@ -25,7 +25,7 @@ class _Tables:
         self._layout = layout
         self.words = [0] * k.T_SIZE
         self._add_types()
-        self._forms_at = self._add_forms()
+        self._row_classes_at = self._add_row_classes()
         entries_at = self._add_entries(layout.entries)
         self.words[k.T_ENTRIES] = entries_at
         bits = [word for t in layout.types for word in self._bits(t, entries_at)]
@@ -42,7 +42,7 @@ class _Tables:
         self.words += words
         return begin, len(self.words)
 
-    # ---- types and forms -------------------------------------------------------------------
+    # ---- types and row classes -------------------------------------------------------------
 
     def _add_types(self) -> None:
         layout, types = self._layout, self._layout.types
@@ -58,35 +58,36 @@ class _Tables:
         since = [0 if layout.counted else layout.since[number] for number in order]
         self._add(k.T_SINCE, since)
 
-    def _add_forms(self) -> int:
+    def _add_row_classes(self) -> int:
         layout = self._layout
-        self.words[k.T_FORMS] = len(layout.row_classes)
+        self.words[k.T_ROW_CLASSES] = len(layout.row_classes)
         lasts = [
             word
-            for form, members in zip(layout.row_classes, layout.members, strict=True)
+            for row_class, members in zip(layout.row_classes, layout.members, strict=True)
             for n in members
             for word in self._add(
-                k.T_LASTS, [layout.states[n][p] * form.state_size for p in form.last]
+                k.T_LASTS, [layout.states[n][p] * row_class.state_size for p in row_class.last]
             )
         ]
         self._add(k.T_LASTS, lasts)
-        words = [word for n, _ in enumerate(layout.all_row_classes) for word in self._form(n)]
-        return self._add(k.T_FORM, words)[0]
+        words = [word for n, _ in enumerate(layout.all_row_classes) for word in self._row_class(n)]
+        return self._add(k.T_ROW_CLASS, words)[0]
 
-    def _form(self, number: int) -> list[int]:
-        layout, form = self._layout, self._layout.all_row_classes[number]
+    def _row_class(self, number: int) -> list[int]:
+        layout, row_class = self._layout, self._layout.all_row_classes[number]
         return [
             layout.windows_at[number],
             layout.columns_at[number] if number < len(layout.row_classes) else 0,
-            form.vectors,
-            form.states,
-            len(form.sums),
-            len(form.mins),
-            form.window.within,
-            form.window.slide,
-            form.block,
-            number >= len(layout.row_classes) or form.window.within % form.window.slide == 0,
-            form.side,
+            row_class.vectors,
+            row_class.states,
+            len(row_class.sums),
+            len(row_class.mins),
+            row_class.window.within,
+            row_class.window.slide,
+            row_class.block,
+            number >= len(layout.row_classes)
+            or row_class.window.within % row_class.window.slide == 0,
+            row_class.side,
             sum(each.side for each in layout.row_classes[:number]),
         ]
 
@@ -112,12 +113,16 @@ class _Tables:
             for n, each in enumerate(dict.fromkeys((e.row_class, roles[e]) for e in entries))
         }
         steps = self._steps(entries)
-        told_at = begin + len(entries) * self._entry_size
+        steps_at = begin + len(entries) * self._entry_size
         for n, (entry, span) in enumerate(zip(entries, preds, strict=True)):
             previous, following = ends.get(begins[entry]), follower.get(entry)
             sides = (at[previous] if previous else 0, at[following] if following else 0)
-            told = (steps[n], told_at + n * k.S_SIZE, alike[entry.row_class, roles[entry]])
-            words += self._entry(entry, span, sides, told)
+            steps_of_entry = (
+                steps[n],
+                steps_at + n * k.S_SIZE,
+                alike[entry.row_class, roles[entry]],
+            )
+            words += self._entry(entry, span, sides, steps_of_entry)
         self._add(k.T_ENTRIES, words)
         self._add(k.T_STEPS, [word for e in entries for word in self._step(e, at[e])])
         return begin
@@ -134,9 +139,9 @@ class _Tables:
 
     def _preds(self, entry: StateEntry) -> list[int]:
         """The preceding states, first those whose sums are always zero."""
-        form = self._layout.all_row_classes[entry.row_class]
-        before = sorted(form.before[entry.position], key=lambda p: p in form.active)
-        return [self._layout.state(entry, p) * form.state_size for p in before]
+        row_class = self._layout.all_row_classes[entry.row_class]
+        before = sorted(row_class.before[entry.position], key=lambda p: p in row_class.active)
+        return [self._layout.state(entry, p) * row_class.state_size for p in before]
 
     def _entry(
         self,
@@ -146,21 +151,21 @@ class _Tables:
         steps: tuple[int, int, int],
     ) -> list[int]:
         layout, p = self._layout, entry.position
-        form = layout.all_row_classes[entry.row_class]
-        lanes = [layout.sum_part(entry.type, p, lane) for lane in form.sums]
-        mins = [layout.min_part(entry.type, p, lane) for lane in form.mins]
+        row_class = layout.all_row_classes[entry.row_class]
+        lanes = [layout.sum_part(entry.type, p, lane) for lane in row_class.sums]
+        mins = [layout.min_part(entry.type, p, lane) for lane in row_class.mins]
         return [
-            layout.state(entry) * form.state_size,
-            p in form.loops,
-            p in form.first,
+            layout.state(entry) * row_class.state_size,
+            p in row_class.loops,
+            p in row_class.first,
             entry.bit,
-            self._forms_at + entry.row_class * k.F_SIZE,
+            self._row_classes_at + entry.row_class * k.RC_SIZE,
             *preds,
             entry.place,
             entry.queries,
             *sides,
-            len(lanes) if p in form.active else 0,
-            preds[1] - sum(before in form.active for before in form.before[p]),
+            len(lanes) if p in row_class.active else 0,
+            preds[1] - sum(before in row_class.active for before in row_class.before[p]),
             *steps,
             *_padded([lanes], layout.shape["LANES"], 0),
             *_padded([mins], layout.shape["MINS"]),
@@ -188,15 +193,15 @@ class _Tables:
         ]
 
     def _step(self, entry: StateEntry, at: int) -> list[int]:
-        layout, form = self._layout, self._layout.all_row_classes[entry.row_class]
-        before = form.before[entry.position]
+        layout, row_class = self._layout, self._layout.all_row_classes[entry.row_class]
+        before = row_class.before[entry.position]
         return [
-            self._forms_at + entry.row_class * k.F_SIZE,
-            layout.state(entry) * form.state_size + entry.place,
-            layout.state(entry, before[0]) * form.state_size + entry.place if before else -1,
+            self._row_classes_at + entry.row_class * k.RC_SIZE,
+            layout.state(entry) * row_class.state_size + entry.place,
+            layout.state(entry, before[0]) * row_class.state_size + entry.place if before else -1,
             entry.queries,
-            len(form.sums) if entry.position in form.active else 0,
-            any(p in form.active for p in before),
+            len(row_class.sums) if entry.position in row_class.active else 0,
+            any(p in row_class.active for p in before),
             at,
             0,
         ]
@@ -209,9 +214,9 @@ class _Tables:
         runs = [self._add(k.T_RUNS, self._runs(part)) for part in layout.parts]
         words: list[int] = []
         for n, (part, span) in enumerate(zip(layout.parts, runs, strict=True)):
-            form = len(layout.row_classes) + n
-            states = layout.all_row_classes[form].states
-            words += [self._forms_at + form * k.F_SIZE, states, len(part.types), *span]
+            number = len(layout.row_classes) + n
+            states = layout.all_row_classes[number].states
+            words += [self._row_classes_at + number * k.RC_SIZE, states, len(part.types), *span]
         self._add(k.T_PART, words)
         touched = [[self._touches(t, part) for part in layout.parts] for t in layout.types]
         stepped = [[t in part.types for part in layout.parts] for t in layout.types]
@@ -226,14 +231,14 @@ class _Tables:
     def _runs(self, part: SharedSubpattern) -> list[int]:
         """The offsets of the descriptions of each run of contiguous queries of the part."""
         found = []
-        for form, members in enumerate(self._layout.members):
+        for class_number, members in enumerate(self._layout.members):
             place = 0
             while place < len(members):
                 end = place
                 while end < len(members) and self._shares(part, members[place], members[end]):
                     end += 1
                 if end > place:
-                    found.append(self._run(part, form, place, end - place))
+                    found.append(self._run(part, class_number, place, end - place))
                 place = max(end, place + 1)
         return found
 
@@ -244,19 +249,21 @@ class _Tables:
             return False
         return part.positions(queries[first]) == part.positions(queries[number])
 
-    def _run(self, part: SharedSubpattern, form_number: int, place: int, count: int) -> int:
-        layout, form = self._layout, self._layout.row_classes[form_number]
-        query = layout.queries[layout.members[form_number][place]]
+    def _run(self, part: SharedSubpattern, class_number: int, place: int, count: int) -> int:
+        layout, row_class = self._layout, self._layout.row_classes[class_number]
+        query = layout.queries[layout.members[class_number][place]]
         inside = part.positions(query)
         columns: list[int] = []
         for position in inside:
-            columns += [0, *self._add(k.T_PREDS, [position * form.state_size])]
+            columns += [0, *self._add(k.T_PREDS, [position * row_class.state_size])]
         for entered in part.entered:
             position = inside[entered]
-            outside = [p * form.state_size for p in form.before[position] if p not in inside]
-            columns += [position in form.first, *self._add(k.T_PREDS, outside)]
+            outside = [
+                p * row_class.state_size for p in row_class.before[position] if p not in inside
+            ]
+            columns += [position in row_class.first, *self._add(k.T_PREDS, outside)]
         lanes = [part.lane(query, lane) for lane in (*sums_of(query), *mins_of(query))]
-        at = self._forms_at + form_number * k.F_SIZE
+        at = self._row_classes_at + class_number * k.RC_SIZE
         return self._add(k.T_RUNS, [at, place, count, *columns, *lanes])[0]
 
 

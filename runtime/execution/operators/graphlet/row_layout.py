@@ -59,7 +59,9 @@ class RowLayout(GraphletLayout):
         """The start of the vectors of each row class's windows, counted from after the head."""
         return [
             int(n)
-            for n in np.cumsum([0, *(form.vectors * form.block for form in self.row_classes)])
+            for n in np.cumsum(
+                [0, *(row_class.vectors * row_class.block for row_class in self.row_classes)]
+            )
         ]
 
     def local(self, codes: TypeDictionary) -> npt.NDArray[np.int64]:

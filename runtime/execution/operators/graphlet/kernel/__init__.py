@@ -7,7 +7,7 @@ Every partition has a row of 64-bit words, read as integers (`ri`) or as doubles
 During a **burst** (events of one type, with no other relevant type between them), an event only
 adds to the burst's sums; when it ends, its closed-form operator is applied once to every query's
 **snapshot** (`flush`). A *vector* holds the numbers of all states of a query, for one open window
-or, in pane mode, for one basis vector of the pane's operator. Queries of one *form* (row class: the
+or, in pane mode, for one basis vector of the pane's operator. Queries of one *row class* (the
 same pattern except for the names of types, the same lanes and windows) are contiguous: the words of
 all vectors for each of them, then the next lane, the next state. So loops over adjacent words apply
 one operator to all vectors of all of them.

@@ -8,17 +8,17 @@ from .apply_many import aligned, wide
 from .apply_one import aligned_one, plain, wide_one
 from .record import (
     BIG,
-    E_FORM,
     E_LANES,
     E_LOOP,
     E_PLACE,
     E_QUERIES,
+    E_ROW_CLASS,
     E_SIZE,
     EXACT_POWER,
-    F_LANES,
     FLAGS,
     LIMIT,
     POWERS,
+    RC_LANES,
     W_PARTS,
 )
 from .vectors import start_of, vectors
@@ -28,7 +28,7 @@ from .vectors import start_of, vectors
 def apply(h, s, e, place, queries, count):
     """Applies the operator in scratch to every vector of some of an entry's queries; returns the
     number of vectors."""
-    at, step, idle = vectors(h, s, h.tab[e + E_FORM])
+    at, step, idle = vectors(h, s, h.tab[e + E_ROW_CLASS])
     apply_vectors(h, s, e, queries, count, at + step * place, step, idle)
     return step
 
@@ -37,7 +37,7 @@ def apply(h, s, e, place, queries, count):
 def apply_alike(h, s, first, last, count):
     """Applies it to all queries of entries that differ only in their offsets."""
     ri, tab = h.ri, h.tab
-    f = tab[first + E_FORM]
+    f = tab[first + E_ROW_CLASS]
     at, step, idle = vectors(h, s, f)
     small = step == 1 and ri[s, FLAGS] & BIG == 0 and count <= EXACT_POWER
     for e in range(first, last, E_SIZE):
@@ -53,7 +53,7 @@ def apply_alike(h, s, first, last, count):
 @brief
 def apply_vectors(h, s, e, queries, count, base, step, idle):
     """Applies it to the vectors of contiguous queries, whose words begin at `base`."""
-    ri, f = h.ri, h.tab[e + E_FORM]
+    ri, f = h.ri, h.tab[e + E_ROW_CLASS]
     one = step * queries == 1
     if ri[s, FLAGS] & BIG == 0 and count <= EXACT_POWER:
         if one:
@@ -76,7 +76,7 @@ def moderate(h, e, f, count):
     """Whether the operator times any mantissa is still a finite double."""
     tab, wf = h.tab, h.wf
     scale = POWERS[count - 1] if tab[e + E_LOOP] != 0 else 1.0
-    for j in range(tab[f + F_LANES]):
+    for j in range(tab[f + RC_LANES]):
         if not abs(scale * wf[W_PARTS + tab[e + E_LANES + j]]) < LIMIT:
             return False
     return True

@@ -19,10 +19,10 @@ from .record import (
     E_PREDS,
     E_PREDS_END,
     E_STATE,
-    F_QUERIES,
     LIMIT,
     MINS,
     POWERS,
+    RC_QUERIES,
     W_GROWN,
     W_PARTS,
 )
@@ -36,7 +36,7 @@ def wide(h, s, e, f, queries, count, base, step, idle):
     these loops."""
     rf, tab, wi, wf = h.rf, h.tab, h.wi, h.wf
     lanes = np.uintp(tab[e + E_ACTIVE])
-    side, n = np.uintp(step * tab[f + F_QUERIES]), np.uintp(step * queries)
+    side, n = np.uintp(step * tab[f + RC_QUERIES]), np.uintp(step * queries)
     first = np.uintp(base)
     at = first + np.uintp(step * tab[e + E_STATE])
     loop = tab[e + E_LOOP] != 0
@@ -96,7 +96,7 @@ def aligned(h, s, e, f, queries, count, base, step, idle):
     as doubles."""
     rf, ex, tab, wi, wf = h.rf, h.ex, h.tab, h.wi, h.wf
     lanes = np.uintp(tab[e + E_ACTIVE])
-    side, n = np.uintp(step * tab[f + F_QUERIES]), np.uintp(step * queries)
+    side, n = np.uintp(step * tab[f + RC_QUERIES]), np.uintp(step * queries)
     first = np.uintp(base)
     at = first + np.uintp(step * tab[e + E_STATE])
     loop = tab[e + E_LOOP] != 0

@@ -23,12 +23,12 @@ from .record import (
     E_PREDS,
     E_PREDS_END,
     E_STATE,
-    F_LANES,
-    F_MINS,
-    F_QUERIES,
     LIMIT,
     MINS,
     POWERS,
+    RC_LANES,
+    RC_MINS,
+    RC_QUERIES,
     W_GROWN,
     W_LEAST,
     W_PARTS,
@@ -40,7 +40,7 @@ def plain(h, s, e, f, count, base, step, start):
     """One vector of one query in doubles; returns False and changes nothing if a number would get
     too large."""
     rf, tab, wi, wf = h.rf, h.tab, h.wi, h.wf
-    lanes, side = tab[e + E_ACTIVE], step * tab[f + F_QUERIES]
+    lanes, side = tab[e + E_ACTIVE], step * tab[f + RC_QUERIES]
     at = base + step * tab[e + E_STATE]
     loop = tab[e + E_LOOP] != 0
     n = rf[s, at]
@@ -81,8 +81,8 @@ def plain(h, s, e, f, count, base, step, start):
 def minima(h, s, e, f, base, step):
     """The minima of new trends: of those they extend and of the events of the burst."""
     ri, tab, wi = h.ri, h.tab, h.wi
-    lanes, side = tab[f + F_LANES], step * tab[f + F_QUERIES]
-    for j in range(tab[f + F_MINS]):
+    lanes, side = tab[f + RC_LANES], step * tab[f + RC_QUERIES]
+    for j in range(tab[f + RC_MINS]):
         lane = (1 + lanes + j) * side
         at = base + step * tab[e + E_STATE] + lane
         low = ri[s, at]
@@ -119,7 +119,7 @@ def aligned_one(h, s, e, f, count, base, step, start):
     """Like `plain` with exponents: terms are scaled to the largest exponent among them and added
     as doubles."""
     rf, ex, tab, wf = h.rf, h.ex, h.tab, h.wf
-    lanes, side = tab[e + E_ACTIVE], step * tab[f + F_QUERIES]
+    lanes, side = tab[e + E_ACTIVE], step * tab[f + RC_QUERIES]
     at = base + step * tab[e + E_STATE]
     loop = tab[e + E_LOOP] != 0
     own = 1.0 if loop else 0.0
@@ -160,7 +160,7 @@ def aligned_one(h, s, e, f, count, base, step, start):
 def wide_one(h, s, e, f, count, base, step, start):
     """One vector of one query with exponents."""
     rf, ex, tab, wf = h.rf, h.ex, h.tab, h.wf
-    lanes, side = tab[e + E_ACTIVE], step * tab[f + F_QUERIES]
+    lanes, side = tab[e + E_ACTIVE], step * tab[f + RC_QUERIES]
     at = base + step * tab[e + E_STATE]
     loop = tab[e + E_LOOP] != 0
     begin, end = tab[e + E_PREDS], tab[e + E_PREDS_END]

@@ -48,11 +48,11 @@ from .record import (
     D_SIZE,
     DYNAMIC,
     E_BIT,
-    E_FORM,
     E_NEXT,
     E_PLACE,
     E_PREVIOUS,
     E_QUERIES,
+    E_ROW_CLASS,
     E_SIZE,
     EVENTS_OF,
     L_CLASSES,
@@ -131,7 +131,7 @@ def flush_waiting(h, s, t):
     expected, each = 0.0, 0
     if wi[W_SHARING] == DYNAMIC:
         at = wi[W_DECISIONS] + D_SIZE * t
-        each = vectors_of(h, s, tab[begin + E_FORM])
+        each = vectors_of(h, s, tab[begin + E_ROW_CLASS])
         expected = wf[at + D_CLASSES]
         benefit = benefit_of_classes(h, n, queries, conditions, expected, each)
         number = wi[at + D_ALL] + 1

@@ -18,8 +18,8 @@ from .record import (
     D_SNAPSHOTS,
     D_SPLIT,
     D_SPLIT_NS,
-    E_FORM,
     E_QUERIES,
+    E_ROW_CLASS,
     E_SIZE,
     FIRST_CROSSINGS,
     FLAGS,
@@ -153,7 +153,7 @@ def reach(h, s, begin, end):
     tab = h.tab
     applied = stepped = 0
     for e in range(begin, end, E_SIZE):
-        number = vectors_of(h, s, tab[e + E_FORM])
+        number = vectors_of(h, s, tab[e + E_ROW_CLASS])
         applied += number
         stepped += number * tab[e + E_QUERIES]
     return applied, stepped

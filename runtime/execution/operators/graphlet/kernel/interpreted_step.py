@@ -19,9 +19,9 @@ from .record import (
     COUNT,
     E_ALIKE,
     E_BIT,
-    E_FORM,
     E_PLACE,
     E_QUERIES,
+    E_ROW_CLASS,
     E_SIZE,
     FLAGS,
     MIN_AT,
@@ -94,4 +94,4 @@ def enter_entry(h, s, t, n, i, values, keys, base, step, start):
 def extend(h, s, n, count, base, step, start):
     h.ri[s, FLAGS] |= BIG
     e = h.tab[T_ENTRIES] + n * E_SIZE
-    wide_one(h, s, e, h.tab[e + E_FORM], count, base, step, start)
+    wide_one(h, s, e, h.tab[e + E_ROW_CLASS], count, base, step, start)

@@ -23,9 +23,9 @@ from .record import (
     T_FULL,
     TYPE,
     W_LEFT,
+    W_MOST_RESULTS,
     W_PANE,
     W_RESULTS,
-    W_ROOM,
     W_SHARING,
     WAITING,
 )
@@ -41,7 +41,7 @@ def run(first, order, times, local, types, slots, values, keys, masks, group, fo
     ri, tab, wi = h.ri, h.tab, h.wi
     full = tab[T_FULL]
     pane, sharing = wi[W_PANE], wi[W_SHARING]
-    results = len(h.oi) // OUT_SIZE - wi[W_ROOM]
+    results = len(h.oi) // OUT_SIZE - wi[W_MOST_RESULTS]
     # Indexes are unsigned, which avoids the check for negative ones.
     far = np.uintp(AHEAD)
     size = np.uintp(len(times))

@@ -17,26 +17,26 @@ from runtime.execution.wide_float import add, mul
 from .apply_many import begin_trends
 from .record import (
     BIG,
-    F_BLOCK,
-    F_LANES,
-    F_MINS,
-    F_QUERIES,
-    F_WINDOWS,
     FLAGS,
     LIMIT,
     MINS,
     NEUTRAL,
-    P_FORM,
     P_INSIDE,
+    P_ROW_CLASS,
     P_RUNS,
     P_RUNS_END,
     P_SIZE,
     P_STATES,
     PENDING,
     R_COLUMNS,
-    R_FORM,
     R_PLACE,
     R_QUERIES,
+    R_ROW_CLASS,
+    RC_BLOCK,
+    RC_LANES,
+    RC_MINS,
+    RC_QUERIES,
+    RC_WINDOWS,
     T_PART,
     T_PARTS,
     T_STEPPED,
@@ -73,7 +73,7 @@ def settle_parts(h, s, due):
 def settle_run(h, s, part, run):
     """Applies the matrix to contiguous queries."""
     ri, tab = h.ri, h.tab
-    at, step, idle = vectors(h, s, tab[run + R_FORM])
+    at, step, idle = vectors(h, s, tab[run + R_ROW_CLASS])
     base = at + step * tab[run + R_PLACE]
     snapshots(h, s, part, run, base, step, idle)
     if ri[s, FLAGS] & BIG == 0 and in_doubles(h, s, part, run, base, step):
@@ -86,8 +86,8 @@ def settle_run(h, s, part, run):
 def identity(h, s, part):
     """Resets the matrix to the identity: no events."""
     ri, rf, ex, tab = h.ri, h.rf, h.ex, h.tab
-    f = tab[part + P_FORM]
-    at, size, side = tab[f + F_WINDOWS], tab[f + F_BLOCK], tab[f + F_QUERIES]
+    f = tab[part + P_ROW_CLASS]
+    at, size, side = tab[f + RC_WINDOWS], tab[f + RC_BLOCK], tab[f + RC_QUERIES]
     for w in range(at, at + size):
         rf[s, w] = 0.0
     if ri[s, FLAGS] & BIG:
@@ -97,7 +97,7 @@ def identity(h, s, part):
     for c in range(side):
         rf[s, at + c * step + c] = 1.0
     if MINS:
-        lanes, mins = tab[f + F_LANES], tab[f + F_MINS]
+        lanes, mins = tab[f + RC_LANES], tab[f + RC_MINS]
         for c in range(side):
             first = at + c * step + (1 + lanes) * side
             for w in range(first, first + mins * side):
@@ -109,9 +109,9 @@ def snapshots(h, s, part, run, base, step, idle):
     """Writes the input of each query for each column and vector to scratch: counts, sums, then
     minima."""
     ri, rf, tab, wi, wf = h.ri, h.rf, h.tab, h.wi, h.wf
-    f = tab[run + R_FORM]
-    side, n = np.uintp(step * tab[f + F_QUERIES]), np.uintp(step * tab[run + R_QUERIES])
-    lanes, mins = tab[f + F_LANES], tab[f + F_MINS]
+    f = tab[run + R_ROW_CLASS]
+    side, n = np.uintp(step * tab[f + RC_QUERIES]), np.uintp(step * tab[run + R_QUERIES])
+    lanes, mins = tab[f + RC_LANES], tab[f + RC_MINS]
     to = np.uintp(wi[W_GROWN])
     for c in range(tab[part + P_STATES]):
         column = run + R_COLUMNS + 3 * c
@@ -141,14 +141,14 @@ def in_doubles(h, s, part, run, base, step):
     """The matrix times the snapshots; returns False and changes nothing if a number gets too
     large."""
     rf, tab, wi, wf = h.rf, h.tab, h.wi, h.wf
-    f, g = tab[run + R_FORM], tab[part + P_FORM]
-    side, n = np.uintp(step * tab[f + F_QUERIES]), np.uintp(step * tab[run + R_QUERIES])
-    lanes, mins, states = tab[f + F_LANES], tab[f + F_MINS], tab[part + P_STATES]
+    f, g = tab[run + R_ROW_CLASS], tab[part + P_ROW_CLASS]
+    side, n = np.uintp(step * tab[f + RC_QUERIES]), np.uintp(step * tab[run + R_QUERIES])
+    lanes, mins, states = tab[f + RC_LANES], tab[f + RC_MINS], tab[part + P_STATES]
     size = np.uintp(1 + lanes + mins) * n
     from_ = np.uintp(wi[W_GROWN])
     to = from_ + np.uintp(states) * size
-    matrix, wide = tab[g + F_WINDOWS], tab[g + F_QUERIES]
-    rows = tab[g + F_BLOCK] // states
+    matrix, wide = tab[g + RC_WINDOWS], tab[g + RC_QUERIES]
+    rows = tab[g + RC_BLOCK] // states
     maps = run + R_COLUMNS + 3 * states
     large = 0
     for q in range(tab[part + P_INSIDE]):
@@ -189,12 +189,12 @@ def in_doubles(h, s, part, run, base, step):
 def least(h, s, part, run, q, base, step):
     """The minima of an inner state, over the columns that reach it from existing trends."""
     ri, rf, tab, wi, wf = h.ri, h.rf, h.tab, h.wi, h.wf
-    f, g = tab[run + R_FORM], tab[part + P_FORM]
-    side, n = step * tab[f + F_QUERIES], step * tab[run + R_QUERIES]
-    lanes, mins, states = tab[f + F_LANES], tab[f + F_MINS], tab[part + P_STATES]
+    f, g = tab[run + R_ROW_CLASS], tab[part + P_ROW_CLASS]
+    side, n = step * tab[f + RC_QUERIES], step * tab[run + R_QUERIES]
+    lanes, mins, states = tab[f + RC_LANES], tab[f + RC_MINS], tab[part + P_STATES]
     size = (1 + lanes + mins) * n
-    matrix, wide = tab[g + F_WINDOWS], tab[g + F_QUERIES]
-    rows = tab[g + F_BLOCK] // states
+    matrix, wide = tab[g + RC_WINDOWS], tab[g + RC_QUERIES]
+    rows = tab[g + RC_BLOCK] // states
     maps = run + R_COLUMNS + 3 * states + lanes
     state = base + step * tab[tab[run + R_COLUMNS + 3 * q + 1]]
     for j in range(mins):
@@ -207,7 +207,7 @@ def least(h, s, part, run, q, base, step):
                     continue
                 low = min(low, wi[there + (1 + lanes + j) * n + i])
                 if lane >= 0:
-                    at = matrix + q * rows + (1 + tab[g + F_LANES] + lane) * wide + c
+                    at = matrix + q * rows + (1 + tab[g + RC_LANES] + lane) * wide + c
                     low = min(low, ri[s, at])
             ri[s, state + (1 + lanes + j) * side + i] = low
 
@@ -216,11 +216,11 @@ def least(h, s, part, run, q, base, step):
 def with_exponents(h, s, part, run, base, step, idle):
     """Like `in_doubles` with exponents, number by number."""
     rf, ex, tab, wi, wf = h.rf, h.ex, h.tab, h.wi, h.wf
-    f, g = tab[run + R_FORM], tab[part + P_FORM]
-    side, n = step * tab[f + F_QUERIES], step * tab[run + R_QUERIES]
-    lanes, mins, states = tab[f + F_LANES], tab[f + F_MINS], tab[part + P_STATES]
-    matrix, wide = tab[g + F_WINDOWS], tab[g + F_QUERIES]
-    rows = tab[g + F_BLOCK] // states
+    f, g = tab[run + R_ROW_CLASS], tab[part + P_ROW_CLASS]
+    side, n = step * tab[f + RC_QUERIES], step * tab[run + R_QUERIES]
+    lanes, mins, states = tab[f + RC_LANES], tab[f + RC_MINS], tab[part + P_STATES]
+    matrix, wide = tab[g + RC_WINDOWS], tab[g + RC_QUERIES]
+    rows = tab[g + RC_BLOCK] // states
     maps = run + R_COLUMNS + 3 * states
     if MINS:
         for q in range(tab[part + P_INSIDE]):

@@ -25,8 +25,8 @@ STATES_AT = LAST + 1
 BIG, PANE_MODE, WAS_SHARED, WAS_SPLIT, PENDING = 1, 2, 4, 8, 16
 
 # `tab`: the offsets of its tables, then the tables.
-(T_TYPES, T_FORMS, T_FULL, T_ATTRS, T_MINS, T_BITS, T_ENTRIES, T_FORM, T_PREDS, T_LASTS, T_SINCE,
- T_NUMBERS, T_WIDE, T_PARTS, T_PART, T_TOUCHED, T_STEPPED, T_TIED, T_RUNS,
+(T_TYPES, T_ROW_CLASSES, T_FULL, T_ATTRS, T_MINS, T_BITS, T_ENTRIES, T_ROW_CLASS, T_PREDS, T_LASTS,
+ T_SINCE, T_NUMBERS, T_WIDE, T_PARTS, T_PART, T_TOUCHED, T_STEPPED, T_TIED, T_RUNS,
  T_STEPS) = range(20)  # fmt: skip
 T_SIZE = 24
 # An entry: a state of contiguous queries (the first, and how many) that events of a type enter.
@@ -35,7 +35,7 @@ T_SIZE = 24
 # contiguous entries of the previous and the next bit, or 0. Sums that no event before or in a state
 # adds to stay zero: E_ACTIVE is the number of the other sums of the state, E_LIVE the start of
 # the preceding states that have such sums.
-(E_STATE, E_LOOP, E_FIRST, E_BIT, E_FORM, E_PREDS, E_PREDS_END, E_PLACE, E_QUERIES, E_PREVIOUS,
+(E_STATE, E_LOOP, E_FIRST, E_BIT, E_ROW_CLASS, E_PREDS, E_PREDS_END, E_PLACE, E_QUERIES, E_PREVIOUS,
  E_NEXT, E_ACTIVE, E_LIVE, E_STEPS, E_STEP, E_ALIKE, E_LANES) = range(17)  # fmt: skip
 E_MINS = E_LANES + LANES
 E_SIZE = E_MINS + MINS
@@ -44,21 +44,21 @@ E_SIZE = E_MINS + MINS
 # E_ACTIVE, whether the preceding state has sums, and the entry. The steps of a type and bit come
 # first: E_STEPS is their number from an entry on, E_STEP the offset of the first description.
 # Entries of a type with the same E_ALIKE differ only in their offsets.
-S_FORM, S_TO, S_FROM, S_QUERIES, S_ACTIVE, S_LIVE, S_ENTRY = range(7)
+S_ROW_CLASS, S_TO, S_FROM, S_QUERIES, S_ACTIVE, S_LIVE, S_ENTRY = range(7)
 S_SIZE = 8
-(F_WINDOWS, F_COLUMNS, F_OPEN, F_STATES, F_LANES, F_MINS, F_WITHIN, F_SLIDE, F_BLOCK, F_EVEN,
- F_QUERIES, F_FIRST) = range(12)  # fmt: skip
-F_SIZE = 12
+(RC_WINDOWS, RC_COLUMNS, RC_OPEN, RC_STATES, RC_LANES, RC_MINS, RC_WITHIN, RC_SLIDE, RC_BLOCK,
+ RC_EVEN, RC_QUERIES, RC_FIRST) = range(12)  # fmt: skip
+RC_SIZE = 12
 # A shared part: its row class, its states and how many of them are inside, and its runs of
 # contiguous queries. A run has for each column whether trends start there and the states that feed
 # it, then the lanes and minima of the part that feed its own.
-P_FORM, P_STATES, P_INSIDE, P_RUNS, P_RUNS_END = range(5)
+P_ROW_CLASS, P_STATES, P_INSIDE, P_RUNS, P_RUNS_END = range(5)
 P_SIZE = 5
-R_FORM, R_PLACE, R_QUERIES, R_COLUMNS = range(4)
+R_ROW_CLASS, R_PLACE, R_QUERIES, R_COLUMNS = range(4)
 
 # `wi` and `wf`: settings and counters, scratch, counters of decisions by type, the log.
-(W_RESULTS, W_FREE, W_LEFT, W_PANE, W_SHARING, W_ROOM, W_STRATEGY, W_LONGEST, W_SAMPLE, W_LOGGED,
- W_DECISIONS, W_LOG, W_LOG_SIZE, W_BEFORE, W_BEFORE_E, W_GROWN, W_MERGED,
+(W_RESULTS, W_FREE, W_LEFT, W_PANE, W_SHARING, W_MOST_RESULTS, W_STRATEGY, W_LONGEST, W_SAMPLE,
+ W_LOGGED, W_DECISIONS, W_LOG, W_LOG_SIZE, W_BEFORE, W_BEFORE_E, W_GROWN, W_MERGED,
  W_VERSION, W_CROSSED, W_SETTLED) = range(20)  # fmt: skip
 W_POLICY, W_PARTS = 20, 32
 W_LEAST = W_PARTS + 2 + 2 * ATTRS

@@ -23,19 +23,19 @@ from .record import (
     E_STEP,
     E_STEPS,
     EXACT_POWER,
-    F_LANES,
-    F_MINS,
-    F_QUERIES,
     FLAGS,
     LIMIT,
     MINS,
     MODEST,
+    RC_LANES,
+    RC_MINS,
+    RC_QUERIES,
     S_ACTIVE,
     S_ENTRY,
-    S_FORM,
     S_FROM,
     S_LIVE,
     S_QUERIES,
+    S_ROW_CLASS,
     S_SIZE,
     S_TO,
     W_LEAST,
@@ -75,13 +75,13 @@ def step(h, s, begin, end, count):
     rf, tab = h.rf, h.tab
     c = np.float64(count)
     large = 0
-    at, wide, idle, form = np.uintp(0), np.uintp(0), 0, -1
+    at, wide, idle, row_class = np.uintp(0), np.uintp(0), 0, -1
     for r in range(np.uintp(begin), np.uintp(end), np.uintp(S_SIZE)):
-        f = tab[r + np.uintp(S_FORM)]
-        if f != form:
+        f = tab[r + np.uintp(S_ROW_CLASS)]
+        if f != row_class:
             first, many, idle = vectors(h, s, f)
             at, wide = np.uintp(first), np.uintp(many)
-            form = f
+            row_class = f
         n = wide * np.uintp(tab[r + np.uintp(S_QUERIES)])
         to = at + wide * np.uintp(tab[r + np.uintp(S_TO)])
         source = tab[r + np.uintp(S_FROM)]
@@ -95,7 +95,7 @@ def step(h, s, begin, end, count):
             large += not total < LIMIT
         if tab[r + np.uintp(S_ACTIVE)] > 0:
             large += step_sums(h, s, r, to, before, n, wide, c)
-        if MINS and tab[f + F_MINS] > 0:
+        if MINS and tab[f + RC_MINS] > 0:
             step_minima(h, s, r, to, before, n, np.int64(wide))
     return large > 0
 
@@ -103,8 +103,8 @@ def step(h, s, begin, end, count):
 @inlined
 def step_sums(h, s, r, to, before, n, wide, c):
     rf, tab, wf = h.rf, h.tab, h.wf
-    form, e = np.uintp(tab[r + np.uintp(S_FORM)]), np.uintp(tab[r + np.uintp(S_ENTRY)])
-    side = wide * np.uintp(tab[form + np.uintp(F_QUERIES)])
+    row_class, e = np.uintp(tab[r + np.uintp(S_ROW_CLASS)]), np.uintp(tab[r + np.uintp(S_ENTRY)])
+    side = wide * np.uintp(tab[row_class + np.uintp(RC_QUERIES)])
     large = 0
     for j in range(np.uintp(tab[r + np.uintp(S_ACTIVE)])):
         lane = (j + np.uintp(1)) * side
@@ -126,10 +126,10 @@ def step_sums(h, s, r, to, before, n, wide, c):
 def step_minima(h, s, r, to, before, n, wide):
     """Updates the minima of states with trends to extend."""
     ri, rf, tab, wi = h.ri, h.rf, h.tab, h.wi
-    f, e = tab[r + S_FORM], tab[r + S_ENTRY]
-    side = np.uintp(wide * tab[f + F_QUERIES])
-    for j in range(tab[f + F_MINS]):
-        lane = np.uintp(1 + tab[f + F_LANES] + j) * side
+    f, e = tab[r + S_ROW_CLASS], tab[r + S_ENTRY]
+    side = np.uintp(wide * tab[f + RC_QUERIES])
+    for j in range(tab[f + RC_MINS]):
+        lane = np.uintp(1 + tab[f + RC_LANES] + j) * side
         part = tab[e + E_MINS + j]
         for i in range(n):
             low = min(ri[s, to + lane + i], ri[s, before + lane + i])
@@ -142,8 +142,8 @@ def step_minima(h, s, r, to, before, n, wide):
 def begin_trends(h, s, r, to, n, wide, idle, count):
     """Every event starts a trend in each vector in which trends may start."""
     ri, rf, tab, wi, wf = h.ri, h.rf, h.tab, h.wi, h.wf
-    f, e = tab[r + S_FORM], tab[r + S_ENTRY]
-    side = np.uintp(wide * tab[f + F_QUERIES])
+    f, e = tab[r + S_ROW_CLASS], tab[r + S_ENTRY]
+    side = np.uintp(wide * tab[f + RC_QUERIES])
     for v in range(wide):
         if start_of(v, idle) == 0.0:
             continue
@@ -152,8 +152,8 @@ def begin_trends(h, s, r, to, n, wide, idle, count):
             for j in range(tab[r + S_ACTIVE]):
                 rf[s, i + np.uintp(1 + j) * side] += wf[W_PARTS + tab[e + E_LANES + j]]
             if MINS:
-                for j in range(tab[f + F_MINS]):
-                    lane = np.uintp(1 + tab[f + F_LANES] + j) * side
+                for j in range(tab[f + RC_MINS]):
+                    lane = np.uintp(1 + tab[f + RC_LANES] + j) * side
                     part = tab[e + E_MINS + j]
                     if part >= 0:
                         ri[s, i + lane] = min(ri[s, i + lane], wi[W_LEAST + part])

@@ -14,7 +14,6 @@ from .record import (
     BURSTS,
     E_BIT,
     E_FIRST,
-    E_FORM,
     E_LANES,
     E_LOOP,
     E_MINS,
@@ -22,25 +21,26 @@ from .record import (
     E_PREDS,
     E_PREDS_END,
     E_QUERIES,
+    E_ROW_CLASS,
     E_SIZE,
     E_STATE,
     END,
     EVENTS_OF,
-    F_BLOCK,
-    F_LANES,
-    F_MINS,
-    F_OPEN,
-    F_QUERIES,
-    F_SIZE,
-    F_SLIDE,
-    F_WINDOWS,
-    F_WITHIN,
     FLAGS,
     LAST,
     MINS,
     NEUTRAL,
     PANE_MODE,
     PARTS,
+    RC_BLOCK,
+    RC_LANES,
+    RC_MINS,
+    RC_OPEN,
+    RC_QUERIES,
+    RC_SIZE,
+    RC_SLIDE,
+    RC_WINDOWS,
+    RC_WITHIN,
     SLIDING,
     STATES_AT,
     T_TIED,
@@ -51,7 +51,7 @@ from .record import (
     W_PARTS,
 )
 from .vectors import start_of, vectors
-from .windows import cross_panes, forms, roll
+from .windows import cross_panes, roll, row_classes
 
 
 @brief
@@ -91,14 +91,14 @@ def leave_pane(h, s, time):
     ri[s, FLAGS] &= ~PANE_MODE
     ri[s, END] = (time // wi[W_PANE] + 1) * wi[W_PANE]
     before, before_e = wi[W_BEFORE], wi[W_BEFORE_E]
-    begin, last = forms(h)
-    for f in range(begin, last, F_SIZE):
-        within, slide = tab[f + F_WITHIN], tab[f + F_SLIDE]
+    begin, last = row_classes(h)
+    for f in range(begin, last, RC_SIZE):
+        within, slide = tab[f + RC_WITHIN], tab[f + RC_SLIDE]
         k = (end - 1 - within) // slide + 1
         while k <= (end - 1) // slide and k * slide + within <= time:
-            step = tab[f + F_OPEN]
-            at = tab[f + F_WINDOWS] + k % step
-            for w in range(at, at + step * tab[f + F_BLOCK], step):
+            step = tab[f + RC_OPEN]
+            at = tab[f + RC_WINDOWS] + k % step
+            for w in range(at, at + step * tab[f + RC_BLOCK], step):
                 wi[before + w] = ri[s, w]
                 wi[before_e + w] = 0
             k += 1
@@ -162,9 +162,9 @@ def operator_of_group(h, s, e, t, i, times, local, types, values, keys, masks, f
 def step_group(h, s, e, place):
     """N += m*u and A += m*v + s*u, with u and v from before the group."""
     ri, tab, wi, wf = h.ri, h.tab, h.wi, h.wf
-    f = tab[e + E_FORM]
+    f = tab[e + E_ROW_CLASS]
     at, step, idle = vectors(h, s, f)
-    lanes, side = tab[f + F_LANES], step * tab[f + F_QUERIES]
+    lanes, side = tab[f + RC_LANES], step * tab[f + RC_QUERIES]
     begin, end = tab[e + E_PREDS], tab[e + E_PREDS_END]
     loop = tab[e + E_LOOP] != 0
     old, old_e = wi[W_BEFORE], wi[W_BEFORE_E]
@@ -192,7 +192,7 @@ def step_group(h, s, e, place):
             grow(h, s, here + lane, wf[W_PARTS + EVENTS_OF], wm, we)
             grow(h, s, here + lane, wf[W_PARTS + tab[e + E_LANES + j]], um, ue)
         if MINS:
-            for j in range(tab[f + F_MINS]):
+            for j in range(tab[f + RC_MINS]):
                 lane = (1 + lanes + j) * side
                 part = tab[e + E_MINS + j]
                 low = wi[W_LEAST + part] if part >= 0 else NEUTRAL

@@ -18,12 +18,12 @@ from .decision_counters import decided
 from .operators import entries
 from .record import (
     BLOCK,
-    E_FORM,
-    F_BLOCK,
-    F_COLUMNS,
-    F_OPEN,
-    F_STATES,
-    F_WINDOWS,
+    E_ROW_CLASS,
+    RC_BLOCK,
+    RC_COLUMNS,
+    RC_OPEN,
+    RC_STATES,
+    RC_WINDOWS,
 )
 from .windows import cross_pane
 
@@ -89,13 +89,13 @@ def crossing(h, s, t, rounds):
     The pane leads from a state to itself and to those after it."""
     rf, tab = h.rf, h.tab
     first, _, _ = entries(h, t)
-    f = tab[first + E_FORM]
-    size, states = tab[f + F_BLOCK], tab[f + F_STATES]
+    f = tab[first + E_ROW_CLASS]
+    size, states = tab[f + RC_BLOCK], tab[f + RC_STATES]
     for w in range(size):
-        rf[s, tab[f + F_WINDOWS] + tab[f + F_OPEN] * w] = 1.0
+        rf[s, tab[f + RC_WINDOWS] + tab[f + RC_OPEN] * w] = 1.0
         for column in range(states + 1):
             there = w // (size // states) >= column - 1
-            rf[s, tab[f + F_COLUMNS] + (states + 1) * w + column] = 1.0 if there else 0.0
+            rf[s, tab[f + RC_COLUMNS] + (states + 1) * w + column] = 1.0 if there else 0.0
     began = nanoseconds()
     for _ in range(rounds):
         cross_pane(h, s, f, 0)

@@ -6,15 +6,15 @@ from runtime.execution.jit import brief, inlined
 
 from .record import (
     END,
-    F_COLUMNS,
-    F_EVEN,
-    F_OPEN,
-    F_SLIDE,
-    F_STATES,
-    F_WINDOWS,
-    F_WITHIN,
     FLAGS,
     PANE_MODE,
+    RC_COLUMNS,
+    RC_EVEN,
+    RC_OPEN,
+    RC_SLIDE,
+    RC_STATES,
+    RC_WINDOWS,
+    RC_WITHIN,
     SLIDING,
 )
 
@@ -24,10 +24,10 @@ def vectors(h, s, f):
     """The start of the vectors of a row class, their number, and the idle one (-1: none)."""
     tab = h.tab
     if SLIDING:
-        if h.ri[s, FLAGS] & PANE_MODE and tab[f + F_COLUMNS] > 0:
-            return tab[f + F_COLUMNS], tab[f + F_STATES] + 1, -2
-        return tab[f + F_WINDOWS], tab[f + F_OPEN], idle_window(h, h.ri[s, END], f)
-    return tab[f + F_WINDOWS], 1, -1
+        if h.ri[s, FLAGS] & PANE_MODE and tab[f + RC_COLUMNS] > 0:
+            return tab[f + RC_COLUMNS], tab[f + RC_STATES] + 1, -2
+        return tab[f + RC_WINDOWS], tab[f + RC_OPEN], idle_window(h, h.ri[s, END], f)
+    return tab[f + RC_WINDOWS], 1, -1
 
 
 @inlined
@@ -35,9 +35,9 @@ def vectors_of(h, s, f):
     """The number of vectors of a row class."""
     tab = h.tab
     if SLIDING:
-        if h.ri[s, FLAGS] & PANE_MODE and tab[f + F_COLUMNS] > 0:
-            return tab[f + F_STATES] + 1
-        return tab[f + F_OPEN]
+        if h.ri[s, FLAGS] & PANE_MODE and tab[f + RC_COLUMNS] > 0:
+            return tab[f + RC_STATES] + 1
+        return tab[f + RC_OPEN]
     return 1
 
 
@@ -55,9 +55,9 @@ def idle_window(h, end, f):
     """The index of a window that ended before this pane and has no successor yet, or -1; it can
     exist if the slide does not divide the window."""
     tab = h.tab
-    if tab[f + F_EVEN]:
+    if tab[f + RC_EVEN]:
         return -1
-    newest = (end - 1) // tab[f + F_SLIDE]
-    oldest = (end - 1 - tab[f + F_WITHIN]) // tab[f + F_SLIDE] + 1
-    n = tab[f + F_OPEN]
+    newest = (end - 1) // tab[f + RC_SLIDE]
+    oldest = (end - 1 - tab[f + RC_WITHIN]) // tab[f + RC_SLIDE] + 1
+    n = tab[f + RC_OPEN]
     return (newest + 1) % n if newest - oldest + 1 < n else -1

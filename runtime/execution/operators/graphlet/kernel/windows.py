@@ -16,18 +16,6 @@ from .record import (
     BURSTS,
     C_PANE,
     END,
-    F_BLOCK,
-    F_COLUMNS,
-    F_FIRST,
-    F_LANES,
-    F_MINS,
-    F_OPEN,
-    F_QUERIES,
-    F_SIZE,
-    F_SLIDE,
-    F_STATES,
-    F_WINDOWS,
-    F_WITHIN,
     FLAGS,
     LAST,
     LOOK_ACROSS,
@@ -44,14 +32,26 @@ from .record import (
     PANE_MODE,
     PANES,
     PARTS,
+    RC_BLOCK,
+    RC_COLUMNS,
+    RC_FIRST,
+    RC_LANES,
+    RC_MINS,
+    RC_OPEN,
+    RC_QUERIES,
+    RC_SIZE,
+    RC_SLIDE,
+    RC_STATES,
+    RC_WINDOWS,
+    RC_WITHIN,
     SLIDING,
     STATES_AT,
-    T_FORM,
-    T_FORMS,
     T_LASTS,
     T_NUMBERS,
     T_PART,
     T_PARTS,
+    T_ROW_CLASS,
+    T_ROW_CLASSES,
     T_SINCE,
     TYPE,
     UNBORN,
@@ -60,10 +60,10 @@ from .record import (
     W_BEFORE_E,
     W_LONGEST,
     W_MERGED,
+    W_MOST_RESULTS,
     W_PANE,
     W_POLICY,
     W_RESULTS,
-    W_ROOM,
     W_SETTLED,
     W_STRATEGY,
 )
@@ -77,19 +77,19 @@ def roll(h, s, time):
     if ri[s, END] == UNBORN:
         birth(h, s)
         return
-    first, last = forms(h)
+    first, last = row_classes(h)
     if PARTS:
         settle_parts(h, s, ri[s, FLAGS])
     cross_panes(h, s)
     end = ri[s, END]
-    for f in range(first, last, F_SIZE):
-        within, slide = tab[f + F_WITHIN], tab[f + F_SLIDE]
+    for f in range(first, last, RC_SIZE):
+        within, slide = tab[f + RC_WITHIN], tab[f + RC_SLIDE]
         k = (end - 1 - within) // slide + 1
         newest = (end - 1) // slide
         while k <= newest and k * slide + within <= time:
-            step = tab[f + F_OPEN]
-            base = tab[f + F_WINDOWS] + k % step
-            for i in range(tab[f + F_QUERIES]):
+            step = tab[f + RC_OPEN]
+            base = tab[f + RC_WINDOWS] + k % step
+            for i in range(tab[f + RC_QUERIES]):
                 finish(h, s, f, i, k, base + step * i)
             clear(h, s, f, base)
             k += 1
@@ -100,10 +100,10 @@ def roll(h, s, time):
 
 
 @inlined
-def forms(h):
+def row_classes(h):
     """The start and end of the row classes."""
     tab = h.tab
-    return tab[T_FORM], tab[T_FORM] + tab[T_FORMS] * F_SIZE
+    return tab[T_ROW_CLASS], tab[T_ROW_CLASS] + tab[T_ROW_CLASSES] * RC_SIZE
 
 
 @brief
@@ -116,17 +116,17 @@ def birth(h, s):
         for p in range(tab[T_PARTS]):
             identity(h, s, tab[T_PART] + p * P_SIZE)
     if MINS:
-        first, last = forms(h)
-        for f in range(first, last, F_SIZE):
-            for v in range(tab[f + F_OPEN]):
-                no_minima(h, s, f, tab[f + F_WINDOWS] + v, tab[f + F_OPEN])
+        first, last = row_classes(h)
+        for f in range(first, last, RC_SIZE):
+            for v in range(tab[f + RC_OPEN]):
+                no_minima(h, s, f, tab[f + RC_WINDOWS] + v, tab[f + RC_OPEN])
 
 
 @brief
 def no_minima(h, s, f, base, step):
     ri, tab = h.ri, h.tab
-    lanes, mins, side = tab[f + F_LANES], tab[f + F_MINS], tab[f + F_QUERIES]
-    for state in range(tab[f + F_STATES]):
+    lanes, mins, side = tab[f + RC_LANES], tab[f + RC_MINS], tab[f + RC_QUERIES]
+    for state in range(tab[f + RC_STATES]):
         at = base + step * (state * (1 + lanes + mins) + 1 + lanes) * side
         for w in range(at, at + step * mins * side, step):
             ri[s, w] = NEUTRAL
@@ -136,8 +136,8 @@ def no_minima(h, s, f, base, step):
 def clear(h, s, f, base):
     """Clears one window."""
     ri, rf, ex, tab = h.ri, h.rf, h.ex, h.tab
-    step = tab[f + F_OPEN]
-    end = base + step * tab[f + F_BLOCK]
+    step = tab[f + RC_OPEN]
+    end = base + step * tab[f + RC_BLOCK]
     if SLIDING and step > 1:
         for w in range(base, end, step):
             rf[s, w] = 0.0
@@ -155,14 +155,14 @@ def clear(h, s, f, base):
 def finish(h, s, f, i, k, base):
     """Reports a window of a query: the sum of its last states, if it has any trend."""
     ri, rf, ex, tab, oi, of = h.ri, h.rf, h.ex, h.tab, h.oi, h.of
-    step, query = tab[f + F_OPEN], tab[f + F_FIRST] + i
+    step, query = tab[f + RC_OPEN], tab[f + RC_FIRST] + i
     lasts = tab[T_LASTS] + 2 * query
     found = 0.0
     for p in range(tab[lasts], tab[lasts + 1]):
         found = max(found, rf[s, base + step * tab[p]])
-    if found == 0.0 or k * tab[f + F_SLIDE] < tab[tab[T_SINCE] + query]:
+    if found == 0.0 or k * tab[f + RC_SLIDE] < tab[tab[T_SINCE] + query]:
         return
-    lanes, mins, side = tab[f + F_LANES], tab[f + F_MINS], step * tab[f + F_QUERIES]
+    lanes, mins, side = tab[f + RC_LANES], tab[f + RC_MINS], step * tab[f + RC_QUERIES]
     out = row_for(h, query, k, s) * OUT_SIZE
     for p in range(tab[lasts], tab[lasts + 1]):
         at = base + step * tab[p]
@@ -223,9 +223,9 @@ def settle(h, s):
     looks = wi[W_SETTLED] & LOOK_ACROSS == 0 and most < np.inf
     if strategy == PANES or (strategy != VECTORS and (ri[s, BURSTS] > most or looks)):
         flags |= PANE_MODE
-        first, last = forms(h)
-        for f in range(first, last, F_SIZE):
-            if tab[f + F_COLUMNS] > 0:
+        first, last = row_classes(h)
+        for f in range(first, last, RC_SIZE):
+            if tab[f + RC_COLUMNS] > 0:
                 basis(h, s, f)
     ri[s, FLAGS] = flags
     ri[s, BURSTS] = 0
@@ -235,13 +235,13 @@ def settle(h, s):
 def basis(h, s, f):
     """Column 0 begins with nothing, column p + 1 with one partial trend in state p."""
     rf, ex, tab = h.rf, h.ex, h.tab
-    size, states, side = tab[f + F_BLOCK], tab[f + F_STATES], tab[f + F_QUERIES]
-    for w in range(tab[f + F_COLUMNS], tab[f + F_COLUMNS] + (states + 1) * size):
+    size, states, side = tab[f + RC_BLOCK], tab[f + RC_STATES], tab[f + RC_QUERIES]
+    for w in range(tab[f + RC_COLUMNS], tab[f + RC_COLUMNS] + (states + 1) * size):
         rf[s, w] = 0.0
         ex[s, w] = 0
     step = states + 1
     for v in range(step):
-        base = tab[f + F_COLUMNS] + v
+        base = tab[f + RC_COLUMNS] + v
         if v > 0:
             one = base + step * (v - 1) * (size // states)
             for w in range(one, one + step * side, step):
@@ -256,13 +256,13 @@ def cross_panes(h, s):
     ri, tab = h.ri, h.tab
     if SLIDING and ri[s, FLAGS] & PANE_MODE:
         place, numbers = crossing(h), 0
-        first, last = forms(h)
-        for f in range(first, last, F_SIZE):
-            if tab[f + F_COLUMNS] > 0:
+        first, last = row_classes(h)
+        for f in range(first, last, RC_SIZE):
+            if tab[f + RC_COLUMNS] > 0:
                 idle = idle_window(h, ri[s, END], f)
-                states = tab[f + F_STATES]
-                numbers += tab[f + F_OPEN] * tab[f + F_QUERIES] * (states * (states + 1) // 2)
-                for v in range(tab[f + F_OPEN]):
+                states = tab[f + RC_STATES]
+                numbers += tab[f + RC_OPEN] * tab[f + RC_QUERIES] * (states * (states + 1) // 2)
+                for v in range(tab[f + RC_OPEN]):
                     if v != idle:
                         cross_pane(h, s, f, v)
         if place >= 0:
@@ -275,9 +275,9 @@ def cross_pane(h, s, f, v):
     windows, those of a column as there are columns."""
     ri, rf, ex, tab, wi, wf = h.ri, h.rf, h.ex, h.tab, h.wi, h.wf
     size, lanes, mins, side = (
-        tab[f + F_BLOCK], tab[f + F_LANES], tab[f + F_MINS], tab[f + F_QUERIES])  # fmt: skip
-    base, apart = tab[f + F_WINDOWS] + v, tab[f + F_OPEN]
-    columns, wide = tab[f + F_COLUMNS], tab[f + F_STATES] + 1
+        tab[f + RC_BLOCK], tab[f + RC_LANES], tab[f + RC_MINS], tab[f + RC_QUERIES])  # fmt: skip
+    base, apart = tab[f + RC_WINDOWS] + v, tab[f + RC_OPEN]
+    columns, wide = tab[f + RC_COLUMNS], tab[f + RC_STATES] + 1
     step = (1 + lanes + mins) * side
     old, old_e = wi[W_BEFORE], wi[W_BEFORE_E]
     for w in range(size):
@@ -332,7 +332,7 @@ def close(h, s, time):
     pane = wi[W_PANE]
     if ri[s, END] == UNBORN or time < ri[s, END]:
         return True
-    if (wi[W_RESULTS] + wi[W_ROOM] + 1) * OUT_SIZE > len(h.oi):
+    if (wi[W_RESULTS] + wi[W_MOST_RESULTS] + 1) * OUT_SIZE > len(h.oi):
         return False
     flush(h, s)
     roll(h, s, time)
