@@ -7,6 +7,7 @@ from typing import Any
 from urllib.request import urlopen
 
 from cli.conftest import QUERY
+from tools.patience import PATIENCE_S
 
 ROW = b"1,Travel,20\n"
 
@@ -20,7 +21,7 @@ def test_a_query_file_may_have_any_name(folder: Path, process: Callable[..., Any
     job.stdin.write(b"time,type,speed\n" + ROW * 500_000)
     url = next(line for line in job.stderr if b"live page" in line).split()[-1].decode()
     assert r'hamlet_job="caf\\xe9"' in urlopen(f"{url}/metrics").read().decode()
-    _, err = job.communicate(timeout=300)
+    _, err = job.communicate(timeout=PATIENCE_S)
     assert job.returncode == 0, err
 
 

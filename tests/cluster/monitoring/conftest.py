@@ -16,12 +16,13 @@ from cluster.faults import processes
 from cluster.monitoring import job as jobs
 from cluster.monitoring import rides
 from cluster.monitoring.job import Job
+from monitoring.expressions import rules
 from runtime.pipeline.manifest import RunCounts
 from tools.patience import PATIENCE_S
 from tools.prometheus import NotToBeHad, Prometheus, programs
 
 #: `rate` looks back for so long; Grafana has it from the interval of scrapes.
-RATE_S = 20
+RATE_S = 60
 #: How long the job is watched after all that was done to it.
 STEADY_S = 10.0
 PACE_S = 0.7
@@ -93,9 +94,20 @@ def watched(prometheus, cluster, spark, tmp_path_factory) -> Iterator[Watched]:
         job.wait(lambda: len(job.reports) >= epochs + 2)
         job.wait(lambda: jobs.values(jobs.scrape(job.url))["hamlet_replans_total"])
         time.sleep(STEADY_S)
-        end = time.time()
+        end = job.wait(lambda: scraped_at(prometheus, job))
         feeder.stop()
         yield Watched(prometheus, job, job.stop(), start, end)
+
+
+def scraped_at(prometheus: Prometheus, job: Job) -> float | None:
+    """When Prometheus had all values of a job, if it has them now. On a busy machine a scrape may
+    fail, and until the next one there are none."""
+    of = f'{{hamlet_job="{job.name}"}}'
+    moment = prometheus.value(f"timestamp(hamlet_start_timestamp_seconds{of})")
+    recorded = [rule["record"] for rule in rules("record")]
+    if moment is None or not all(prometheus.now(name + of, moment) for name in recorded):
+        return None
+    return moment
 
 
 def add(job: Job, folder: Path) -> None:

@@ -73,13 +73,15 @@ class Job:
         assert self.outcome is not None
         return self.outcome.counts
 
-    def wait(self, done: Callable[[], object], limit: float = PATIENCE_S) -> None:
-        until = time.monotonic() + limit
-        while not done():
+    def wait(self, done: Callable[[], Any]) -> Any:
+        """What it gives, as soon as it gives something."""
+        until = time.monotonic() + PATIENCE_S
+        while not (found := done()):
             if self._failed is not None:
                 raise self._failed
             assert time.monotonic() < until, self.troubles
             time.sleep(0.05)
+        return found
 
     @property
     def rows(self) -> int:
