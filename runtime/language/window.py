@@ -3,7 +3,8 @@
 Window k contains the `within` points from `k * slide` on. Points are microseconds in windows of
 time, and events of a partition in windows of events.
 
-To add a kind, declare its class and its units here.
+A new unit is declared here. A window of another shape than `k * slide` also changes the operators,
+see *Common changes* in ARCHITECTURE.md.
 """
 
 from __future__ import annotations
