@@ -19,7 +19,7 @@ from hamlet.cli.run_checks import check_flags, chosen_format, chosen_planner
 from hamlet.cli.run_flags import InputFlags, OutputFlags, RuntimeFlags, SharingFlags
 from hamlet.cli.stderr import LoggedNotices, Notices
 from hamlet.logs import MetricsLogger, configure
-from runtime.io.utf8 import with_bytes_escaped
+from runtime.types.name_bytes import with_bytes_escaped
 
 if TYPE_CHECKING:
     from hamlet.job.job_options import JobOptions

@@ -10,7 +10,7 @@ from hamlet.cli.job_log import ADDRESS
 from hamlet.cli.output_address import KAFKA, is_kafka
 from hamlet.cli.run_flags import InputFlags, OutputFlags, RuntimeFlags, SharingFlags
 from runtime.errors import HamletError, InputError
-from runtime.io.utf8 import is_utf8, with_bytes_escaped
+from runtime.types.name_bytes import is_utf8, with_bytes_escaped
 
 
 def check_flags(

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from runtime.errors import InputError, is_environment, os_failure
 from runtime.io.formats import Format, by_name
-from runtime.io.utf8 import is_utf8, with_bytes_escaped
 from runtime.pipeline.blob_store import CorruptCheckpoint
+from runtime.types.name_bytes import is_utf8, with_bytes_escaped
 
 _OUTSIDE = "it leads out of the folder; --follow-links follows it"
 _TO_FOLDER = "it leads to a folder; --follow-links follows it"

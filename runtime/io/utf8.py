@@ -1,5 +1,4 @@
-"""Replaces invalid UTF-8 by marks, so that text can be parsed and invalid rows found. Finds and
-shows names of files that are not UTF-8."""
+"""Replaces invalid UTF-8 by marks, so that text can be parsed and invalid rows found."""
 
 from __future__ import annotations
 
@@ -7,8 +6,6 @@ import codecs
 
 # Marks bytes that are not UTF-8. No text contains it: Unicode will never assign it.
 NOT_UTF8 = "\uffff"
-# Python reads the bytes of a name that are not UTF-8 as half characters, which no text can have.
-_BYTES = {0xDC00 + byte: f"\\x{byte:02x}" for byte in range(0x80, 0x100)}
 
 
 def mark_invalid_bytes(data: bytes) -> tuple[bytes, bool]:
@@ -23,19 +20,6 @@ def mark_invalid_bytes(data: bytes) -> tuple[bytes, bool]:
 
 def without_marks(text: str) -> str:
     return text.replace(NOT_UTF8, "")
-
-
-def is_utf8(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def with_bytes_escaped(name: str) -> str:
-    """For messages: `\\xff.csv`, as shells take it."""
-    return name.translate(_BYTES)
 
 
 def _mark(error: UnicodeError) -> tuple[str, int]:
