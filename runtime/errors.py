@@ -31,6 +31,11 @@ class Failure(HamletError):
     """A permanent failure of Hamlet or its dependencies; the user did nothing wrong."""
 
 
+def is_user_error(error: object) -> bool:
+    """Whether the user can fix it: nothing has failed."""
+    return isinstance(error, HamletError) and not isinstance(error, Failure)
+
+
 class EnvironmentFailure(Failure):
     """A failure of the environment: Ray, Spark, Kafka, the network, a disk, a damaged checkpoint.
     The same command may succeed later."""

@@ -12,7 +12,7 @@ from types import TracebackType
 from hamlet.cli.deadline import END_SECONDS, Deadline, ForcedEnd
 from hamlet.cli.exit_codes import FAILURE, INTERRUPTED, USER_ERROR
 from hamlet.job.job_run import JobOutcome
-from runtime.errors import Failure, HamletError
+from runtime.errors import is_user_error
 
 
 class ClosingLimit:
@@ -57,5 +57,4 @@ def _code_of(reason: BaseException | JobOutcome) -> int:
         return INTERRUPTED
     if isinstance(reason, SystemExit) and isinstance(reason.code, int):
         return reason.code
-    user_error = isinstance(reason, HamletError) and not isinstance(reason, Failure)
-    return USER_ERROR if user_error else FAILURE
+    return USER_ERROR if is_user_error(reason) else FAILURE

@@ -9,7 +9,7 @@ from typing import Protocol
 from hamlet.cli.stderr import Notices, one_line
 from hamlet.job.epoch_report import EpochReport
 from hamlet.job.recovery import explain_error
-from runtime.errors import Failure, HamletError
+from runtime.errors import is_user_error
 
 LONGEST = 160
 
@@ -34,8 +34,7 @@ def failures_explained(
         yield
     except Exception as error:
         found = explain_error(error)
-        user_error = isinstance(found, HamletError) and not isinstance(found, Failure)
-        if progress.running or not user_error:
+        if progress.running or not is_user_error(found):
             found.add_note(last_line(found, progress, checkpoint, output))
         if found is error:
             raise
@@ -53,8 +52,7 @@ def failures_explained(
 def last_line(
     error: BaseException, progress: CommitProgress, checkpoint: str | None, output: str | None
 ) -> str:
-    user_error = isinstance(error, HamletError) and not isinstance(error, Failure)
-    then = "then the same command" if user_error else "the same command"
+    then = "then the same command" if is_user_error(error) else "the same command"
     return f"failed: {_what(error)}; {_kept(progress, checkpoint, output, then)}"
 
 

@@ -18,7 +18,7 @@ from hamlet.job.job_setup import (
     check_processes,
 )
 from hamlet.job.resolved_input import ResolvedInput
-from runtime.errors import Failure, HamletError
+from runtime.errors import Failure, HamletError, is_user_error
 from runtime.language.query import Workload
 from runtime.optimizer.model_report import ModelMetrics
 from runtime.pipeline.bound_workload import BoundWorkload
@@ -138,8 +138,7 @@ class OpenJob:
             if not isinstance(error, HamletError):
                 check_processes(self.processes)
                 self.processes.watchdog.explain()
-            known = isinstance(error, HamletError) and not isinstance(error, Failure)
-            if not known and getattr(error, "hint", None) is None:
+            if not is_user_error(error) and getattr(error, "hint", None) is None:
                 self.screen.warn(f"the logs of Ray and Spark are in {self.processes.cluster.logs}")
             raise
         return _outcome(self.driver, self.source, self.saved)

@@ -45,7 +45,7 @@ from hamlet.job.resolved_input import ResolvedInput
 from hamlet.job.watchdog import Watchdog
 from hamlet.job.workload_changes import WorkloadChanges
 from hamlet.job.workload_watcher import WorkloadWatcher
-from runtime.errors import Failure, HamletError
+from runtime.errors import Failure, is_user_error
 from runtime.language.query import Workload
 from runtime.metrics.http_server import check_port
 from runtime.pipeline.aggregation import WorkloadChange
@@ -255,8 +255,7 @@ class JobSetup:
     def _explain_start(self, watchdog: Watchdog, kind: object, error: object, _: object) -> None:
         """If Spark or the input does not open: raises the cause if a server was lost. Errors of a
         running job are explained where they are raised."""
-        user_error = isinstance(error, HamletError) and not isinstance(error, Failure)
-        if isinstance(error, Exception) and not user_error and self._monitoring is None:
+        if isinstance(error, Exception) and not is_user_error(error) and self._monitoring is None:
             watchdog.explain()
 
     def _count_restart(self, kind: str) -> None:
